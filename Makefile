@@ -1,0 +1,55 @@
+# make dashboard: environment, data, app.  make test: environment, tests.  make help lists the rest.
+PYTHON ?= python3
+PORT ?= 8501
+WORKERS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+RUNTIME := $(VENV)/.runtime-installed
+DEV := $(VENV)/.dev-installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: help dashboard test lint format bench data clean
+.DEFAULT_GOAL := help
+
+help:  ## list the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+dashboard: $(RUNTIME)  ## make the environment, get the data, serve the app on localhost
+	$(BIN)/bup graphs --fetch
+	$(BIN)/python -m streamlit run dashboard/app.py --server.port $(PORT)
+
+test: $(DEV)  ## make the environment, run every test
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+lint: $(DEV)  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(DEV)  ## let ruff rewrite the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(DEV)  ## speed, as ratios to named peers within one run
+	$(BIN)/python -m bench $(ARGS)
+
+data: $(RUNTIME)  ## fetch the citation graphs into the cache
+	$(BIN)/bup graphs --fetch
+
+clean:  ## remove the environment and what tools left behind; results and data stay
+	rm -rf $(VENV) .pytest_cache .hypothesis .mypy_cache .ruff_cache *.egg-info
+
+# The stamp is written last: an interrupted install is simply done again.
+$(RUNTIME): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) --version): make PYTHON=python3.12" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (a minute or two the first time) ..."
+	$(PIP) install -r requirements.txt
+	$(PIP) install --no-deps -e .
+	@touch $@
+
+$(DEV): $(RUNTIME) requirements-dev.txt
+	$(PIP) install -r requirements-dev.txt
+	$(PIP) install --no-deps netcal==1.4.0
+	@touch $@

@@ -1,0 +1,22 @@
+"""Run the benchmarks whose names are given, or all of them."""
+
+import sys
+
+from bench import loading
+from bench.timing import environment
+
+BENCHES = {"loading": loading.run}
+
+
+def main() -> None:
+    names = sys.argv[1:] or list(BENCHES)
+    if unknown := [name for name in names if name not in BENCHES]:
+        sys.exit(f"there is no benchmark {unknown[0]!r}: choose from {', '.join(BENCHES)}")
+    print(environment())
+    for name in names:
+        print(f"\n## {name}\n")
+        BENCHES[name]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""Files that are either whole or absent, and never trusted without a checksum."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import platformdirs
+import xxhash
+from safetensors import SafetensorError
+from safetensors import numpy as safetensors
+
+_STALE_SECONDS = 3600
+
+
+class DamagedFile(Exception):
+    """A file that is truncated, altered or not ours; the message says which."""
+
+
+class Packed(NamedTuple):
+    """Arrays and plain JSON values that travel in one file."""
+
+    arrays: dict[str, np.ndarray]
+    values: dict[str, Any]
+
+
+def cache_folder() -> Path:
+    """Where graphs and results are kept: ``BUP_CACHE``, or the platform's user cache folder."""
+    override = os.environ.get("BUP_CACHE")
+    return Path(override) if override else Path(platformdirs.user_cache_dir("bup-explorer"))
+
+
+def pack(arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> bytes:
+    """A plain safetensors file (no pickle), its metadata holding the values and a checksum."""
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps(values, sort_keys=True, allow_nan=False)
+    return safetensors.save(contiguous, {"values": text, "checksum": _checksum(contiguous, text)})
+
+
+def unpack(data: bytes) -> Packed:
+    try:
+        header_size = int.from_bytes(data[:8], "little")
+        metadata = json.loads(data[8 : 8 + header_size])["__metadata__"]
+        arrays = safetensors.load(data)
+        text, checksum = metadata["values"], metadata["checksum"]
+        values = json.loads(text)
+    except (SafetensorError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise DamagedFile(f"it cannot be read ({error!r})") from error
+    if _checksum(arrays, text) != checksum:
+        raise DamagedFile("its checksum does not match its content")
+    return Packed(arrays, values)
+
+
+def _checksum(arrays: Mapping[str, np.ndarray], text: str) -> str:
+    # Against damage, not against an attacker, who could change the checksum as well: so a fast one.
+    content = xxhash.xxh3_128(text.encode())
+    for name in sorted(arrays):
+        content.update(f"{name}{arrays[name].dtype}{arrays[name].shape}".encode())
+        content.update(arrays[name].data)
+    return content.hexdigest()
+
+
+def read_packed(path: Path) -> Packed:
+    """Raises FileNotFoundError, OSError or DamagedFile."""
+    return unpack(path.read_bytes())
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace ``path`` by ``data`` so that a reader sees the old file or the new one.
+
+    Killed at any moment, the worst that stays behind is a temporary file, which the next write in
+    the same folder removes. Two processes may write the same path: the last one wins, whole.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_stale_temporaries(path.parent)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(path.parent)
+
+
+def set_aside(path: Path) -> Path | None:
+    """Move a damaged file out of the way, keeping it for whoever wants to look at it.
+
+    One such file is kept per path. None if it could not be moved (it may be gone already).
+    """
+    aside = path.with_name(path.name + ".damaged")
+    try:
+        os.replace(path, aside)
+    except OSError:
+        return None
+    return aside
+
+
+def _remove_stale_temporaries(folder: Path) -> None:
+    for leftover in folder.glob(".*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
+                leftover.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    # Makes the rename itself durable; not every platform can open a folder.
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

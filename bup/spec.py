@@ -1,0 +1,159 @@
+"""What a run is, in plain values: its identity on disk, in a link and on the command line."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from bup.errors import BupError
+
+Value = bool | int | float | str | None
+"""What a setting can be."""
+
+_SETTING = "set."  # in a link, a setting stands as set.NAME=VALUE
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Everything that determines a run's result.
+
+    ``settings`` are the method's own and its training's, as sorted pairs. Two specifications are
+    the same run exactly when they are equal; ``bup.methods.complete`` fills in every default first.
+    """
+
+    graph: str = "cora"
+    method: str = "bup"
+    per_class: int = 20
+    validation: int = 200
+    test: int | None = 2000
+    left_out: tuple[int, ...] = ()
+    seed: int = 0
+    settings: tuple[tuple[str, Value], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, kinds in _KINDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                wanted = " or ".join("nothing" if k is type(None) else k.__name__ for k in kinds)
+                raise BupError(f"{name} of a run must be {wanted}, got {value!r}")
+        left_out, settings = self.left_out, self.settings
+        if isinstance(settings, Mapping):
+            settings = settings.items()
+        try:
+            left_out = tuple(sorted(set(left_out)))
+            settings = tuple(sorted((name, value) for name, value in settings))
+        except (TypeError, ValueError):
+            raise BupError(
+                "left_out must be a list of class numbers and settings a table of names and "
+                f"values, got {left_out!r} and {settings!r}"
+            ) from None
+        if any(not isinstance(c, int) or isinstance(c, bool) for c in left_out):
+            raise BupError(f"left_out must be a list of class numbers, got {left_out!r}")
+        for name, value in settings:
+            if not isinstance(name, str) or not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
+                raise BupError(f"a setting's name is made of a-z, 0-9 and _, got {name!r}")
+            plain = isinstance(value, bool | int | float | str | None)
+            if not plain or (isinstance(value, float) and not math.isfinite(value)):
+                raise BupError(
+                    f"setting {name} must be a finite number, text, true or false, got {value!r}"
+                )
+        if len({name for name, _ in settings}) != len(settings):
+            raise BupError(f"a setting is given twice: {[name for name, _ in settings]}")
+        object.__setattr__(self, "left_out", left_out)
+        object.__setattr__(self, "settings", settings)
+
+    def as_dict(self) -> dict[str, Any]:
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        return plain | {"left_out": list(self.left_out), "settings": dict(self.settings)}
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> Spec:
+        if not isinstance(plain, Mapping):
+            raise BupError(f"a run is described by a table of names and values, got {plain!r}")
+        known = {f.name for f in fields(cls)}
+        if unknown := sorted(set(plain) - known):
+            raise BupError(f"a run has no {unknown[0]!r}: it has {', '.join(sorted(known))}")
+        return cls(**plain)
+
+    def to_json(self) -> str:
+        return json.dumps(self.as_dict(), sort_keys=True, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Spec:
+        try:
+            return cls.from_dict(json.loads(text))
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise BupError(f"a run's description is not valid JSON: {error}") from None
+
+    def to_query(self) -> str:
+        """The run as a URL query; what is at its default is left out."""
+        pairs: list[tuple[str, str]] = []
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.name == "settings":
+                pairs += [(_SETTING + name, text_of(v)) for name, v in value]
+            elif value != f.default:
+                parts = value if f.name == "left_out" else (value,)
+                plain = f.name in _TEXTS
+                pairs.append((f.name, value if plain else ",".join(map(text_of, parts))))
+        return urlencode(pairs)
+
+    @classmethod
+    def from_query(cls, query: str) -> Spec:
+        plain: dict[str, Any] = {}
+        settings: list[tuple[str, Value]] = []
+        try:
+            pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
+        except ValueError:
+            raise BupError(f"not a link to a run: {query[:80]!r}") from None
+        for name, text in pairs:
+            if name.startswith(_SETTING):
+                settings.append((name.removeprefix(_SETTING), value_of(text)))
+            elif name == "left_out":
+                plain[name] = [value_of(part) for part in text.split(",")]
+            else:
+                plain[name] = text if name in _TEXTS else value_of(text)
+        return cls.from_dict(plain | {"settings": settings})
+
+    @property
+    def key(self) -> str:
+        """A short name for a folder: readable at the front, unique by its hash."""
+        digest = hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
+        words = (self.graph, self.method, str(self.per_class), f"seed{self.seed}")
+        plain = (re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:24] for word in words)
+        return "-".join((*plain, digest))
+
+
+_TEXTS = ("graph", "method")
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "graph": (str,),
+    "method": (str,),
+    "per_class": (int,),
+    "validation": (int,),
+    "test": (int, type(None)),
+    "seed": (int,),
+}
+
+
+def text_of(value: Value) -> str:
+    """A value as a person types it; ``value_of`` reads it back, its type included."""
+    if isinstance(value, str):
+        # Text that would be read as something else keeps its quotes.
+        return value if value_of(value) == value and value[:1] != '"' else json.dumps(value)
+    return json.dumps(value)
+
+
+def value_of(text: str) -> Value:
+    """``2`` and ``2.0`` are numbers, ``true`` and ``null`` what they say, anything else text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, bool | int | float | str | None) else text

@@ -1,0 +1,39 @@
+import os
+
+# Before torch is imported anywhere: two test workers share two cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import bup
+from bup.graph import Graph, simple_edges
+
+
+@pytest.fixture(scope="session")
+def cora() -> Graph:
+    return bup.load_graph("cora")
+
+
+@pytest.fixture(scope="session")
+def citeseer() -> Graph:
+    return bup.load_graph("citeseer")
+
+
+@pytest.fixture(scope="session")
+def pubmed() -> Graph:
+    return bup.load_graph("pubmed")
+
+
+@pytest.fixture
+def path_graph() -> Graph:
+    """0 - 1 - 2 - 3 and 4 on its own; classes a, a, b, b, unknown."""
+    return Graph(
+        name="path",
+        features=sparse.csr_array(np.eye(5, dtype=np.float32)),
+        edges=simple_edges(np.array([0, 1, 2]), np.array([1, 2, 3])),
+        labels=np.array([0, 0, 1, 1, -1]),
+        class_names=("a", "b"),
+        ids=("n0", "n1", "n2", "n3", "n4"),
+    )

@@ -1,0 +1,83 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from bup import cli
+
+
+def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["bup", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    captured = capsys.readouterr()
+    return stop.value.code, captured.out, captured.err
+
+
+@pytest.fixture
+def bup(monkeypatch, capsys):
+    return lambda *arguments: run(monkeypatch, capsys, *arguments)
+
+
+def test_graph_prints_the_published_counts_as_json(bup):
+    code, out, _ = bup("graph", "cora", "--json")
+    figures = json.loads(out)
+    assert code == 0
+    assert [figures[k] for k in ("nodes", "edges", "features", "classes")] == [2708, 5278, 1433, 7]
+    assert figures["components"] == {"count": 78, "largest": 2485, "isolated": 0}
+
+
+def test_graph_prints_tables_for_people(bup):
+    code, out, _ = bup("graph", "citeseer")
+    assert code == 0
+    for words in ("3,327", "homophily", "Information Retrieval", "isolated nodes", "15 papers"):
+        assert words in out
+
+
+def test_graphs_lists_every_graph(bup):
+    code, out, _ = bup("graphs", "--json")
+    assert code == 0
+    names = [row["name"] for row in json.loads(out)]
+    assert names == ["cora", "citeseer", "pubmed", "synthetic", "folder:PATH"]
+    assert "folder:PATH" in bup("graphs")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["graph", "atlantis"], "no graph 'atlantis'"),
+        (["graph", "folder:/no/such/place"], "/no/such/place"),
+        (["graph", "folder:"], "choose one of"),
+        (["graph", "synthetic:weight=3"], "weight"),
+        (["graph"], "NAME"),
+        (["graph", "cora", "--colour"], "--colour"),
+        (["sing"], "sing"),
+    ],
+)
+def test_errors_are_one_line_and_exit_code_2(bup, arguments, words):
+    code, out, err = bup(*arguments)
+    assert code == 2 and out == ""
+    assert err.startswith("bup: ") and err.count("\n") == 1 and words in err
+
+
+def test_help_reads_well(bup):
+    code, out, _ = bup("--help")
+    assert code == 0 and "List the graphs that can be loaded" in out
+    assert bup("graph", "-h")[0] == 0
+    assert bup("--version")[1].strip() == "0.1.0"
+
+
+def test_a_fetch_that_fails_still_lists_the_rest(bup, monkeypatch):
+    def fail(name):
+        raise cli.bup.BupError("no network")
+
+    monkeypatch.setattr(cli.bup, "load_graph", fail)
+    code, out, err = bup("graphs", "--fetch")
+    assert code == 0 and "synthetic" in out and err.count("no network") == 3
+
+
+def test_the_installed_command_starts_without_torch():
+    """Listing graphs must not wait for the slowest import."""
+    script = "import sys, bup.cli; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script]).returncode == 0

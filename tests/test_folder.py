@@ -1,0 +1,767 @@
+import csv
+import io
+import os
+import struct
+import tempfile
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from bup.datasets import folder
+from bup.errors import BupError
+from bup.graph import UNLABELLED, Graph, simple_edges
+
+NODES = "id,label,x,y\na,red,1,0.5\nb,blue,2,-1\nc,,3,4\nd,red,5,6\n"
+TEXT_NODES = "id,label\na,red\nb,blue\nc,\nd,red\n"
+EDGES = "source,target\na,b\nb,c\n"
+TABLE = np.array([[1, 0.5], [2, -1], [3, 4], [5, 6]])
+BAG = np.array([[0, 0, 0, 1], [0, 2, 0, 0], [0, 0, 0, 0], [0.5, 0, 0, 0]])
+
+fuzz = settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def put(place, nodes=None, edges=EDGES, features=None):
+    """Write the files of a folder; None leaves a file out."""
+    place = Path(place)
+    for name, content in (("nodes.csv", nodes), ("edges.csv", edges), ("features.npz", features)):
+        if content is not None:
+            (place / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return place
+
+
+def load(place, nodes=None, edges=EDGES, features=None):
+    return folder.load(put(place, nodes, edges, features))
+
+
+def message(place, nodes=None, edges=EDGES, features=None):
+    with pytest.raises(BupError) as caught:
+        load(place, nodes, edges, features)
+    assert_a_person_can_read(caught.value)
+    return str(caught.value)
+
+
+def assert_a_person_can_read(error):
+    assert str(error).isprintable(), "one line, and nothing that could rewrite a terminal"
+    assert len(str(error)) < 700
+
+
+def graph_or_error(**files):
+    """Either way of ending is right; every other exception is left to fail the test."""
+    with tempfile.TemporaryDirectory() as place:
+        try:
+            graph = load(place, **files)
+        except BupError as error:
+            assert_a_person_can_read(error)
+            return None
+    assert np.isfinite(dense(graph.features)).all()
+    return graph
+
+
+def dense(features):
+    return features.toarray() if sparse.issparse(features) else features
+
+
+def savez(**arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def save_csr(matrix, compressed=True):
+    file = io.BytesIO()
+    sparse.save_npz(file, matrix, compressed=compressed)
+    return file.getvalue()
+
+
+def csr_parts(**changes):
+    matrix = sparse.csr_array(BAG)
+    parts = {
+        "format": b"csr",
+        "shape": matrix.shape,
+        "data": matrix.data,
+        "indices": matrix.indices,
+        "indptr": matrix.indptr,
+    }
+    parts |= changes
+    return savez(**{name: value for name, value in parts.items() if value is not None})
+
+
+def npy(array):
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array)
+    return file.getvalue()
+
+
+def npy_claiming(descr, shape, content=b""):
+    file = io.BytesIO()
+    header = {"descr": descr, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue() + content
+
+
+def zipped(members, compression=zipfile.ZIP_DEFLATED, comment=b""):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        archive.comment = comment
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def test_feature_columns_give_exactly_this_graph(tmp_path):
+    graph = load(tmp_path, NODES)
+    assert graph.name == f"folder:{tmp_path}"
+    assert graph.ids == ("a", "b", "c", "d")
+    assert graph.class_names == ("blue", "red")
+    assert graph.labels.tolist() == [1, 0, UNLABELLED, 1]
+    assert graph.edges.tolist() == [[0, 1], [1, 2]]
+    assert graph.titles is None
+    assert graph.notes == ()
+    assert isinstance(graph.features, np.ndarray) and graph.features.dtype == np.float32
+    np.testing.assert_array_equal(graph.features, TABLE)
+
+
+def test_the_name_is_the_path_as_given(tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    put(tmp_path / "mine", NODES)
+    monkeypatch.chdir(tmp_path)
+    assert folder.load("./mine/").name == "folder:./mine/"
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        save_csr(sparse.csr_matrix(BAG)),
+        save_csr(sparse.csr_array(BAG)),
+        csr_parts(data=np.array([1, 2, 0.5], ">f4")),
+        csr_parts(format="csr"),
+        csr_parts(indices=np.array([3, 1, 0], np.uint64), indptr=np.array([0, 1, 2, 2, 3], ">i2")),
+        # Not canonical: columns out of order, a stored zero, and 2 given as 1.5 + 0.5.
+        csr_parts(
+            data=np.array([1.0, 0, 1.5, 0.5, 0.5]),
+            indices=np.array([3, 0, 1, 1, 0]),
+            indptr=np.array([0, 2, 4, 4, 5]),
+        ),
+        csr_parts(something_else=np.arange(3)),
+        savez(features=BAG),
+        savez(features=np.asfortranarray(BAG)),
+        savez(features=BAG.astype(np.float16)),
+        savez(features=BAG, other=np.array([{}], dtype=object)),
+    ],
+)
+def test_every_form_of_features_gives_the_same_graph_as_columns(tmp_path, features):
+    columns = "id,label,p,q,r,s\na,red,0,0,0,1\nb,blue,0,2,0,0\nc,,0,0,0,0\nd,red,0.5,0,0,0\n"
+    (tmp_path / "columns").mkdir()
+    expected = load(tmp_path / "columns", columns)
+    graph = load(tmp_path, TEXT_NODES, features=features)
+    np.testing.assert_array_equal(dense(graph.features), BAG)
+    assert sparse.issparse(graph.features)
+    assert graph.digest == expected.digest
+
+
+@pytest.mark.parametrize(
+    "array", [np.eye(4, dtype=bool), np.eye(4, dtype=np.int8), np.eye(4, dtype=np.uint64)]
+)
+def test_counts_and_flags_are_features_too(tmp_path, array):
+    np.testing.assert_array_equal(
+        dense(load(tmp_path, TEXT_NODES, features=savez(features=array)).features), np.eye(4)
+    )
+
+
+@pytest.mark.parametrize(
+    "save", [lambda x: savez(features=x), lambda x: save_csr(sparse.csr_array(x))]
+)
+@pytest.mark.parametrize(("filled", "is_sparse"), [(0, True), (11, True), (12, False), (40, False)])
+def test_features_are_sparse_below_three_tenths(tmp_path, save, filled, is_sparse):
+    table = np.zeros(40)
+    table[:filled] = 1
+    graph = load(tmp_path, TEXT_NODES, features=save(table.reshape(4, 10)))
+    assert sparse.issparse(graph.features) is is_sparse
+    assert dense(graph.features).sum() == filled
+
+
+def test_ids_labels_and_titles_are_text_as_written(tmp_path):
+    big = str(2**70)
+    nodes = (
+        '\ufeffid,x,label,title\r\nNA,1,null,"One, two"\r\n007,2,NaN,\r\n'
+        f'7,3,1.0,"say ""so"""\r\n{big},4,<b onclick=x>,"two\nlines"\r\nnull,5,1,é\u2028\u202eb\r\n'
+    )
+    graph = load(tmp_path, nodes, f"source,target\r\nNA,007\r\n\r\n{big},null\r\n")
+    assert graph.ids == ("NA", "007", "7", big, "null")
+    assert graph.class_names == ("1", "1.0", "<b onclick=x>", "NaN", "null")
+    assert [graph.class_names[k] for k in graph.labels] == [
+        "null", "NaN", "1.0", "<b onclick=x>", "1",
+    ]  # fmt: skip
+    assert graph.titles == ("One, two", "", 'say "so"', "two\nlines", "é\u2028\u202eb")
+    assert graph.edges.tolist() == [[0, 3], [1, 4]]
+
+
+def test_white_space_around_cells_is_removed_and_nowhere_else(tmp_path):
+    nodes = " id , label ,title, x\n a ,\tred, T 1 , 1 \nb, deep  blue ,,2\n"
+    graph = load(tmp_path, nodes, "source, target\na , b\n")
+    assert graph.ids == ("a", "b")
+    assert graph.class_names == ("deep  blue", "red")
+    assert graph.titles == ("T 1", "")
+    assert graph.features.tolist() == [[1], [2]]
+
+
+def test_dropped_edges_and_unused_columns_are_counted_in_the_notes(tmp_path):
+    edges = "weight,source,target\n1,a,b\n1,b,a\n1,a,b\n1,c,c\n1,b,c\n"
+    graph = load(tmp_path, NODES, edges)
+    assert graph.edges.tolist() == [[0, 1], [1, 2]]
+    assert graph.notes == (
+        "edges.csv: 1 of 5 rows link a node to itself; dropped.",
+        "edges.csv: 2 of 5 rows repeat a link, in the same or the other direction; "
+        "each link is kept once.",
+        "edges.csv: columns that are not used: 'weight'.",
+    )
+
+
+@given(st.lists(st.tuples(*[st.sampled_from("abcd")] * 2), min_size=1, max_size=12))
+@settings(max_examples=50, deadline=None)
+def test_edges_are_the_set_of_unordered_pairs(pairs):
+    links = {frozenset(pair) for pair in pairs if pair[0] != pair[1]}
+    edges = "source,target\n" + "".join(f"{a},{b}\n" for a, b in pairs)
+    graph = graph_or_error(nodes=NODES, edges=edges)
+    if not links:
+        assert graph is None
+        return
+    assert {frozenset("abcd"[i] for i in edge) for edge in graph.edges.T} == links
+    loops = sum(a == b for a, b in pairs)
+    repeated = len(pairs) - loops - len(links)
+    assert len(graph.notes) == (loops > 0) + (repeated > 0)
+    assert all(f"{k} of {len(pairs)} rows" in str(graph.notes) for k in (loops, repeated) if k)
+
+
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6).map(str.strip)
+names = cells.filter(bool)
+
+
+@st.composite
+def graphs(draw):
+    ids = draw(st.lists(names, min_size=2, max_size=6, unique=True))
+    classes = draw(st.lists(names, min_size=2, max_size=3, unique=True).map(sorted))
+    n, c = len(ids), len(classes)
+    labels = draw(st.lists(st.integers(UNLABELLED, c - 1), min_size=n, max_size=n))
+    labels[:2] = 0, c - 1
+    ends = st.tuples(*[st.integers(0, n - 1)] * 2)
+    sources, targets = np.array([(0, 1), *draw(st.lists(ends, max_size=8))]).T
+    value = st.just(0.0) | st.floats(-1e6, 1e6, width=32)
+    columns = draw(st.integers(1, 3))
+    rows = st.lists(value, min_size=columns, max_size=columns)
+    features = np.array(draw(st.lists(rows, min_size=n, max_size=n)), np.float32)
+    return Graph(
+        name="any",
+        features=sparse.csr_array(features) if draw(st.booleans()) else features,
+        edges=simple_edges(sources, targets),
+        labels=np.array(labels),
+        class_names=tuple(classes),
+        ids=draw(st.sampled_from([None, tuple(ids)])),
+        titles=draw(st.none() | st.tuples(*[cells] * n)),
+    )
+
+
+@given(graphs())
+@settings(max_examples=100, deadline=None)
+def test_what_is_written_is_read_back(graph):
+    with tempfile.TemporaryDirectory() as place:
+        folder.write(graph, place)
+        back = folder.load(place)
+
+    def label_names(graph):
+        return [None if k == UNLABELLED else graph.class_names[k] for k in graph.labels]
+
+    assert back.ids == tuple(graph.node_id(i) for i in range(graph.num_nodes))
+    assert label_names(back) == label_names(graph)
+    assert back.titles == graph.titles
+    assert back.notes == ()
+    np.testing.assert_array_equal(back.edges, graph.edges)
+    np.testing.assert_array_equal(dense(back.features), dense(graph.features))
+
+
+@pytest.mark.parametrize("name", ["nodes.csv", "edges.csv", "features.npz"])
+def test_write_never_overwrites(tmp_path, name):
+    graph = load(tmp_path, NODES)
+    target = tmp_path / "new"
+    target.mkdir()
+    (target / name).write_text("mine")
+    with pytest.raises(BupError, match=f"already has {name}"):
+        folder.write(graph, target)
+    assert [entry.name for entry in target.iterdir()] == [name]
+    assert (target / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ids": ("a ", "b")},
+        {"ids": ("", "b")},
+        {"ids": ("a\0", "b")},
+        {"ids": ("\ud800", "b")},
+        {"class_names": ("", "x")},
+        {"titles": ("ok", " x")},
+    ],
+)
+def test_write_refuses_what_would_be_read_back_otherwise(tmp_path, changes):
+    fields = {"class_names": ("x", "y")} | changes
+    graph = Graph("any", np.eye(2), np.array([[0], [1]]), np.array([0, 1]), **fields)
+    with pytest.raises(BupError, match="would not be read back"):
+        folder.write(graph, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_write_into_a_file_is_an_error_in_one_line(tmp_path):
+    graph = load(tmp_path, NODES)
+    with pytest.raises(BupError, match="cannot write"):
+        folder.write(graph, tmp_path / "nodes.csv")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "fragments"),
+    [
+        ("", ["nodes.csv is empty", "id,label"]),
+        ("\ufeff", ["nodes.csv is empty"]),
+        ("\n\r\n", ["nodes.csv is empty"]),
+        ("id,label,x\n", ["nodes.csv has a header but no rows"]),
+        ("name,label,x\n", ["nodes.csv, line 1", "'id'", "'name', 'label', 'x'"]),
+        ("\nid;label;x\na;b;1\n", ["nodes.csv, line 2", "'id;label;x'", "separated by commas"]),
+        ("id,x\na,1\n", ["nodes.csv, line 1", "'label'"]),
+        ("id,label,x,x\na,r,1,2\n", ["nodes.csv, line 1", "2 columns are called 'x'"]),
+        ("id,label, id,x\na,r,a,2\n", ["nodes.csv, line 1", "2 columns are called 'id'"]),
+        (",id,label,x\n0,a,r,1\n", ["nodes.csv, line 1", "column 1 is ''"]),
+        ("id,label\na,r\nb,s\n", ["no features", "nodes.csv", "features.npz"]),
+        ("id,label,x\na,r,1\nb,s\n", ["nodes.csv, line 3", "2 cells", "'b'", "3"]),
+        ("id,label,x\na,r,1\nb,s,1,2\n", ["nodes.csv, line 3", "4 cells", "'b'"]),
+        ('id,label,x\n"a\n\na",r,1\n\nb,s\n', ["nodes.csv, line 6", "2 cells"]),
+        ("id,label,x\r\na,r,1\r\n\r\nb,s,z\r\n", ["nodes.csv, line 4", "column 'x'", "'z'"]),
+        ("id,label,x\na,r,1\n ,s,1\n", ["nodes.csv, line 3", "'id'", "empty"]),
+        ('id,label,x\na,r,1\n"b\n",s,1\na,r,1\n', ["nodes.csv, line 5", "id 'a'", "on line 2"]),
+        ("id,label,x\na,r,1\nb,r,1\n", ["nodes.csv", "'label'", "only the class 'r'"]),
+        ("id,label,x\na,,1\nb, ,1\n", ["nodes.csv", "'label'", "no label at all"]),
+        ('id,label,x\na,r,1\n"b,r,1\nc,r,1\n', ["nodes.csv, line 3", "quote"]),
+        ('id,label,x\na,r,1\n"b"b,r,1\n', ["nodes.csv, line 3", "quote"]),
+        ("id,label,x\ra,r,1\rb,s,1\r", ["nodes.csv, line 1", "LF or CRLF"]),
+        ("id,label,x\na,r,1\nb\0,s,1\n", ["nodes.csv, line 3", "NUL"]),
+        (f"id,label,x\na,r,1\n{'b' * 200_000},s,1\n", ["nodes.csv, line 3", "131072"]),
+        (NODES.encode("utf-16"), ["nodes.csv, line 1", "NUL"]),
+        (b"id,label,x\na,r,1\nb\xe9,s,1\n", ["nodes.csv, line 3", "0xe9", "offset 18", "UTF-8"]),
+        (b"\xef\xbb\xbfid,label,x\n\xff,r,1\n", ["nodes.csv, line 2", "0xff", "offset 14"]),
+    ],
+)
+def test_bad_nodes_say_where_what_and_how_to_mend(tmp_path, nodes, fragments):
+    text = message(tmp_path, nodes)
+    for fragment in fragments:
+        assert fragment in text
+
+
+@pytest.mark.parametrize(
+    ("cell", "fragments"),
+    [
+        ("nan", ["'nan'", "not finite"]),
+        ("-inf", ["'-inf'", "not finite"]),
+        ("1e400", ["'1e400'", "not finite"]),
+        ("1e300", ["'1e300'", "beyond 1,000,000", "scale"]),
+        ("-1000000.1", ["'-1000000.1'", "beyond 1,000,000", "scale"]),
+        ("", ["''", "empty"]),
+        ("  ", ["empty"]),
+        ("\u00a0", ["empty"]),
+        ("red", ["'red'", "not a number"]),
+        ("1_0", ["'1_0'", "not a number"]),
+        ("٣", ["'٣'", "not a number"]),
+        ("0x1", ["'0x1'", "not a number"]),
+        ("1 2", ["'1 2'", "not a number"]),
+        ('"1,5"', ["'1,5'", "not a number"]),
+        ("\x1b[31m\x07" + "z" * 100, [r"'\x1b[31m\x07zz", "'...", "not a number"]),
+    ],
+)
+def test_a_bad_feature_is_named_by_line_column_and_value(tmp_path, cell, fragments):
+    text = message(tmp_path, f"id,x,label,odd name\na,1,r,2\nb,1,s,{cell}\n")
+    for fragment in ["nodes.csv, line 3, column 'odd name'", *fragments]:
+        assert fragment in text
+
+
+@pytest.mark.parametrize("cell", ["-1", "1e6", "-1e6", "+.5", " 2 ", "1e-400", "1e-3", "-0"])
+def test_any_finite_number_within_the_limit_is_a_feature(tmp_path, cell):
+    graph = load(tmp_path, f"id,label,x\na,r,{cell}\nb,s,1\n", "source,target\na,b\n")
+    assert dense(graph.features)[0, 0] == np.float32(float(cell))
+
+
+@pytest.mark.parametrize(
+    ("edges", "fragments"),
+    [
+        ("", ["edges.csv is empty", "source,target"]),
+        ("source,target\n", ["edges.csv has a header but no rows"]),
+        ("from,to\na,b\n", ["edges.csv, line 1", "'source'", "source and target", "'from', 'to'"]),
+        ("source,target\na,b\na,z\n", ["edges.csv, line 3", "'target'", "'z'", "nodes.csv", "add"]),
+        ("source,target\n,b\n", ["edges.csv, line 2", "'source'", "''"]),
+        ('w,target,source\n"\n",b,a\n1,a,A\n', ["edges.csv, line 4", "'source'", "'A'"]),
+        ("source,target\na,b\na\n", ["edges.csv, line 3", "1 cells", "2"]),
+        ("source,target\na,a\nb,b\n", ["edges.csv", "all 2 rows", "itself"]),
+        (b"source,target\na,\xc3\n", ["edges.csv, line 2", "0xc3", "offset 16"]),
+        ("source,target\na,\0\n", ["edges.csv, line 2", "NUL"]),
+    ],
+)
+def test_bad_edges_say_where_what_and_how_to_mend(tmp_path, edges, fragments):
+    text = message(tmp_path, NODES, edges)
+    for fragment in fragments:
+        assert fragment in text
+
+
+@given(
+    st.lists(st.sampled_from(["\n", "\r\n", '"{}\n",s,1\n', '{},"s\r\n\r\n",1\r\n', "{},s,1\n"]))
+)
+@settings(max_examples=60, deadline=None)
+def test_the_line_is_right_after_any_blank_lines_and_quoted_newlines(before):
+    lines = "id,label,x\n" + "".join(row.format(f"n{i}") for i, row in enumerate(before))
+    expected = f"line {lines.count(chr(10)) + 1}, column 'x': 'bad'"
+    with tempfile.TemporaryDirectory() as place:
+        assert expected in message(place, lines + 'z,"s\n",bad\n')
+
+
+def test_feature_columns_and_features_npz_together_are_refused(tmp_path):
+    text = message(tmp_path, NODES, features=savez(features=TABLE))
+    assert "'x', 'y'" in text and "features.npz" in text and "keep one" in text
+
+
+@pytest.mark.parametrize("missing", ["nodes.csv", "edges.csv"])
+def test_a_missing_file_is_named(tmp_path, missing):
+    put(tmp_path, NODES)
+    (tmp_path / missing).unlink()
+    assert f"has no {missing}" in message(tmp_path, edges=None)
+
+
+@pytest.mark.parametrize("path", ["", "nowhere", "a\0b", "\ud800", "x" * 5000, "file", "loop"])
+def test_what_is_not_a_folder_is_refused(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    os.symlink("loop", "loop")
+    with pytest.raises(BupError, match=r"nodes\.csv and edges\.csv") as caught:
+        folder.load(path)
+    assert_a_person_can_read(caught.value)
+    assert repr(path)[:30] in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["nodes.csv", "edges.csv", "features.npz"])
+@pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "nothing"])
+def test_what_is_not_a_file_is_refused_without_waiting_for_it(tmp_path, name, kind):
+    put(tmp_path, TEXT_NODES, features=savez(features=TABLE))
+    place = tmp_path / name
+    place.unlink()
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(place if kind == "loop" else tmp_path / "nothing")
+    assert name in message(tmp_path, edges=None)
+
+
+@pytest.mark.parametrize("name", ["nodes.csv", "edges.csv", "features.npz"])
+def test_permission_denied_names_the_file(tmp_path, monkeypatch, name):
+    """Patched, because the superuser may read everything."""
+
+    def forbidden(path, mode):
+        if path.endswith(name):
+            raise PermissionError(13, "Permission denied", path)
+        return open(path, mode)
+
+    monkeypatch.setattr(folder, "open", forbidden, raising=False)
+    text = message(tmp_path, TEXT_NODES, features=savez(features=TABLE))
+    assert f"{name}' (Permission denied)" in text
+
+
+def test_a_lack_of_memory_is_an_error_in_one_line(tmp_path, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(folder, "simple_edges", full)
+    assert "not enough memory" in message(tmp_path, NODES)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "files", "fragment"),
+    [
+        ("MAX_CSV_BYTES", 50, {"nodes": NODES}, "nodes.csv has 54 bytes"),
+        ("MAX_ROW_BYTES", 12, {"nodes": NODES}, "nodes.csv, line 1: the row has over 12"),
+        ("MAX_NODES", 3, {"nodes": NODES}, "nodes.csv, line 5: more than 3 rows"),
+        ("MAX_EDGES", 1, {"nodes": NODES}, "edges.csv, line 3: more than 1 rows"),
+        ("MAX_FEATURES", 1, {"nodes": NODES}, "nodes.csv has 2 feature columns"),
+        ("MAX_CELLS", 7, {"nodes": NODES}, "nodes.csv has 8 or more feature values"),
+        ("MAX_CLASSES", 1, {"nodes": NODES}, "2 different labels ('blue', 'red')"),
+        ("MAX_NPZ_BYTES", 99, {"features": savez(features=TABLE)}, "features.npz has"),
+        ("MAX_FEATURES", 1, {"features": savez(features=TABLE)}, "features.npz has 2 columns"),
+        ("MAX_CELLS", 7, {"features": savez(features=TABLE)}, "features.npz has 8"),
+        ("MAX_FEATURES", 3, {"features": csr_parts()}, "features.npz has 4 columns"),
+        ("MAX_CELLS", 2, {"features": csr_parts()}, "features.npz has 3"),
+    ],
+)
+def test_too_much_is_refused(tmp_path, monkeypatch, limit, value, files, fragment):
+    files = {"nodes": TEXT_NODES} | files
+    assert load(tmp_path, **files)
+    monkeypatch.setattr(folder, limit, value)
+    assert fragment in message(tmp_path, **files)
+
+
+def test_a_row_does_not_outgrow_its_limit_over_quoted_newlines(tmp_path, monkeypatch):
+    monkeypatch.setattr(folder, "MAX_ROW_BYTES", 60)
+    many_short_rows = "id,label,x\n" + "".join(f"n{i},c{i % 2},1\n" for i in range(50))
+    assert load(tmp_path, many_short_rows, "source,target\nn1,n2\n").num_nodes == 50
+    one_long_row = "id,label,x\n" + '"a","\n",' * 50 + "1\n"
+    assert "nodes.csv, line 2: the row has over 60 bytes" in message(tmp_path, one_long_row)
+
+
+@pytest.mark.parametrize(
+    ("features", "fragments"),
+    [
+        (b"", ["truncated or no npz"]),
+        (b"id,x\na,1\n", ["truncated or no npz", r"\na,1\n"]),
+        (npy(TABLE), ["truncated or no npz"]),
+        (savez(features=TABLE)[:-1], ["truncated or no npz"]),
+        (zipped({}), ["no array 'features'"]),
+        (savez(words=TABLE), ["no array 'features'", "'words.npy'", "numpy.savez"]),
+        (savez(features=TABLE, format=b"csr"), ["both", "keep one"]),
+        (zipped({"features.npy": b"junk"}), ["damaged"]),
+        (zipped({"features.npy": npy(TABLE)[:-1]}), ["'features'", "64 bytes, but has 63"]),
+        (zipped({"features.npy": npy(TABLE) + b"x"}), ["'features'", "64 bytes, but has 65"]),
+        (zipped({"features.npy": b"\x93NUMPY\x07" + npy(TABLE)[7:]}), ["damaged"]),
+        (zipped({"features.npy": npy_claiming("<f8", (-2, -4), bytes(64))}), ["(-2, -4)"]),
+        (zipped({"features.npy": npy_claiming("<f8", (2**62, 2**62))}), ["'features' claims"]),
+        (savez(features=TABLE.astype(object)), ["'features'", "'object'", "numbers"]),
+        (savez(features=TABLE.astype(complex)), ["'complex128'"]),
+        (savez(features=TABLE.astype(str)), ["'<U"]),
+        (savez(features=np.zeros(4, [("a", float)])), ["'features'", "[('a', '<f8')]"]),
+        (savez(features=np.zeros(4)), ["'features'", "(4,)", "2 dimensions"]),
+        (savez(features=np.zeros((4, 1, 1))), ["(4, 1, 1)", "2 dimensions"]),
+        (savez(features=np.zeros((3, 2))), ["3 rows", "nodes.csv has 4 nodes"]),
+        (savez(features=np.zeros((4, 0))), ["0 columns"]),
+        (savez(features=np.where(TABLE == 4, np.nan, TABLE)), ["row 3", "'c'", "column 2", "nan"]),
+        (savez(features=np.where(TABLE == 6, -np.inf, TABLE)), ["row 4", "'d'", "-inf"]),
+        (savez(features=np.where(TABLE == 6, np.inf, TABLE).astype(np.float16)), ["inf"]),
+        (savez(features=np.where(TABLE == 2, 1e300, TABLE)), ["row 2", "'b'", "1e+300", "scale"]),
+        (
+            savez(features=np.full((4, 1), np.iinfo(np.int64).min)),
+            ["row 1", "-9223372036854775808"],
+        ),
+        (save_csr(sparse.csc_array(BAG)), ["b'csc'", ".tocsr()"]),
+        (save_csr(sparse.coo_array(BAG)), ["b'coo'", ".tocsr()"]),
+        (csr_parts(format=b"csr" * 30), ["format '?'", ".tocsr()"]),
+        (csr_parts(format=7), ["'format'", "'int64'", "text"]),
+        (csr_parts(indptr=None), ["no array 'indptr'"]),
+        (csr_parts(shape=(4,)), ["1 dimensions"]),
+        (csr_parts(shape=(4, 4, 1)), ["3 dimensions"]),
+        (csr_parts(shape=(4.0, 4.0)), ["'shape'", "'float64'"]),
+        (csr_parts(shape=(5, 4)), ["5 rows", "nodes.csv has 4 nodes"]),
+        (csr_parts(shape=(4, -4)), ["-4 columns"]),
+        (csr_parts(shape=(4, 2**40)), ["1,099,511,627,776 columns"]),
+        (csr_parts(data=np.ones(2)), ["'indices'", "3 entries where 2 belong"]),
+        (csr_parts(data=np.array([1, 2, {}])), ["'data'", "'object'"]),
+        (csr_parts(indptr=np.array([0, 1, 3])), ["'indptr'", "3 entries where 5 belong"]),
+        (csr_parts(indptr=np.array([0, 2, 1, 2, 3])), ["row 2", "'indptr'", "from 2 to 1"]),
+        (csr_parts(indptr=np.array([1, 1, 2, 2, 3])), ["row 1", "'indptr'", "from 1 to 1"]),
+        (csr_parts(indptr=np.array([0, 1, 2, 2, 2])), ["row 4", "'indptr'", "from 2 to 2"]),
+        (csr_parts(indptr=np.array([0, 1, 2, 2, 2**32 + 3])), ["row 4", "to 4294967299"]),
+        (csr_parts(indices=np.array([3, 1, 4])), ["row 4", "'indices'", "has 4", "0 and 3"]),
+        (csr_parts(indices=np.array([3, -1, 0])), ["row 2", "'indices'", "has -1"]),
+        (csr_parts(indices=np.array([3, 2**32, 0])), ["row 2", "'indices'", "has 4294967296"]),
+        (csr_parts(indices=np.array([3.0, 1, 0])), ["'indices'", "'float64'"]),
+        (csr_parts(data=np.array([1, np.nan, 2])), ["row 2", "'b'", "column 2", "nan"]),
+        (csr_parts(data=np.array([1, 2, np.inf])), ["row 4", "'d'", "column 1", "inf"]),
+        (csr_parts(data=np.array([1, 2, 10**9])), ["row 4", "'d'", "1000000000", "scale"]),
+        (
+            # Each within the limit, their sum is not.
+            csr_parts(data=np.full(3, 7e5), indices=np.zeros(3, int), indptr=[0, 0, 2, 2, 3]),
+            ["row 2", "'b'", "column 1", "1400000.0", "scale"],
+        ),
+    ],
+)
+def test_bad_features_npz_says_what_and_how_to_mend(tmp_path, features, fragments):
+    text = message(tmp_path, TEXT_NODES, features=features)
+    for fragment in ["features.npz", *fragments]:
+        assert fragment in text
+
+
+def with_claimed_size(archive, size):
+    """Make the zip's directory and local header claim that the first member unpacks to ``size``."""
+    directory = archive.index(b"PK\x01\x02")
+    claim = struct.pack("<I", size)
+    archive = archive[: directory + 24] + claim + archive[directory + 28 :]
+    return archive[:22] + claim + archive[26:]
+
+
+BOMB = zipped({"features.npy": npy(np.zeros((4, 2_000_000)))})
+CSR_BOMB = zipped(
+    {
+        "format.npy": npy(np.array(b"csr")),
+        "shape.npy": npy(np.array([4, 4])),
+        "data.npy": npy(np.zeros(5_000_000, np.uint8)),
+        "indices.npy": npy(np.zeros(5_000_000, np.uint8)),
+        "indptr.npy": npy(np.array([0, 0, 0, 0, 5_000_000])),
+    }
+)
+LONG_HEADER = b"\x93NUMPY\x02\x00" + struct.pack("<I", 60_000_000) + b" " * 60_000_000
+
+
+@pytest.mark.parametrize(
+    ("features", "fragment"),
+    [
+        (BOMB, "unpacks to 64,000,128 bytes"),
+        (CSR_BOMB, "features.npz unpacks to 10,000,"),
+        (with_claimed_size(BOMB, 20_000), "64,000,000 bytes, but has 19,872"),
+        (
+            with_claimed_size(zipped({"features.npy": npy(TABLE)}), 2**31),
+            "unpacks to 2,147,483,648",
+        ),
+        (
+            with_claimed_size(zipped({"features.npy": npy(TABLE) + bytes(60_000_000)}), 192),
+            "damaged",
+        ),
+        (zipped({"features.npy": npy(TABLE)}, zipfile.ZIP_BZIP2), "zip compression 12"),
+        (zipped({"features.npy": npy(TABLE)}, zipfile.ZIP_LZMA), "zip compression 14"),
+        (zipped({"features.npy": npy(TABLE)}, comment=b"hello"), "no npz file"),
+        (zipped({f"{k}.npy": b"" for k in range(2000)}), "too many files"),
+        (with_claimed_size(zipped({"features.npy": LONG_HEADER}), 5_000_000), "damaged"),
+    ],
+)
+def test_bombs_are_refused_before_they_are_unpacked(tmp_path, monkeypatch, features, fragment):
+    monkeypatch.setattr(folder, "MAX_NPZ_BYTES", 9_000_000)
+    put(tmp_path, TEXT_NODES, features=features)
+    tracemalloc.start()
+    try:
+        text = message(tmp_path, edges=None)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert fragment in text
+    assert peak < 2_000_000
+
+
+def test_a_second_zip_directory_of_64_bits_is_refused(tmp_path):
+    """``zipfile`` would believe it rather than the small one that was checked."""
+    archive = savez(features=TABLE)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, 0, 1)
+    text = message(tmp_path, TEXT_NODES, features=archive[:-22] + locator + archive[-22:])
+    assert "no npz file" in text
+
+
+EXAMPLES = {
+    "csr": save_csr(sparse.csr_array(BAG), compressed=False),
+    "compressed csr": save_csr(sparse.csr_array(BAG)),
+    "table": savez(features=TABLE),
+}
+
+
+@pytest.mark.parametrize("archive", EXAMPLES.values(), ids=EXAMPLES)
+def test_a_damaged_byte_anywhere_gives_a_graph_or_an_error(tmp_path, archive):
+    put(tmp_path, TEXT_NODES)
+    refused = 0
+    for position in range(len(archive)):
+        damaged = bytearray(archive)
+        damaged[position] ^= 0xFF if position % 2 else 0x01
+        (tmp_path / "features.npz").write_bytes(damaged)
+        try:
+            graph = folder.load(tmp_path)
+        except BupError as error:
+            assert_a_person_can_read(error)
+            refused += 1
+        else:
+            assert dense(graph.features).tolist() in (BAG.tolist(), TABLE.tolist())
+    assert refused > len(archive) / 3
+
+
+def test_a_truncated_archive_is_always_refused(tmp_path):
+    put(tmp_path, TEXT_NODES)
+    archive = EXAMPLES["compressed csr"]
+    for length in range(0, len(archive), 3):
+        (tmp_path / "features.npz").write_bytes(archive[:length])
+        assert "truncated or no npz" in message(tmp_path, edges=None)
+
+
+@given(st.data())
+@fuzz
+def test_damage_inside_a_member_with_a_right_checksum_gives_a_graph_or_an_error(data):
+    """Checksums hide the parsing behind them from the tests that damage the archive itself."""
+    archive = zipfile.ZipFile(io.BytesIO(EXAMPLES[data.draw(st.sampled_from(sorted(EXAMPLES)))]))
+    members = {name: bytearray(archive.read(name)) for name in archive.namelist()}
+    victim = members[data.draw(st.sampled_from(sorted(members)))]
+    for _ in range(data.draw(st.integers(1, 3))):
+        position = data.draw(st.integers(0, len(victim) - 1))
+        length = data.draw(st.integers(0, 3))
+        victim[position : position + length] = data.draw(st.binary(max_size=3))
+        if not victim:
+            break
+    content = {name: bytes(member) for name, member in members.items()}
+    graph_or_error(nodes=TEXT_NODES, features=zipped(content, zipfile.ZIP_STORED))
+
+
+@given(
+    st.sampled_from(
+        ["'<f8'", "'|O'", "'<U3'", "[('a','<f8')]", "('<f8',(2,))", "-" * 500, "x", "()"]
+    ),
+    st.sampled_from(["(4, 2)", "(True, 8)", "(8,)", "(4, 2.0)", "'ab'", "None", "(-1, -8)"]),
+    st.sampled_from(["False", "True", "None", "(" * 150, "[" * 9000, "'\\x1b'"]),
+)
+@settings(fuzz, max_examples=60)
+def test_any_header_gives_a_graph_or_an_error(descr, shape, fortran):
+    header = f"{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}}}\n".encode()
+    member = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(64)
+    graph_or_error(nodes=TEXT_NODES, features=zipped({"features.npy": member}))
+
+
+@given(st.sampled_from(["nodes", "edges", "features"]), st.binary(max_size=60), st.booleans())
+@fuzz
+def test_any_bytes_give_a_graph_or_an_error(name, content, after_a_good_start):
+    files = {"nodes": NODES, "edges": EDGES}
+    if name == "features":
+        files = {"nodes": TEXT_NODES, "features": EXAMPLES["table"]}
+    start = files[name] if after_a_good_start else ""
+    files[name] = (start if isinstance(start, bytes) else start.encode()) + content
+    graph_or_error(**files)
+
+
+words = "id label x title source target a b c red 0 1.5 -2 nan"
+marks = [",", ",", ",", "\n", "\n", "\r\n", "\r", '"', '""', " ", ";", "\ufeff", "\0", "é", "_"]
+pieces = st.sampled_from(words.split() + marks)
+
+
+@given(
+    st.sampled_from(["", "id,label,x\n", NODES]),
+    st.lists(pieces, max_size=40).map("".join),
+    st.sampled_from(["", "source,target\n", EDGES]),
+    st.lists(pieces, max_size=20).map("".join),
+)
+@fuzz
+def test_any_text_gives_a_graph_or_an_error(nodes_start, nodes, edges_start, edges):
+    graph_or_error(nodes=nodes_start + nodes, edges=edges_start + edges)
+
+
+@given(
+    st.lists(st.lists(st.text("01.e-+_ an\xa0٣", max_size=4), min_size=2, max_size=2), min_size=2)
+)
+@fuzz
+def test_a_table_is_accepted_exactly_if_every_cell_is_a_plain_number(rows):
+    def is_plain_number(cell):
+        try:
+            return cell.isascii() and "_" not in cell and abs(float(cell)) <= 1e6
+        except ValueError:
+            return False
+
+    file = io.StringIO()
+    table = csv.writer(file)
+    table.writerow(["id", "label", "x", "y"])
+    table.writerows([f"n{i}", i % 2, *row] for i, row in enumerate(rows))
+    graph = graph_or_error(nodes=file.getvalue(), edges="source,target\nn0,n1\n")
+    if all(is_plain_number(cell) for row in rows for cell in row):
+        expected = np.array([[float(cell) for cell in row] for row in rows], np.float32)
+        np.testing.assert_array_equal(dense(graph.features), expected)
+    else:
+        assert graph is None

@@ -1,0 +1,37 @@
+"""The one way of dependencies: pages -> figures and jobs -> bup, never back."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DRAWING = {"streamlit", "plotly", "pyvis", "dashboard", "altair", "matplotlib"}
+
+
+def imported(source: str) -> set[str]:
+    """Top-level names of every module that a source imports, inside functions too."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("bup/**/*.py")), ids=lambda p: p.stem)
+def test_the_core_draws_nothing(path):
+    assert not imported(path.read_text()) & DRAWING
+
+
+def test_the_law_notices_a_breach():
+    assert imported("def f():\n    import plotly.express as px") & DRAWING
+    assert imported("from streamlit.components import v1") & DRAWING
+
+
+def test_no_file_names_a_registry_or_needs_a_pickle():
+    for path in ROOT.glob("bup/**/*.py"):
+        source = path.read_text()
+        assert "pypi" not in source.lower(), path
+        assert "torch.load(" not in source and "allow_pickle=True" not in source, path

@@ -1,0 +1,127 @@
+import contextlib
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bup.errors import BupError
+from bup.spec import Spec, text_of, value_of
+
+values = (
+    st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+    | st.none()
+)
+specs = st.builds(
+    Spec,
+    graph=st.text(),
+    method=st.text(),
+    per_class=st.integers(),
+    validation=st.integers(),
+    test=st.none() | st.integers(),
+    left_out=st.lists(st.integers(), max_size=4).map(tuple),
+    seed=st.integers(),
+    settings=st.dictionaries(st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True), values),
+)
+
+
+def exactly(spec: Spec) -> str:
+    """Equality that also tells 1 from 1.0 and from true."""
+    return repr(spec)
+
+
+@given(specs)
+def test_round_trips_through_json(spec):
+    back = Spec.from_json(spec.to_json())
+    assert exactly(back) == exactly(spec) and back.key == spec.key and hash(back) == hash(spec)
+
+
+@given(specs)
+def test_round_trips_through_a_link(spec):
+    assert exactly(Spec.from_query(spec.to_query())) == exactly(spec)
+
+
+@given(values)
+def test_values_are_read_back_with_their_type(value):
+    back = value_of(text_of(value))
+    assert back == value and type(back) is type(value)
+
+
+@given(specs)
+def test_the_key_is_a_plain_folder_name(spec):
+    assert re.fullmatch(r"[a-z0-9-]{1,120}", spec.key)
+
+
+def test_a_link_reads_like_a_sentence():
+    spec = Spec("citeseer", per_class=5, left_out=(5, 1), settings={"lam": 2.0, "rule": "exact"})
+    assert spec.to_query() == "graph=citeseer&per_class=5&left_out=1%2C5&set.lam=2.0&set.rule=exact"
+    assert Spec().to_query() == "" and Spec.from_query("") == Spec()
+
+
+def test_order_does_not_matter():
+    one = Spec(left_out=(2, 1), settings={"a": 1, "b": 2})
+    assert one == Spec(left_out=(1, 2, 2), settings=(("b", 2), ("a", 1)))
+    assert one.key == Spec(left_out=(1, 2), settings={"b": 2, "a": 1}).key
+
+
+def test_different_runs_have_different_keys():
+    runs = [
+        Spec(),
+        Spec(graph="citeseer"),
+        Spec(method="gcn"),
+        Spec(per_class=5),
+        Spec(validation=100),
+        Spec(test=None),
+        Spec(left_out=(6,)),
+        Spec(seed=1),
+        Spec(settings={"lam": 1.0}),
+    ]
+    assert len({run.key for run in runs}) == len(runs)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "graph",
+        "unknown=1",
+        "per_class=many",
+        "seed=1.5",
+        "seed=true",
+        "left_out=a",
+        "left_out=",
+        "set.lam=NaN",
+        "set.lam=Infinity",
+        "set.UPPER=1",
+        "set.=1",
+        "set.a=1&set.a=2",
+        "%ff=%00",
+    ],
+)
+def test_links_that_make_no_sense_are_explained(query):
+    with pytest.raises(BupError):
+        Spec.from_query(query)
+
+
+@given(st.text(max_size=60))
+def test_any_link_is_a_run_or_an_error(query):
+    with contextlib.suppress(BupError):
+        Spec.from_query(query)
+
+
+anything = st.recursive(
+    values,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(anything | st.fixed_dictionaries({}, optional={name: anything for name in Spec().as_dict()}))
+def test_any_json_is_a_run_or_an_error(plain):
+    with contextlib.suppress(BupError):
+        Spec.from_json(json.dumps(plain))
