@@ -49,10 +49,11 @@ PREDICTION_POINTS = {"genz": 1024, "sampled": 1024}
 """The same for predictions; the exact rule then counts for itself how many nodes it needs."""
 
 NODES_PER_WIDTH = 2.4
-"""Exact predictions: nodes per standard deviation of the sharpest class still in play (1e-9)."""
+"""Exact predictions: how finely the sharpest class in play is resolved; errors stay below 1e-9."""
 
 _LOG_SQRT_TWO_PI = 0.5 * math.log(2 * math.pi)
 _CHUNK = 2**17  # numbers in flight at once: bounds the memory, and about what a cache holds
+_USUAL_NODES = 128  # roughly what exact predictions take per row
 _PREDICTION_REACH = 7.5  # standard deviations; Phi(-7.5) = 3e-14
 _SETTLED = 5.5  # standard deviations above which Phi is flat: 1 - Phi(5.5) = 2e-8
 
@@ -98,7 +99,9 @@ def class_probabilities(
     classes = mean.shape[-1]
     points = points or PREDICTION_POINTS.get(rule, 0)
     if rule == "exact":
-        return _in_chunks(lambda m, v: _exact_probabilities(m, v, points), mean, var, 128)
+        return _in_chunks(
+            lambda m, v: _exact_probabilities(m, v, points), mean, var, points or _USUAL_NODES
+        )
     if rule == "sampled":
         return _in_chunks(
             lambda m, v: _softmax_samples(m, v, points, seed).mean(0), mean, var, points
@@ -142,26 +145,32 @@ def probability_distribution(
     with x its quantiles are P_c at the quantiles of x.
 
     ``sampled``: the softmax of a random message, with quantiles over Sobol points. Its mean is the
-    ``sampled`` class probability. That is not p(y = c) of the model that was trained, so an
-    interval of this kind need not lie around the probability reported by the exact rule; this is
-    why ``exact`` is the default.
+    ``sampled`` class probability, which is not the exact p(y = c): the interval would surround
+    another number than the one that is predicted. This is why ``exact`` is the default.
+
+    Either distribution can be so skewed that its mean lies outside the interval.
     """
     if not 0 < level < 1:
         raise BupError(f"level must lie between 0 and 1, got {level}: try 0.9")
     if rule not in ("exact", "sampled"):
         raise BupError(f"no probability distribution under rule {rule!r}: use exact or sampled")
-    average = class_probabilities(mean, var, rule, points=points, seed=seed, check=check)
+    _check_rule(rule, points)
+    _check_messages(mean, var, values=check)
     tails = torch.tensor([(1 - level) / 2, (1 + level) / 2], dtype=torch.float64)
-    if rule == "exact":
-        cost = mean.shape[-1]
-        ends = [lambda m, v, q=q: _exact_quantile(m, v, q) for q in ndtri(tails).tolist()]
-    else:
-        cost = points or PREDICTION_POINTS[rule]
-        ends = [
-            lambda m, v, q=q: _softmax_samples(m, v, cost, seed).quantile(q, 0)
-            for q in tails.tolist()
-        ]
-    low, high = (_in_chunks(end, mean, var, cost) for end in ends)
+    low_z, high_z = ndtri(tails).tolist()
+    samples = points or PREDICTION_POINTS["sampled"]
+
+    def exact(mean: Tensor, var: Tensor) -> Tensor:
+        average = _exact_probabilities(mean, var, points or 0)
+        ends = [_exact_quantile(mean, var, z) for z in (low_z, high_z)]
+        return torch.cat([average, *ends], -1)
+
+    def sampled(mean: Tensor, var: Tensor) -> Tensor:
+        draws = _softmax_samples(mean, var, samples, seed)
+        return torch.cat([draws.mean(0), *draws.quantile(tails.to(draws), 0)], -1)
+
+    function, cost = (exact, points or _USUAL_NODES) if rule == "exact" else (sampled, samples)
+    average, low, high = _in_chunks(function, mean, var, cost).chunk(3, -1)
     return ProbabilityDistribution(average, low, high, level)
 
 
@@ -180,10 +189,13 @@ def probability_density(mean_row: Tensor, var_row: Tensor, label: int, grid: Ten
     label_mean, label_var, means, variances = _split(
         mean_row[None].double(), var_row[None].double(), labels
     )
-    stds, log_p = variances.sqrt(), grid.double()[..., None].log()
-    # P <= min Phi_k and P >= (min Phi_k)^k enclose the x where P(x) = p; then bisect.
-    low = (means + stds * ndtri(log_p.exp())).amax(-1, keepdim=True)
-    high = (means + stds * ndtri((log_p / means.shape[-1]).exp())).amax(-1, keepdim=True)
+    stds, p = variances.sqrt(), grid.double()[..., None]
+    log_p = p.log()
+    # A product of m factors lies between their minimum and its m-th power: that encloses the x
+    # where P(x) = p, and bisection does the rest.
+    root = p.pow(1 / means.shape[-1]).clamp(max=1 - 2**-53)
+    low = (means + stds * ndtri(p)).amax(-1, keepdim=True)
+    high = (means + stds * ndtri(root)).amax(-1, keepdim=True)
     for _ in range(64):
         middle = (low + high) / 2
         below = log_ndtr((middle - means) / stds).sum(-1, keepdim=True) < log_p
@@ -217,15 +229,11 @@ class _LogIntegral(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, offset: Tensor, slope: Tensor, points: int) -> Tensor:
-        t, log_step = _integrand_nodes(offset, slope, points)
-        z = torch.addcmul(offset[..., None], slope[..., None], t[:, None])  # [n, k, points]
-        log_cdf, ratio = _log_cdf_and_ratio(z)
-        log_terms = log_cdf.sum(1) - 0.5 * t * t + log_step
-        log_integral = log_terms.logsumexp(-1, keepdim=True)
-        weight = (log_terms - log_integral).exp()
-        weights = torch.stack([weight, weight * t], 1)
-        ctx.save_for_backward(ratio @ weights.mT)
-        return log_integral[:, 0] - _LOG_SQRT_TWO_PI
+        rows = max(1, _CHUNK // (offset.shape[-1] * points))
+        chunks = zip(offset.split(rows), slope.split(rows), strict=True)
+        logs, moments = zip(*(_log_integral(a, b, points) for a, b in chunks), strict=True)
+        ctx.save_for_backward(torch.cat(moments))
+        return torch.cat(logs)
 
     @staticmethod
     @once_differentiable
@@ -233,6 +241,18 @@ class _LogIntegral(torch.autograd.Function):
         (moments,) = ctx.saved_tensors
         by_offset, by_slope = (grad[:, None, None] * moments).unbind(-1)
         return by_offset, by_slope, None
+
+
+def _log_integral(offset: Tensor, slope: Tensor, points: int) -> tuple[Tensor, Tensor]:
+    """The log integral [n] of ``_LogIntegral`` and the moments E[r(z_k)], E[r(z_k) t] [n, k, 2]."""
+    t, log_step = _integrand_nodes(offset, slope, points)
+    z = torch.addcmul(offset[..., None], slope[..., None], t[:, None])  # [n, k, points]
+    log_cdf, ratio = _log_cdf_and_ratio(z)
+    log_terms = log_cdf.sum(1) - 0.5 * t * t + log_step
+    log_integral = log_terms.logsumexp(-1, keepdim=True)
+    weight = (log_terms - log_integral).exp()
+    weights = torch.stack([weight, weight * t], 1)
+    return log_integral[:, 0] - _LOG_SQRT_TWO_PI, ratio @ weights.mT
 
 
 def _integrand_nodes(offset: Tensor, slope: Tensor, points: int) -> tuple[Tensor, Tensor]:
@@ -265,15 +285,15 @@ def _integrand_nodes(offset: Tensor, slope: Tensor, points: int) -> tuple[Tensor
     low = torch.maximum(mode + first - spread, ((-reach - offset) / slope).amax(-1, keepdim=True))
     high = torch.minimum(mode + first + spread, reach)
     ends = torch.stack([low, high])
-    for _ in range(2):
-        value, first, _, _ = log_integrand(ends)
-        ends = ends + (top - drop - value) / first
-    low, high = ends
+    value, first, _, _ = log_integrand(ends)
+    low, high = ends + (top - drop - value) / first
 
     settled = math.sqrt(2 * drop) - 2
     z = offset + slope * low
     rising = z < settled
-    finest = torch.where(rising, 1 / slope, 1.0).amin(-1, keepdim=True).clamp(max=1)
+    finest = torch.where(rising, 1 / slope, 1.0).amin(-1, keepdim=True)
+    # a step out in the tail of phi, where there is nothing to cut off, need not be resolved
+    finest = torch.maximum(finest, (0.5 * low * low + top - drop).exp()).clamp(max=1)
     stretch = settled - torch.where(rising, z, 0.0).amin(-1, keepdim=True)
     return _stretched_nodes(low, high, finest * stretch, points)
 
@@ -307,7 +327,7 @@ def _unnormalised_probabilities(mean: Tensor, var: Tensor, points: int = 0) -> T
     finest = torch.where(low - mean < _SETTLED * std, std, math.inf).amin(-1, keepdim=True)
     stretch = _PREDICTION_REACH + _SETTLED
     unit = finest * stretch
-    if not points:
+    if not points and len(mean):
         span = torch.log1p((high - low) / unit).amax().item()
         points = math.ceil(NODES_PER_WIDTH * stretch * span)
     x, log_step = _stretched_nodes(low, high, unit, points)
@@ -328,7 +348,7 @@ def _exact_quantile(mean: Tensor, var: Tensor, z: float) -> Tensor:
 
 
 def _cdf(z: Tensor) -> Tensor:
-    """Phi(z), with all its digits on the left, where torch.special.ndtr is 1 + erf and loses them."""
+    """Phi(z) with all its digits on the left, where torch.special.ndtr, as 1 + erf, loses them."""
     return 0.5 * torch.erfc(z * -math.sqrt(0.5))
 
 
@@ -430,8 +450,8 @@ def _in_chunks(
     pairs = zip(
         mean.reshape(-1, classes).split(rows), var.reshape(-1, classes).split(rows), strict=True
     )
-    parts = [function(m, v).to(mean.dtype) for m, v in pairs if len(m)]
-    return torch.cat(parts).reshape(mean.shape) if parts else torch.empty_like(mean)
+    parts = torch.cat([function(m, v).to(mean.dtype) for m, v in pairs])
+    return parts.reshape(*mean.shape[:-1], parts.shape[-1])
 
 
 def _check_rule(rule: str, points: int | None) -> None:

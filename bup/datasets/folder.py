@@ -283,7 +283,7 @@ def _read_table(
     line, columns = next(lines, (1, []))
     columns = [column.strip() for column in columns]
     if not columns:
-        raise BupError(f"{name} is empty: start it with the line {','.join(required)},...")
+        raise BupError(f"{name} is empty: start it with the column names {','.join(required)}")
     for column in required:
         if column not in columns:
             raise BupError(
@@ -309,12 +309,12 @@ def _read_table(
                 raise BupError(f"{name}, line {line}: more than {max_rows:,} rows: give fewer")
             if len(cells) != len(columns):
                 raise BupError(
-                    f"{name}, line {line}: {len(cells)} cells, the first {_shown(cells[0])}, where "
-                    f"the header has {len(columns)}: give one per column, quote those with commas"
+                    f"{name}, line {line}, starting {_shown(cells[0])}: cells: {len(cells)}, "
+                    f"columns: {len(columns)}: give one cell per column, quote cells with commas"
                 )
             yield line, cells
         if number == 0:
-            raise BupError(f"{name} has a header but no rows: add some")
+            raise BupError(f"{name} has a header but no rows: add them below it")
 
     return columns, rows()
 
@@ -339,7 +339,9 @@ def _read_rows(folder: str, name: str) -> Iterator[tuple[int, list[str]]]:
                     "line ends and the quotes"
                 )
             if b"\0" in raw:
-                raise BupError(f"{name}, line {line}: a NUL byte: save the file as plain text")
+                raise BupError(
+                    f"{name}, line {line}: a NUL byte: save the file as plain UTF-8 text"
+                )
             try:
                 yield raw.decode()
             except UnicodeDecodeError as error:
@@ -402,9 +404,10 @@ def _read_features(folder: str, ids: tuple[str, ...]) -> sparse.csr_array | np.n
                     return _read_dense(archive, ids)
                 if "format.npy" in names:
                     return _read_csr(archive, ids)
+                found = _listed(sorted(names)) or "nothing"
                 raise BupError(
-                    f"{FEATURES} has no array 'features' but {_listed(sorted(names))}: write it "
-                    "with numpy.savez(..., features=table) or scipy.sparse.save_npz"
+                    f"{FEATURES} has no array 'features' but {found}: write it with "
+                    "numpy.savez(..., features=table) or scipy.sparse.save_npz"
                 )
         except (BupError, MemoryError):
             raise
@@ -453,6 +456,9 @@ class _Member:
         return values.reshape(self.shape, order="F" if self.fortran else "C")
 
 
+_KINDS = {"fiub": "numbers", "iu": "whole numbers", "SU": "text"}
+
+
 def _member(archive: zipfile.ZipFile, key: str, kinds: str, ndim: int) -> _Member:
     if f"{key}.npy" not in archive.namelist():
         raise BupError(f"{FEATURES} has no array {key!r}: write it with scipy.sparse.save_npz")
@@ -478,13 +484,13 @@ def _member(archive: zipfile.ZipFile, key: str, kinds: str, ndim: int) -> _Membe
     if dtype.kind not in kinds or len(shape) != ndim:
         raise BupError(
             f"{FEATURES}: {key!r} has dtype {_shown(str(dtype))} and shape {_shown(str(shape))}: "
-            f"give {'text' if 'S' in kinds else 'numbers'} in {ndim} dimensions"
+            f"give {ndim}-dimensional {_KINDS[kinds]}"
         )
-    size = math.prod(shape) * dtype.itemsize
-    if min(shape, default=0) < 0 or head.tell() + size != info.file_size:
+    size = info.file_size - head.tell()
+    if min(shape, default=0) < 0 or size != math.prod(shape) * dtype.itemsize:
         raise BupError(
-            f"{FEATURES}: {key!r} claims shape {_shown(str(shape))}, {size:,} bytes, but has "
-            f"{info.file_size - head.tell():,}: write it again"
+            f"{FEATURES}: {key!r} claims dtype {dtype} and shape {_shown(str(shape))} but has "
+            f"{size:,} bytes: write it again"
         )
     return _Member(info, head.tell(), dtype, shape, fortran)
 

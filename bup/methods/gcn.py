@@ -1,0 +1,142 @@
+"""The graph convolutional network of Kipf and Welling: one message per node, no uncertainty in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from bup.graph import Graph
+from bup.methods.base import Fitted, Method, fit_scale
+from bup.settings import setting
+from bup.sparse import Csr
+from bup.splits import Split
+from bup.training import (
+    Field,
+    Inputs,
+    OnEpoch,
+    Parameters,
+    Schedule,
+    Task,
+    dropout_factors,
+    glorot,
+    per_seed_product,
+    train,
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    calibrate: str = setting(
+        "none",
+        "Fit one temperature on all outputs to the validation nodes.",
+        choices=("none", "temperature"),
+    )
+    hidden: int = setting(16, "Width of the hidden layer.", low=1, high=1024)
+    dropout: float = setting(0.5, "Share of inputs dropped in training.", low=0, high=0.95)
+    learning_rate: float = setting(0.01, "Step size of Adam.", low=1e-6, high=1)
+    weight_decay: float = setting(5e-4, "Pull of first-layer weights to zero.", low=0, high=1)
+    epochs: int = setting(200, "Epochs at most.", low=1, high=10_000)
+    patience: int = setting(10, "Epochs without improvement before stopping.", low=1, high=10_000)
+    keep: str = setting(
+        "last",
+        "Keep the last weights, as the original does, or those of the best validation epoch.",
+        choices=("last", "best"),
+    )
+
+
+def initial_parameters(
+    words: int, hidden: int, classes: int, generators: Sequence[torch.Generator]
+) -> Parameters:
+    return {
+        "mean_1": glorot(generators, words, hidden),
+        "mean_2": glorot(generators, hidden, classes),
+    }
+
+
+def words_product(
+    rows: Csr, weights: Tensor, dropout: float, generators: Sequence[torch.Generator] | None
+) -> Tensor:
+    """X W for every seed's rows; ``generators`` switch dropout of the words on."""
+    values = rows.values
+    if generators is not None and dropout:
+        values = values * dropout_factors(dropout, rows.blocks, generators)
+    return rows.matmul(weights.flatten(0, 1), values)
+
+
+def gcn_output(
+    p: Parameters,
+    field: Field,
+    dropout: float = 0.0,
+    generators: Sequence[torch.Generator] | None = None,
+) -> Tensor:
+    r"""K relu(K X W_1) W_2 for a field's targets [targets, c]; ``generators`` switch dropout on."""
+    words = words_product(field.outer_words, p["mean_1"], dropout, generators)
+    hidden = field.kernel_1.matmul(words).relu()
+    rows = [len(nodes) for nodes in field.inner]
+    if generators is not None and dropout:
+        counts = [count * hidden.shape[1] for count in rows]
+        hidden = hidden * dropout_factors(dropout, counts, generators).view_as(hidden)
+    return field.kernel_2.matmul(per_seed_product(hidden, rows, p["mean_2"]))
+
+
+class _Network:
+    decayed = ("mean_1",)
+
+    def __init__(self, task: Task, s: Settings, parameters: Parameters) -> None:
+        self.task, self.s, self.parameters = task, s, parameters
+
+    def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
+        output = gcn_output(self.parameters, self.task.train, self.s.dropout, generators)
+        return self.task.seed_means(cross_entropy(output, self.task.train_labels, reduction="none"))
+
+    def validation(self) -> tuple[Tensor, Tensor]:
+        output = gcn_output(self.parameters, self.task.validation)
+        labels = self.task.validation_labels
+        nll = cross_entropy(output, labels, reduction="none")
+        return self.task.seed_means(nll), self.task.seed_means(output.argmax(-1) == labels)
+
+
+def fit(
+    graph: Graph,
+    splits: Sequence[Split],
+    seeds: Sequence[int],
+    s: Settings,
+    on_epoch: OnEpoch | None,
+) -> list[Fitted]:
+    inputs = Inputs.of(graph)
+    task = Task.of(graph, inputs, splits)
+    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+    parameters = initial_parameters(graph.num_features, s.hidden, task.classes, generators)
+    schedule = Schedule(s.epochs, s.patience, s.learning_rate, s.weight_decay, s.keep)
+    trained = train(_Network(task, s, parameters), schedule, generators, on_epoch)
+
+    everything = inputs.everything()
+    fitted = []
+    for split, outcome in zip(splits, trained, strict=True):
+        with torch.no_grad():
+            output = gcn_output(outcome.parameters, everything)
+            temperature = 1.0
+            if s.calibrate == "temperature":
+                nodes = torch.from_numpy(split.validation)
+                labels = torch.from_numpy(split.targets(graph.labels[split.validation]))
+                temperature = fit_scale(
+                    lambda t, o=output[nodes], y=labels: cross_entropy(o / t, y).item()
+                )
+            probs = (output / temperature).softmax(-1)
+        fitted.append(Fitted.of(outcome, probs, mean=output, figures={"temperature": temperature}))
+    return fitted
+
+
+METHOD = Method(
+    name="gcn",
+    title="Graph convolutional network (GCN)",
+    explanation="Each node averages its neighbours' messages twice and turns the result into class "
+    "probabilities. The message is a plain number per class: the network has no way of saying how "
+    "sure it is of the message itself.",
+    settings=Settings,
+    fit=fit,
+)

@@ -1,0 +1,151 @@
+"""A finished run: what every metric and every view consumes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bup import metrics
+from bup.files import DamagedFile, Packed
+from bup.graph import Graph
+from bup.spec import Spec
+from bup.splits import Split
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Arrays over all nodes of the graph; columns are the classes of ``split.classes``."""
+
+    spec: Spec  # complete: every setting written out
+    split: Split
+    probs: np.ndarray  # [n, c]
+    mean: np.ndarray | None  # [n, c] message means (for methods without variance: the outputs)
+    var: np.ndarray | None  # [n, c] message variances
+    history: Mapping[str, list[float]]  # loss, validation_nll, validation_accuracy per epoch
+    best_epoch: int  # the one that was kept, counting from 1
+    seconds: float
+    weights: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
+    figures: Mapping[str, float] = field(default_factory=dict)  # what the method fitted besides
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """The predicted class [n] of every node, as a class of the graph."""
+        return np.array(self.split.classes)[self.probs.argmax(axis=1)]
+
+    def scores(self) -> dict[str, np.ndarray]:
+        """Uncertainty scores [n] by name; higher always means less certain."""
+        scores = {
+            "confidence": 1 - metrics.confidence(self.probs),
+            "prob_std": -metrics.prob_std(self.probs),
+            "predictive_entropy": metrics.predictive_entropy(self.probs),
+        }
+        if self.var is not None:
+            scores["message_std"] = metrics.message_std(self.var)
+            scores["message_entropy"] = metrics.message_entropy(self.var)
+        return scores
+
+    def packed(self) -> Packed:
+        arrays = {"probs": self.probs} | {f"weights.{k}": v for k, v in self.weights.items()}
+        arrays |= {k: v for k, v in (("mean", self.mean), ("var", self.var)) if v is not None}
+        split = self.split
+        arrays |= {"train": split.train, "validation": split.validation, "test": split.test}
+        values = {
+            "history": dict(self.history),
+            "best_epoch": self.best_epoch,
+            "seconds": self.seconds,
+            "figures": dict(self.figures),
+            "classes": split.classes,
+            "left_out": split.left_out,
+        }
+        return Packed(arrays, values)
+
+    @classmethod
+    def unpacked(cls, spec: Spec, packed: Packed) -> Result:
+        arrays, values = packed
+        try:
+            split = Split(
+                arrays["train"],
+                arrays["validation"],
+                arrays["test"],
+                tuple(values["classes"]),
+                tuple(values["left_out"]),
+            )
+            return cls(
+                spec=spec,
+                split=split,
+                probs=arrays["probs"],
+                mean=arrays.get("mean"),
+                var=arrays.get("var"),
+                history=values["history"],
+                best_epoch=values["best_epoch"],
+                seconds=values["seconds"],
+                weights={
+                    name.removeprefix("weights."): array
+                    for name, array in arrays.items()
+                    if name.startswith("weights.")
+                },
+                figures=values["figures"],
+            )
+        except (KeyError, TypeError) as error:
+            raise DamagedFile(f"it lacks {error}") from error
+
+
+def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
+    """Every metric of a run on its test nodes, as plain values.
+
+    ``test`` is on the nodes of learned classes. ``errors`` says how well each uncertainty score
+    finds the mistakes among them, ``ood`` how well it finds the left-out classes, if any;
+    ``structure`` correlates message uncertainty with degree and distance to the training nodes.
+    """
+    split = result.split
+    labels = graph.labels[split.test]
+    ood = split.is_ood(labels)
+    known = split.test[~ood]
+    probs, targets = result.probs[known], split.targets(graph.labels[known])
+    wrong = ~metrics.hits(probs, targets)
+    scores = result.scores()
+    report: dict[str, Any] = {
+        "test": metrics.summary(probs, targets, bins) | {"nodes": len(known)},
+        "errors": {name: _detection(score[known], wrong) for name, score in scores.items()}
+        if 0 < wrong.sum() < len(wrong)
+        else {},
+    }
+    if ood.any() and not ood.all():
+        confidence = metrics.confidence(result.probs)
+        spread = metrics.prob_std(result.probs)
+        unknown = split.test[ood]
+        report["ood"] = {
+            "nodes": len(unknown),
+            "confidence": {
+                "in": float(confidence[known].mean()),
+                "out": float(confidence[unknown].mean()),
+            },
+            "prob_std": {"in": float(spread[known].mean()), "out": float(spread[unknown].mean())},
+            "scores": {name: _detection(score[split.test], ood) for name, score in scores.items()},
+        }
+    if result.var is not None:
+        distance = graph.mean_hops(split.train)
+        report["structure"] = {
+            name: {
+                "degree": _correlation(graph.degree, scores[name]),
+                "distance": _correlation(distance, scores[name]),
+            }
+            for name in ("message_std", "message_entropy")
+        }
+    return report
+
+
+def _detection(score: np.ndarray, positive: np.ndarray) -> dict[str, float]:
+    return {
+        "auroc": metrics.auroc(score, positive),
+        "aupr": metrics.aupr(score, positive),
+        "fpr95": metrics.fpr_at_95(score, positive),
+    }
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    found = metrics.spearman(x, y, resamples=200)
+    return {"spearman": found.value, "low": found.low, "high": found.high, "nodes": found.count}

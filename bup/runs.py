@@ -1,0 +1,104 @@
+"""Training on demand: by arguments, for several seeds at once, or by specification."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterable, Sequence
+
+from bup import methods
+from bup.datasets import load_graph
+from bup.errors import BupError
+from bup.files import DamagedFile
+from bup.graph import Graph
+from bup.results import Result
+from bup.spec import Spec, Value
+from bup.splits import make_split
+from bup.store import Store
+from bup.training import OnEpoch
+
+
+def fit(
+    graph: Graph | str,
+    method: str = "bup",
+    per_class: int = 20,
+    seed: int = 0,
+    left_out: Iterable[int] = (),
+    validation: int = 200,
+    test: int | None = 2000,
+    on_epoch: OnEpoch | None = None,
+    **settings: Value,
+) -> Result:
+    """Train one model on a random split and return its result.
+
+    ``on_epoch`` is called after every epoch and may raise ``bup.Cancelled``. ``settings`` are the
+    method's own; the same arguments give bit-identical results on the same machine.
+    """
+    common = (method, per_class, [seed], left_out, validation, test, on_epoch)
+    return fit_many(graph, *common, **settings)[0]
+
+
+def fit_many(
+    graph: Graph | str,
+    method: str = "bup",
+    per_class: int = 20,
+    seeds: Iterable[int] = range(10),
+    left_out: Iterable[int] = (),
+    validation: int = 200,
+    test: int | None = 2000,
+    on_epoch: OnEpoch | None = None,
+    **settings: Value,
+) -> list[Result]:
+    """Train several seeds side by side: the same results as one by one, in less time."""
+    if isinstance(graph, str):
+        graph = load_graph(graph)
+    first = Spec(graph.name, method, per_class, validation, test, tuple(left_out), 0, settings)
+    return fit_specs(graph, [dataclasses.replace(first, seed=seed) for seed in seeds], on_epoch)
+
+
+def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = None) -> list[Result]:
+    """Train runs that differ in nothing but their seed."""
+    if not specs:
+        raise BupError("there is nothing to train: give at least one seed")
+    specs = [methods.complete(spec) for spec in specs]
+    if len({dataclasses.replace(spec, seed=0) for spec in specs}) > 1:
+        raise BupError("runs that train side by side may differ in their seed only")
+    start = time.perf_counter()
+    splits = [
+        make_split(graph, s.per_class, s.validation, s.test, s.left_out, s.seed) for s in specs
+    ]
+    seeds = [spec.seed for spec in specs]
+    method = methods.find(specs[0].method)
+    fitted = method.fit(graph, splits, seeds, methods.settings_of(specs[0]), on_epoch)
+    seconds = (time.perf_counter() - start) / len(specs)
+    return [
+        Result(
+            spec=spec,
+            split=split,
+            probs=f.probs,
+            mean=f.mean,
+            var=f.var,
+            history=f.history,
+            best_epoch=f.best_epoch,
+            seconds=seconds,
+            weights=f.weights,
+            figures=f.figures,
+        )
+        for spec, split, f in zip(specs, splits, fitted, strict=True)
+    ]
+
+
+def stored(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
+    """The result of a run if the store holds a sound one."""
+    spec = methods.complete(spec)
+    packed = (store or Store()).load(spec, graph.digest)
+    try:
+        return None if packed is None else Result.unpacked(spec, packed)
+    except DamagedFile:
+        return None
+
+
+def keep(result: Result, graph: Graph, store: Store | None = None) -> None:
+    """Put a result in the store."""
+    packed = result.packed()
+    (store or Store()).save(result.spec, packed.arrays, packed.values, graph.digest)
