@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import click
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import bup
+from bup import files
 from bup.datasets import citation
 from bup.graph import describe
+from bup.spec import text_of, value_of
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON value instead of tables."
@@ -68,13 +73,15 @@ def graphs(fetch: bool, as_json: bool) -> None:
     rows = []
     for name, title in bup.GRAPHS.items():
         known = citation.CITATION_GRAPHS.get(name)
-        state = None if known is None else "cached" if citation.is_cached(name) else "not fetched"
-        rows.append({"name": name, "title": title, "state": state})
+        if known is None:
+            state = "yours" if name.startswith("folder") else "drawn on the spot"
+        else:
+            state = "cached" if citation.is_cached(name) else "not fetched yet"
+        rows.append({"name": name, "title": title, "data": state})
     if as_json:
         print_json(rows)
     else:
-        texts = ((row["name"], row["title"], row["state"] or "made on the spot") for row in rows)
-        print_table(["graph", "what it is", "data"], texts)
+        print_table(["graph", "what it is", "data"], (row.values() for row in rows))
     # The app still runs on the graphs that need no network, so this is a warning, not a failure.
     for problem in problems:
         print(f"bup: {problem}", file=sys.stderr)
@@ -130,6 +137,279 @@ def graph(name: str, as_json: bool) -> None:
         Console().print(f"[dim]{escape(note)}[/]")
 
 
+@app.command()
+@json_option
+def methods(as_json: bool) -> None:
+    """List the methods, what each one does, and its settings."""
+    from bup.methods import METHODS
+
+    described: list[dict[str, Any]] = [
+        {
+            "name": method.name,
+            "title": method.title,
+            "explanation": method.explanation,
+            "settings": [
+                {"name": f.name, "default": f.default, **f.metadata}
+                for f in dataclasses.fields(method.settings)
+            ],
+        }
+        for method in METHODS.values()
+    ]
+    if as_json:
+        print_json(described)
+        return
+    console = Console()
+    for method in described:
+        console.print(f"[bold]{method['name']}[/]  {escape(method['title'])}")
+        console.print(f"  {escape(method['explanation'])}")
+        print_table(
+            ["setting", "default", "what it is", "allowed"],
+            (
+                (f["name"], text_of(f["default"]), f["help"], _allowed(f))
+                for f in method["settings"]
+            ),
+        )
+
+
+def _allowed(setting: dict[str, Any]) -> str:
+    if setting["choices"]:
+        return ", ".join(setting["choices"])
+    return f"{setting['low']} to {setting['high']}" if setting["high"] is not None else ""
+
+
+@app.command()
+@click.option("--graph", "graph_name", default="cora", show_default=True, help="Which graph.")
+@click.option("--method", default="bup", show_default=True, help="One of 'bup methods'.")
+@click.option("--per-class", default=20, show_default=True, help="Training nodes per class.")
+@click.option("--validation", default=200, show_default=True, help="Validation nodes.")
+@click.option("--test", default=2000, show_default=True, help="Test nodes; 0 for all the rest.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the split and the weights.")
+@click.option("--left-out", multiple=True, type=int, help="A class never seen; may be repeated.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting.")
+@click.option("--bins", default=10, show_default=True, help="Bins of the calibration errors.")
+@click.option("--fresh", is_flag=True, help="Train even if the result is stored.")
+@json_option
+def fit(
+    graph_name: str,
+    method: str,
+    per_class: int,
+    validation: int,
+    test: int,
+    seed: int,
+    left_out: tuple[int, ...],
+    settings: tuple[str, ...],
+    bins: int,
+    fresh: bool,
+    as_json: bool,
+) -> None:
+    """Train one model and print every metric on its test nodes.
+
+    For example: bup fit --graph cora --per-class 20 --left-out 6 --set lam=2
+    """
+    from bup import runs
+
+    pairs = []
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise bup.BupError(f"--set takes NAME=VALUE, such as --set lam=2, got {text!r}")
+        pairs.append((name, value_of(value)))
+    loaded = bup.load_graph(graph_name)
+    spec = runs.methods.complete(
+        bup.Spec(
+            graph=loaded.name,
+            method=method,
+            per_class=per_class,
+            validation=validation,
+            test=test or None,
+            left_out=left_out,
+            seed=seed,
+            settings=tuple(pairs),
+        )
+    )
+    result = None if fresh else runs.stored(spec, loaded)
+    was_stored = result is not None
+    if result is None:
+        with TrainingBar() as bar:
+            result = runs.fit_specs(loaded, [spec], bar.update)[0]
+        try:
+            runs.keep(result, loaded)
+        except bup.BupError as error:
+            print(f"bup: {error}", file=sys.stderr)
+    report = bup.evaluate(result, loaded, bins)
+    if as_json:
+        head = {"spec": spec.as_dict(), "stored": was_stored, "seconds": result.seconds}
+        head |= {"best_epoch": result.best_epoch, "epochs": len(result.history["loss"])}
+        print_json(head | {"figures": dict(result.figures), **report})
+    else:
+        _print_report(result, report, bins, was_stored)
+
+
+@app.command()
+@click.argument("question", type=click.Choice(["q1", "q2", "q3", "ablation", "sweep"]))
+@click.option("--graphs", "graph_names", default=None, help="Comma-separated, e.g. cora,citeseer.")
+@click.option("--sizes", default=None, help="Training nodes per class, e.g. 5,10,15,20.")
+@click.option("--contenders", default=None, help="Comma-separated, e.g. bup,gcn,gcn+temperature.")
+@click.option("--reruns", default=10, show_default=True, help="Seeds 0, 1, ... of each cell.")
+@click.option("--csv", "csv_path", type=click.Path(dir_okay=False), help="Write every run here.")
+@json_option
+def reproduce(
+    question: str,
+    graph_names: str | None,
+    sizes: str | None,
+    contenders: str | None,
+    reruns: int,
+    csv_path: str | None,
+    as_json: bool,
+) -> None:
+    """Regenerate a table: the paper's questions, the ablation, the sweep behind the defaults.
+
+    \b
+    q1        accuracy and calibration, all classes known (the paper's Table 1)
+    q2        one class never seen (the paper's Table 2)
+    q3        message uncertainty against degree and distance (the paper's Figure 4)
+    ablation  propagation rule x loss x prediction
+    sweep     the settings among which the defaults were chosen, on validation nodes only
+
+    Runs that are in the store are not trained again.
+    """
+    from bup import experiments as e
+
+    everyone = [e.CONTENDERS[label] for label in ("bup", "gcn", "gcn+temperature")]
+    learners = [e.CONTENDERS[label] for label in ("bup", "evidence")]
+    plans: dict[str, tuple[str, str, list[e.Contender], Callable[..., str]]] = {
+        "q1": ("cora,citeseer", "5,10,15,20", everyone, e.q1_table),
+        "q2": ("cora,citeseer", "5,10,15,20", [*learners, *everyone[1:]], e.q2_table),
+        "q3": ("cora,citeseer,pubmed", "20", learners, e.q3_table),
+        "ablation": ("cora,citeseer", "20", e.ablation_contenders(), e.ablation_table),
+        "sweep": ("cora,citeseer", "5,20", e.sweep_contenders(), e.sweep_table),
+    }
+    default_graphs, default_sizes, chosen, table = plans[question]
+    if contenders is not None:
+        known = {c.label: c for c in chosen} | e.CONTENDERS
+        names = contenders.split(",")
+        if unknown := [name for name in names if name not in known]:
+            raise bup.BupError(f"no contender {unknown[0]!r}: choose from {', '.join(known)}")
+        chosen = [known[name] for name in names]
+    try:
+        numbers = [int(size) for size in (sizes or default_sizes).split(",")]
+    except ValueError:
+        raise bup.BupError(f"--sizes takes whole numbers such as 5,10, got {sizes!r}") from None
+    if reruns < 1:
+        raise bup.BupError(f"--reruns must be at least 1, got {reruns}")
+    rows = e.grid(
+        (graph_names or default_graphs).split(","),
+        numbers,
+        chosen,
+        e.SWEEP_SEEDS if question == "sweep" else range(reruns),
+        left_out=e.last_class if question == "q2" else lambda graph: (),
+        say=lambda words: print(words, file=sys.stderr, flush=True),
+        measure=e.validation_figures if question == "sweep" else e.flat_figures,
+    )
+    if csv_path is not None:
+        files.write_atomically(Path(csv_path), rows.to_csv(index=False).encode())
+    if as_json:
+        print_json(json.loads(rows.to_json(orient="records")))
+    else:
+        print(table(rows))
+
+
+class TrainingBar:
+    """A live progress bar on stderr; silent where nobody watches."""
+
+    def __init__(self) -> None:
+        self.bar = Progress(
+            TextColumn("epoch {task.completed}/{task.total}"),
+            BarColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        )
+
+    def __enter__(self) -> TrainingBar:
+        self.bar.start()
+        self.task = self.bar.add_task("starting", total=None)
+        return self
+
+    def update(self, progress: bup.Progress) -> None:
+        self.bar.update(
+            self.task,
+            completed=progress.epoch,
+            total=progress.epochs,
+            description=f"loss {progress.loss:.3f}, validation NLL {progress.validation_nll:.3f}, "
+            f"accuracy {progress.validation_accuracy:.1%}",
+        )
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+
+def _print_report(result: bup.Result, report: dict[str, Any], bins: int, was_stored: bool) -> None:
+    from bup.metrics import METRICS
+
+    how = "read from the store, trained" if was_stored else "trained"
+    epochs = len(result.history["loss"])
+    Console().print(
+        f"{how} in {result.seconds:.1f} s, kept epoch {result.best_epoch} of {epochs}"
+        + "".join(f", {name.replace('_', ' ')} {v:.3g}" for name, v in result.figures.items())
+    )
+    test = report["test"]
+    rows = []
+    for key, metric in METRICS.items():
+        if key in test:
+            value = f"{100 * test[key]:.2f} %" if metric.percent else f"{test[key]:.4f}"
+            rows.append((metric.label, value, metric.meaning))
+    print_table([f"{test['nodes']:,} test nodes, {bins} bins", "value", "what it says"], rows)
+
+    def print_detection(title: str, scores: dict[str, dict[str, float]]) -> None:
+        print_table(
+            [title, "AUROC", "AUPR", "FPR at 95 % TPR"],
+            (
+                (
+                    name.replace("_", " "),
+                    *(f"{100 * score[k]:.1f}" for k in ("auroc", "aupr", "fpr95")),
+                )
+                for name, score in scores.items()
+            ),
+        )
+
+    if report["errors"]:
+        print_detection("finding mistakes by", report["errors"])
+    if "ood" in report:
+        ood = report["ood"]
+        print_table(
+            ["mean over test nodes", "known classes", f"left out ({ood['nodes']:,} nodes)"],
+            (
+                (label, f"{ood[key]['in']:.3f}", f"{ood[key]['out']:.3f}")
+                for key, label in (
+                    ("confidence", "confidence"),
+                    ("prob_std", "std of probabilities"),
+                )
+            ),
+        )
+        print_detection("finding left-out classes by", ood["scores"])
+    if "structure" in report:
+        print_table(
+            ["Spearman with", "degree", "95 % interval", "distance to training", "95 % interval"],
+            (
+                (
+                    name.replace("_", " "),
+                    *(
+                        text
+                        for found in (row["degree"], row["distance"])
+                        for text in (
+                            f"{found['spearman']:+.3f}",
+                            f"{found['low']:+.3f} to {found['high']:+.3f}",
+                        )
+                    ),
+                )
+                for name, row in report["structure"].items()
+            ),
+        )
+
+
 def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
 
@@ -139,7 +419,7 @@ def print_table(columns: list[str], rows: Iterable[Iterable[str]]) -> None:
     table = Table(box=box.SIMPLE_HEAD)
     cells = [[escape(cell) for cell in row] for row in rows]
     for i, column in enumerate(columns):
-        numeric = bool(cells) and all(row[i][:1].isdigit() or row[i][:1] == "-" for row in cells)
+        numeric = bool(cells) and all(row[i][:1].isdigit() or row[i][:1] in "+-" for row in cells)
         table.add_column(escape(column), justify="right" if numeric else "left")
     for row in cells:
         table.add_row(*row)

@@ -81,7 +81,7 @@ def reduction_shares(
         cor.sort_indices()
         shares.sort_indices()
         in_triangle = np.flatnonzero((cor @ cor).multiply(cor).sum(axis=1))
-        for i in in_triangle:
+        for i in in_triangle.tolist():
             here = slice(cor.indptr[i], cor.indptr[i + 1])
             near = cor.indices[here]
             among = np.eye(len(near)) + cor[near][:, near].toarray()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from bup import methods
 from bup.datasets import load_graph
@@ -12,7 +13,7 @@ from bup.errors import BupError
 from bup.files import DamagedFile
 from bup.graph import Graph
 from bup.results import Result
-from bup.spec import Spec, Value
+from bup.spec import Spec
 from bup.splits import make_split
 from bup.store import Store
 from bup.training import OnEpoch
@@ -27,15 +28,16 @@ def fit(
     validation: int = 200,
     test: int | None = 2000,
     on_epoch: OnEpoch | None = None,
-    **settings: Value,
+    **settings: Any,
 ) -> Result:
     """Train one model on a random split and return its result.
 
     ``on_epoch`` is called after every epoch and may raise ``bup.Cancelled``. ``settings`` are the
     method's own; the same arguments give bit-identical results on the same machine.
     """
-    common = (method, per_class, [seed], left_out, validation, test, on_epoch)
-    return fit_many(graph, *common, **settings)[0]
+    return fit_many(
+        graph, method, per_class, [seed], left_out, validation, test, on_epoch, **settings
+    )[0]
 
 
 def fit_many(
@@ -47,12 +49,20 @@ def fit_many(
     validation: int = 200,
     test: int | None = 2000,
     on_epoch: OnEpoch | None = None,
-    **settings: Value,
+    **settings: Any,
 ) -> list[Result]:
     """Train several seeds side by side: the same results as one by one, in less time."""
     if isinstance(graph, str):
         graph = load_graph(graph)
-    first = Spec(graph.name, method, per_class, validation, test, tuple(left_out), 0, settings)
+    first = Spec(
+        graph=graph.name,
+        method=method,
+        per_class=per_class,
+        validation=validation,
+        test=test,
+        left_out=tuple(left_out),
+        settings=tuple(settings.items()),
+    )
     return fit_specs(graph, [dataclasses.replace(first, seed=seed) for seed in seeds], on_epoch)
 
 

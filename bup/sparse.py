@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -61,12 +62,12 @@ class Csr:
 
 class _Product(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, dense: Tensor, matrix: Csr, values: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, dense: Tensor, matrix: Csr, values: Tensor) -> Tensor:
         ctx.matrix, ctx.values = matrix, values
         return _weighted_row_sums(dense, matrix.columns, matrix.starts, values)
 
     @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         m = ctx.matrix
         values = ctx.values[m.transposed_order]
         product = _weighted_row_sums(

@@ -42,7 +42,8 @@ class Spec:
             if not isinstance(value, kinds) or isinstance(value, bool):
                 wanted = " or ".join("nothing" if k is type(None) else k.__name__ for k in kinds)
                 raise BupError(f"{name} of a run must be {wanted}, got {value!r}")
-        left_out, settings = self.left_out, self.settings
+        left_out: Any = self.left_out
+        settings: Any = self.settings
         if isinstance(settings, Mapping):
             settings = settings.items()
         try:

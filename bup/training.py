@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -238,11 +238,11 @@ def train(
         tensor.requires_grad_(True)
     decayed = [parameters[name] for name in network.decayed]
     others = [tensor for name, tensor in parameters.items() if name not in network.decayed]
-    optimiser = torch.optim.Adam(
-        [{"params": decayed, "weight_decay": schedule.weight_decay}, {"params": others}],
-        lr=schedule.learning_rate,
-        fused=True,
-    )
+    groups: list[dict[str, Any]] = [
+        {"params": decayed, "weight_decay": schedule.weight_decay},
+        {"params": others},
+    ]
+    optimiser = torch.optim.Adam(groups, lr=schedule.learning_rate, fused=True)
     kept = {name: tensor.detach().clone() for name, tensor in parameters.items()}
     histories: list[list[tuple[float, float, float]]] = [[] for _ in range(seeds)]
     best = [(np.inf, 0)] * seeds
@@ -254,8 +254,8 @@ def train(
         losses.sum().backward()
         optimiser.step()
         with torch.no_grad():
-            nll, accuracy = network.validation()
-        figures = list(zip(losses.tolist(), nll.tolist(), accuracy.tolist(), strict=True))
+            columns = losses, *network.validation()
+        figures = list(zip(*(column.tolist() for column in columns), strict=True))
         for s in sorted(training):
             histories[s].append(figures[s])
             if schedule.keep == "last" or figures[s][1] < best[s][0]:
@@ -265,8 +265,9 @@ def train(
             if _should_stop(schedule, [f[1] for f in histories[s]], best[s][1]):
                 training.discard(s)
         if on_epoch is not None:
-            latest = np.mean([history[-1] for history in histories], axis=0)
-            on_epoch(Progress(epoch, schedule.epochs, *latest, time.perf_counter() - start))
+            loss, nll, accuracy = np.mean([h[-1] for h in histories], axis=0).tolist()
+            seconds = time.perf_counter() - start
+            on_epoch(Progress(epoch, schedule.epochs, loss, nll, accuracy, seconds))
         if not training:
             break
     names = ("loss", "validation_nll", "validation_accuracy")

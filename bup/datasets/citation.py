@@ -330,10 +330,11 @@ def _checked(
 
 
 def _packed(graph: Graph) -> bytes:
+    words: Any = graph.features
     arrays = {
-        "indptr": graph.features.indptr,
-        "indices": graph.features.indices,
-        "data": graph.features.data,
+        "indptr": words.indptr,
+        "indices": words.indices,
+        "data": words.data,
         "edges": graph.edges,
         "labels": graph.labels,
     }

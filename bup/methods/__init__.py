@@ -26,5 +26,6 @@ def settings_of(spec: Spec) -> Any:
 
 
 def complete(spec: Spec) -> Spec:
-    """The same run with every setting written out, so that equal runs are equal and have one key."""
-    return dataclasses.replace(spec, settings=dataclasses.asdict(settings_of(spec)))
+    """The same run with every setting written out: runs that do the same are then equal."""
+    settings = dataclasses.asdict(settings_of(spec))
+    return dataclasses.replace(spec, settings=tuple(settings.items()))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
@@ -13,7 +14,7 @@ from torch.nn.functional import softplus
 from bup import likelihood
 from bup.graph import Graph
 from bup.methods import gcn
-from bup.methods.base import Fitted, Method, fit_scale
+from bup.methods.base import Fitted, Held, Method, NetworkSettings, fit_network, fit_scale
 from bup.propagation import RULES, SMALLEST_LAM, evidence_variance, paper_factor
 from bup.settings import setting
 from bup.splits import Split
@@ -22,19 +23,18 @@ from bup.training import (
     Inputs,
     OnEpoch,
     Parameters,
-    Schedule,
     Task,
+    Trained,
     glorot,
     per_seed_product,
     per_seed_rows,
-    train,
 )
 
 SMALLEST_VARIANCE = 1e-6
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(NetworkSettings):
     propagation: str = setting("paper", "How variance travels along links.", choices=RULES)
     lam: float = setting(
         1.0,
@@ -57,12 +57,6 @@ class Settings:
         "Fit one factor on all variances to the validation nodes.",
         choices=("none", "variance"),
     )
-    hidden: int = setting(64, "Width of the hidden layer.", low=1, high=1024)
-    dropout: float = setting(0.5, "Share of inputs dropped in training.", low=0, high=0.95)
-    learning_rate: float = setting(0.01, "Step size of Adam.", low=1e-6, high=1)
-    weight_decay: float = setting(5e-4, "Pull of first-layer weights to zero.", low=0, high=1)
-    epochs: int = setting(200, "Epochs at most.", low=1, high=10_000)
-    patience: int = setting(40, "Epochs without improvement before stopping.", low=1, high=10_000)
 
 
 class Layer(NamedTuple):
@@ -84,8 +78,7 @@ def initial_parameters(
     return gcn.initial_parameters(words, s.hidden, classes, generators) | {
         "var_1": glorot(generators, words, s.hidden),
         "var_bias": torch.zeros(len(generators), s.hidden),
-        # Squared in use: h weights of 1/h give the classes the mean variance of the hidden layer.
-        "var_2": torch.full((len(generators), s.hidden, classes), s.hidden**-0.5),
+        "var_2": torch.zeros(len(generators), s.hidden, classes),
     }
 
 
@@ -99,10 +92,11 @@ def messages(
     r"""The messages of a field's targets; ``generators`` switch dropout on.
 
     mean = K relu(K X W_1) W_2
-    var_0 = softplus(X V_1 + b), then two propagation steps, then var = cond_var V_2^2
+    var_0 = softplus(X V_1 + b), then two propagation steps, then var = cond_var softmax(V_2)
 
-    V_2 enters squared, as in var(theta W) = var(theta) W^2: so no weight is negative, and more
-    variance below is never less above. ``factor`` [n] is the paper's rule for each node.
+    No weight on a variance is negative, so more variance below is never less above; and each
+    class's variance is a weighted mean of the hidden ones, because a free scale would let training
+    shrink all variances instead of learning them. ``factor`` [n] is the paper's rule.
     """
     mean = gcn.gcn_output(p, field, s.dropout, generators)
 
@@ -126,7 +120,7 @@ def messages(
         own = before_2[field.targets_in_inner]
         after_2 = evidence_variance(own, before_2, field.links_2, *strength)
     targets = [len(n) for n in field.targets]
-    var = per_seed_product(after_2, targets, p["var_2"].square()) + SMALLEST_VARIANCE
+    var = per_seed_product(after_2, targets, p["var_2"].softmax(dim=1)) + SMALLEST_VARIANCE
     return Messages(mean, var, (Layer(before_1, after_1), Layer(before_2, after_2)))
 
 
@@ -139,7 +133,7 @@ def log_probability(mean: Tensor, var: Tensor, labels: Tensor, rule: str) -> Ten
 
 
 class _Network:
-    decayed = ("mean_1", "var_1")
+    decayed: tuple[str, ...] = ("mean_1", "var_1")
 
     def __init__(self, task: Task, s: Settings, parameters: Parameters, factor: Tensor) -> None:
         self.task, self.s, self.parameters, self.factor = task, s, parameters, factor
@@ -164,40 +158,48 @@ def fit(
     s: Settings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
-    inputs = Inputs.of(graph)
-    task = Task.of(graph, inputs, splits)
     factor = torch.from_numpy(paper_factor(graph, s.lam)).float()
-    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-    parameters = initial_parameters(graph.num_features, task.classes, s, generators)
-    schedule = Schedule(s.epochs, s.patience, s.learning_rate, s.weight_decay)
-    trained = train(_Network(task, s, parameters, factor), schedule, generators, on_epoch)
 
-    everything = inputs.everything()
-    fitted = []
-    for split, outcome in zip(splits, trained, strict=True):
-        with torch.no_grad():
-            mean, var, _ = messages(outcome.parameters, everything, s, factor)
-            scale = 1.0
-            if s.calibrate == "variance":
-                nodes = torch.from_numpy(split.validation)
-                labels = torch.from_numpy(split.targets(graph.labels[split.validation]))
-                scale = fit_scale(
-                    lambda k, m=mean[nodes], v=var[nodes], y=labels: (
-                        -log_probability(m, k * v, y, s.prediction).mean().item()
-                    )
-                )
-            var = scale * var
-            probs = likelihood.class_probabilities(mean, var, rule=s.prediction)
-        fitted.append(Fitted.of(outcome, probs, mean, var, figures={"variance_scale": scale}))
-    return fitted
+    def make(task: Task, generators: Sequence[torch.Generator]) -> _Network:
+        p = initial_parameters(graph.num_features, task.classes, s, generators)
+        return _Network(task, s, p, factor)
+
+    def finish(trained: Trained, everything: Field, held: Held) -> Fitted:
+        mean, var, _ = messages(trained.parameters, everything, s, factor)
+        figures = {}
+        if s.calibrate == "variance":
+
+            def nll(scale: float) -> float:
+                held_var = scale * var[held.nodes]
+                log_lik = log_probability(mean[held.nodes], held_var, held.labels, s.prediction)
+                return -log_lik.mean().item()
+
+            figures["variance_scale"] = fit_scale(nll)
+            var = figures["variance_scale"] * var
+        probs = likelihood.class_probabilities(mean, var, rule=s.prediction)
+        return Fitted.of(trained, probs, mean, var, figures)
+
+    return fit_network(graph, splits, seeds, s.schedule(), on_epoch, make, finish)
+
+
+def trace(graph: Graph, weights: Mapping[str, np.ndarray], s: Settings) -> Messages:
+    """All nodes' messages under trained weights, every propagation step included.
+
+    The graph may be another than the one trained on (a link added or removed), with the same words
+    and classes. The variances are those before ``calibrate``.
+    """
+    parameters = {name: torch.from_numpy(array)[None] for name, array in weights.items()}
+    factor = torch.from_numpy(paper_factor(graph, s.lam)).float()
+    with torch.no_grad():
+        return messages(parameters, Inputs.of(graph).everything(), s, factor)
 
 
 METHOD = Method(
     name="bup",
     title="Bayesian uncertainty propagation (BUP)",
-    explanation="Each node's message is a Gaussian: a mean, passed on as in a GCN, and a variance, "
-    "reduced by what the neighbours tell. The class probabilities are the chances that each class's "
-    "message is the largest, so a doubtful message cannot give a confident answer.",
+    explanation="Each node's message is a Gaussian: a mean, passed on as in a GCN, and a variance "
+    "that links reduce. The probability of a class is the chance that its message is the largest, "
+    "so a doubtful message cannot give a confident answer.",
     settings=Settings,
     fit=fit,
 )

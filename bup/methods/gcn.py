@@ -1,4 +1,4 @@
-"""The graph convolutional network of Kipf and Welling: one message per node, no uncertainty in it."""
+"""The graph convolutional network of Kipf and Welling: messages without uncertainty."""
 
 from __future__ import annotations
 
@@ -10,41 +10,38 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from bup.graph import Graph
-from bup.methods.base import Fitted, Method, fit_scale
+from bup.methods.base import Fitted, Held, Method, NetworkSettings, fit_network, fit_scale
 from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
 from bup.training import (
     Field,
-    Inputs,
     OnEpoch,
     Parameters,
-    Schedule,
     Task,
+    Trained,
     dropout_factors,
     glorot,
     per_seed_product,
-    train,
 )
 
 
 @dataclass(frozen=True)
-class Settings:
-    calibrate: str = setting(
-        "none",
-        "Fit one temperature on all outputs to the validation nodes.",
-        choices=("none", "temperature"),
-    )
+class Settings(NetworkSettings):
+    """The defaults are those of the original code."""
+
     hidden: int = setting(16, "Width of the hidden layer.", low=1, high=1024)
-    dropout: float = setting(0.5, "Share of inputs dropped in training.", low=0, high=0.95)
-    learning_rate: float = setting(0.01, "Step size of Adam.", low=1e-6, high=1)
-    weight_decay: float = setting(5e-4, "Pull of first-layer weights to zero.", low=0, high=1)
     epochs: int = setting(200, "Epochs at most.", low=1, high=10_000)
     patience: int = setting(10, "Epochs without improvement before stopping.", low=1, high=10_000)
     keep: str = setting(
         "last",
         "Keep the last weights, as the original does, or those of the best validation epoch.",
         choices=("last", "best"),
+    )
+    calibrate: str = setting(
+        "none",
+        "Fit one temperature on all outputs to the validation nodes.",
+        choices=("none", "temperature"),
     )
 
 
@@ -84,7 +81,7 @@ def gcn_output(
 
 
 class _Network:
-    decayed = ("mean_1",)
+    decayed: tuple[str, ...] = ("mean_1",)
 
     def __init__(self, task: Task, s: Settings, parameters: Parameters) -> None:
         self.task, self.s, self.parameters = task, s, parameters
@@ -107,28 +104,21 @@ def fit(
     s: Settings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
-    inputs = Inputs.of(graph)
-    task = Task.of(graph, inputs, splits)
-    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-    parameters = initial_parameters(graph.num_features, s.hidden, task.classes, generators)
-    schedule = Schedule(s.epochs, s.patience, s.learning_rate, s.weight_decay, s.keep)
-    trained = train(_Network(task, s, parameters), schedule, generators, on_epoch)
+    def make(task: Task, generators: Sequence[torch.Generator]) -> _Network:
+        p = initial_parameters(graph.num_features, s.hidden, task.classes, generators)
+        return _Network(task, s, p)
 
-    everything = inputs.everything()
-    fitted = []
-    for split, outcome in zip(splits, trained, strict=True):
-        with torch.no_grad():
-            output = gcn_output(outcome.parameters, everything)
-            temperature = 1.0
-            if s.calibrate == "temperature":
-                nodes = torch.from_numpy(split.validation)
-                labels = torch.from_numpy(split.targets(graph.labels[split.validation]))
-                temperature = fit_scale(
-                    lambda t, o=output[nodes], y=labels: cross_entropy(o / t, y).item()
-                )
-            probs = (output / temperature).softmax(-1)
-        fitted.append(Fitted.of(outcome, probs, mean=output, figures={"temperature": temperature}))
-    return fitted
+    def finish(trained: Trained, everything: Field, held: Held) -> Fitted:
+        output = gcn_output(trained.parameters, everything)
+        figures = {}
+        if s.calibrate == "temperature":
+            figures["temperature"] = fit_scale(
+                lambda t: cross_entropy(output[held.nodes] / t, held.labels).item()
+            )
+        probs = (output / figures.get("temperature", 1.0)).softmax(-1)
+        return Fitted.of(trained, probs, mean=output, figures=figures)
+
+    return fit_network(graph, splits, seeds, s.schedule(s.keep), on_epoch, make, finish)
 
 
 METHOD = Method(
