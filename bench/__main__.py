@@ -2,10 +2,15 @@
 
 import sys
 
-from bench import loading
+from bench import loading, training
 from bench.timing import environment
 
-BENCHES = {"loading": loading.run}
+BENCHES = {
+    "loading": loading.run,
+    "epochs": training.run_epochs,
+    "seeds": training.run_seeds,
+    "growth": training.run_growth,
+}
 
 
 def main() -> None:

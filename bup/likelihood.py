@@ -209,13 +209,14 @@ def probability_density(mean_row: Tensor, var_row: Tensor, label: int, grid: Ten
 
 def _erf(mean: Tensor, var: Tensor, labels: Tensor, points: int, seed: int) -> Tensor:
     """sum_{k != c} log Phi((mean_c - mean_k) / sqrt(var_c + var_k)), the paper's approximation."""
-    label_mean, label_var, means, variances = _split(mean, var, labels)
-    return log_ndtr((label_mean - means) * (label_var + variances).rsqrt()).sum(-1)
+    label_mean, label_var, means, variances = _split(mean.double(), var.double(), labels)
+    return _LogCdf.apply((label_mean - means) * (label_var + variances).rsqrt()).sum(-1)
 
 
 def _exact(mean: Tensor, var: Tensor, labels: Tensor, points: int, seed: int) -> Tensor:
     label_mean, label_var, means, variances = _split(mean.double(), var.double(), labels)
-    stds = variances.sqrt()
+    # narrower than this is a step between two neighbouring floats, and p no longer changes
+    stds = torch.maximum(variances, 1e-16 * label_var).sqrt()
     return _LogIntegral.apply((label_mean - means) / stds, label_var.sqrt() / stds, points)
 
 
@@ -288,10 +289,11 @@ def _integrand_nodes(offset: Tensor, slope: Tensor, points: int) -> tuple[Tensor
 
     # Two bounds on each end: f'' <= -1, and both log phi(x) and log Phi(-x) stay below -x^2 / 2
     reach = (2 * (drop - top)).sqrt()
-    spread = (first.square() + 2 * drop).sqrt()
-    low = torch.maximum(mode + first - spread, ((-reach - offset) / slope).amax(-1, keepdim=True))
-    high = torch.minimum(mode + first + spread, reach)
-    ends = torch.stack([low, high])
+    spread = (first.square() + 2 * drop).sqrt() + first
+    low = torch.maximum(
+        mode - 2 * drop / spread, ((-reach - offset) / slope).amax(-1, keepdim=True)
+    )
+    ends = torch.stack([low, torch.minimum(mode + spread, reach)])
     value, first, _, _ = log_integrand(ends)
     low, high = ends + (top - drop - value) / first
 
@@ -329,6 +331,8 @@ def _unnormalised_probabilities(mean: Tensor, var: Tensor, points: int = 0) -> T
     larger than x. ``points`` = 0 takes as many nodes as the widest spread of scales asks for.
     """
     mean, std = mean.double(), var.double().sqrt()
+    # measured from the class that sets ``low``, so that its width is not lost in its mean
+    mean = mean - mean.gather(-1, (mean - _PREDICTION_REACH * std).argmax(-1, keepdim=True))
     low = (mean - _PREDICTION_REACH * std).amax(-1, keepdim=True)
     high = (mean + _PREDICTION_REACH * std).amax(-1, keepdim=True)
     finest = torch.where(low - mean < _SETTLED * std, std, math.inf).amin(-1, keepdim=True)
@@ -376,6 +380,21 @@ def _log_cdf_and_ratio(z: Tensor) -> tuple[Tensor, Tensor]:
     return (0.5 * scaled).log() - 0.5 * z * z, math.sqrt(2 / math.pi) / scaled
 
 
+class _LogCdf(torch.autograd.Function):
+    """log Phi(z) with a derivative that holds at any distance; that of log_ndtr fails far left."""
+
+    @staticmethod
+    def forward(ctx: Any, z: Tensor) -> Tensor:
+        log_cdf, ratio = _log_cdf_and_ratio(z)
+        ctx.save_for_backward(ratio)
+        return log_cdf
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        return grad * ctx.saved_tensors[0]
+
+
 def _genz(mean: Tensor, var: Tensor, labels: Tensor, points: int, seed: int) -> Tensor:
     """log P(gap < 0) for gap ~ N(gap_mean, gap_cov), one gap after the other (Genz 1992).
 
@@ -394,7 +413,7 @@ def _genz(mean: Tensor, var: Tensor, labels: Tensor, points: int, seed: int) -> 
     drift = log_lik = torch.zeros(len(mean), points, dtype=torch.float64, device=mean.device)
     for j in range(gaps):
         bound = (-gap_mean[:, j, None] - drift) / diagonal[:, j, None]
-        log_lik = log_lik + log_ndtr(bound)
+        log_lik = log_lik + _LogCdf.apply(bound)
         if j < gaps - 1:
             # the clamp keeps ndtri and its derivative finite where the bound has underflowed
             quantile = ndtri((uniform[:, j] * _cdf(bound)).clamp(1e-290, 1 - 1e-15))

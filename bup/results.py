@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bup import metrics
 from bup.files import DamagedFile, Packed
@@ -91,6 +92,46 @@ class Result:
             )
         except (KeyError, TypeError) as error:
             raise DamagedFile(f"it lacks {error}") from error
+
+
+def node_table(result: Result, graph: Graph) -> pd.DataFrame:
+    """One row per node, in node order: what every map, list and export is made of.
+
+    Columns: ``id``, ``title`` (if the graph has titles), ``true`` and ``predicted`` class names
+    (``true`` is empty where unknown), ``part`` (train, validation, test or unused), ``ood``,
+    ``correct`` (for labelled nodes of a learned class, else missing), ``degree``, ``distance``
+    (links to the nearest training node) and ``mean_distance`` (mean over reachable training nodes),
+    both missing where there is no path, then ``confidence``, ``prob_std``, ``predictive_entropy``
+    and, where messages have a variance, ``message_std`` and ``message_entropy``.
+    """
+    split, names = result.split, np.array([*graph.class_names, ""])
+    part = np.full(graph.num_nodes, "unused", dtype=object)
+    for name in ("train", "validation", "test"):
+        part[getattr(split, name)] = name
+    ood = split.is_ood(graph.labels)
+    judged = graph.labelled & ~ood
+    correct = pd.array(result.predicted == graph.labels, dtype="boolean")
+    correct[~judged] = pd.NA
+    columns: dict[str, Any] = {"id": [graph.node_id(i) for i in range(graph.num_nodes)]}
+    if graph.titles is not None:
+        columns["title"] = graph.titles
+    columns |= {
+        "true": names[graph.labels],
+        "predicted": names[result.predicted],
+        "part": part,
+        "ood": ood,
+        "correct": correct,
+        "degree": graph.degree,
+        "distance": np.ma.filled(graph.nearest_hops(split.train).astype(float), np.nan),
+        "mean_distance": np.ma.filled(graph.mean_hops(split.train), np.nan),
+        "confidence": metrics.confidence(result.probs),
+        "prob_std": metrics.prob_std(result.probs),
+        "predictive_entropy": metrics.predictive_entropy(result.probs),
+    }
+    if result.var is not None:
+        columns["message_std"] = metrics.message_std(result.var)
+        columns["message_entropy"] = metrics.message_entropy(result.var)
+    return pd.DataFrame(columns)
 
 
 def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:

@@ -35,6 +35,9 @@ SMALLEST_VARIANCE = 1e-6
 
 @dataclass(frozen=True)
 class Settings(NetworkSettings):
+    # Chosen by ``bup reproduce sweep``, on validation nodes only.
+    dropout: float = setting(0.8, "Share of inputs dropped in training.", low=0, high=0.95)
+    weight_decay: float = setting(0.01, "Pull of first-layer weights to zero.", low=0, high=1)
     propagation: str = setting("paper", "How variance travels along links.", choices=RULES)
     lam: float = setting(
         1.0,
@@ -48,9 +51,9 @@ class Settings(NetworkSettings):
     evidence_noise: float = setting(
         1.0, "How far linked messages may differ under evidence propagation.", low=1e-6, high=1e6
     )
-    loss: str = setting("exact", "Likelihood that training maximises.", choices=likelihood.RULES)
+    loss: str = setting("erf", "Likelihood that training maximises.", choices=likelihood.RULES)
     prediction: str = setting(
-        "exact", "How class probabilities come out of messages.", choices=likelihood.RULES
+        "erf", "How class probabilities come out of messages.", choices=likelihood.RULES
     )
     calibrate: str = setting(
         "none",
