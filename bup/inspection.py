@@ -34,10 +34,12 @@ class Inspection:
     factor: float | None  # the paper's topological factor of this node; None under other rules
 
 
-def inspect(graph: Graph, result: Result, node: int, level: float = 0.9) -> Inspection:
+def inspect(
+    graph: Graph, result: Result, node: int, level: float = 0.9, inputs: Inputs | None = None
+) -> Inspection:
     """Everything about one node's message; the graph may differ from the one trained on.
 
-    Only the node's neighbourhood is computed, so this takes milliseconds on any graph.
+    Only the node's neighbourhood is computed; who asks often keeps ``inputs`` of the graph.
     """
     if result.var is None:
         raise BupError(
@@ -48,7 +50,7 @@ def inspect(graph: Graph, result: Result, node: int, level: float = 0.9) -> Insp
     parameters = {name: torch.from_numpy(array)[None] for name, array in result.weights.items()}
     factor = paper_factor(graph, s.lam)
     near = np.concatenate([[node], graph.neighbours(node)])
-    field = Inputs.of(graph).field([near])
+    field = (inputs or Inputs.of(graph)).field([near])
     scale = result.figures.get("variance_scale", 1.0)
     with torch.no_grad():
         m = bup_method.messages(parameters, field, s, torch.from_numpy(factor).float())

@@ -1,8 +1,49 @@
-"""The app's frame: a router and nothing else."""
+"""The app's frame: what every page shares, then the page."""
+
+from pathlib import Path
 
 import streamlit as st
 
-st.set_page_config(page_title="BUP Explorer", page_icon=":material/hub:", layout="wide")
+import bup
+from dashboard import data, state
+from dashboard.views import frame
 
-page = st.navigation([st.Page("views/graph.py", title="The graph", icon=":material/hub:")])
-page.run()
+ICON = Path(__file__).parent.parent / "assets" / "icon.png"
+
+st.set_page_config(page_title="BUP Explorer", page_icon=str(ICON), layout="wide")
+
+page = st.navigation(
+    [
+        st.Page("views/explore.py", title="Explore", icon=":material/hub:", default=True),
+        st.Page("views/reliability.py", title="Reliability", icon=":material/verified:"),
+        st.Page(
+            "views/ood.py", title="Unseen classes", icon=":material/help_center:", url_path="ood"
+        ),
+        st.Page("views/structure.py", title="Structure", icon=":material/account_tree:"),
+        st.Page("views/compare.py", title="Compare", icon=":material/compare:"),
+    ],
+    position="top",
+)
+frame.page_style(bool(st.session_state.get("large", False)))
+
+try:
+    with st.sidebar:
+        name = state.choose_graph()
+        graph = data.graph(name)
+        spec = state.choose_run(graph)
+        result = frame.result_or_training(spec, graph)
+        node = state.choose_node(graph, result) if result is not None else None
+        frame.walk(graph, result)
+        st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
+except bup.BupError as error:
+    st.error(str(error), icon=":material/error:")
+    st.stop()
+
+if result is None:
+    frame.training_panel(spec, graph)
+else:
+    st.session_state.view = state.View(spec, graph, result, data.table(spec), node, state.theme())
+    try:
+        page.run()
+    except bup.BupError as error:
+        st.error(str(error), icon=":material/error:")

@@ -37,3 +37,25 @@ def path_graph() -> Graph:
         class_names=("a", "b"),
         ids=("n0", "n1", "n2", "n3", "n4"),
     )
+
+
+@pytest.fixture(scope="session")
+def stocked_cache(tmp_path_factory, cora):
+    """A cache folder with Cora and a few finished runs, as a visitor would find it."""
+    from bup import runs
+    from bup.datasets import citation
+
+    folder = tmp_path_factory.mktemp("cache")
+    before = os.environ.get("BUP_CACHE")
+    os.environ["BUP_CACHE"] = str(folder)
+    try:
+        path = citation.cache_path("cora")
+        path.parent.mkdir(parents=True)
+        path.write_bytes(citation._packed(cora))
+        for method, left_out in (("bup", ()), ("bup", (6,)), ("gcn", ()), ("gcn", (6,))):
+            runs.keep(bup.fit(cora, method, left_out=left_out), cora)
+    finally:
+        os.environ.pop("BUP_CACHE")
+        if before is not None:
+            os.environ["BUP_CACHE"] = before
+    return folder

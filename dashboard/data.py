@@ -1,0 +1,130 @@
+"""What pages read, loaded once and shared by every browser: graphs, positions, results.
+
+Caches are keyed by names and specifications, never by arrays.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+import bup
+from bup import runs
+from bup.datasets import synthetic
+from bup.graph import Graph, describe
+from bup.inspection import Inspection, inspect, with_links
+from bup.methods import bup as bup_method
+from bup.methods import settings_of
+from bup.results import Result, evaluate, node_table
+from bup.spec import Spec
+from bup.training import Inputs
+from dashboard import layouts
+from dashboard.figures import map as map_figures
+from dashboard.jobs import Manager
+from dashboard.theme import Theme
+
+
+@st.cache_resource(max_entries=6, show_spinner="Loading the graph ...")
+def graph(name: str) -> Graph:
+    return bup.load_graph(name)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def figures(name: str) -> dict[str, Any]:
+    return describe(graph(name))
+
+
+@st.cache_resource(max_entries=6, show_spinner="Drawing the map for the first time ...")
+def positions(name: str) -> np.ndarray:
+    return layouts.positions(graph(name))
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def inputs(name: str) -> Inputs:
+    return Inputs.of(graph(name))
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def edge_picture(name: str, dark: bool) -> str:
+    picture = map_figures.edge_image(positions(name), graph(name).edges, Theme(dark=dark))
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+@st.cache_resource(show_spinner=False)
+def manager() -> Manager:
+    return Manager()
+
+
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _shelf(key: str) -> dict[str, Any]:
+    """What is known of one run; filled when the result is there."""
+    return {}
+
+
+def result(spec: Spec) -> Result | None:
+    """The run's result if it is stored; once found, it is kept in memory."""
+    shelf = _shelf(spec.key)
+    if "result" not in shelf:
+        found = runs.stored(spec, graph(spec.graph))
+        if found is None:
+            return None
+        shelf["result"] = found
+    return shelf["result"]
+
+
+def table(spec: Spec) -> pd.DataFrame:
+    shelf = _shelf(spec.key)
+    if "table" not in shelf:
+        shelf["table"] = node_table(shelf["result"], graph(spec.graph))
+    return shelf["table"]
+
+
+def report(spec: Spec, bins: int = 10) -> dict[str, Any]:
+    shelf = _shelf(spec.key)
+    if ("report", bins) not in shelf:
+        shelf["report", bins] = evaluate(shelf["result"], graph(spec.graph), bins)
+    return shelf["report", bins]
+
+
+def inspection(
+    spec: Spec,
+    node: int,
+    add: tuple[tuple[int, int], ...] = (),
+    remove: tuple[tuple[int, int], ...] = (),
+) -> Inspection:
+    """One node of a run, on the graph as it is or with some links changed."""
+    here = graph(spec.graph)
+    found = result(spec)
+    assert found is not None
+    if not add and not remove:
+        return inspect(here, found, node, inputs=inputs(spec.graph))
+    return inspect(with_links(here, add, remove), found, node)
+
+
+@st.cache_resource(max_entries=6, show_spinner="Computing the true probabilities ...")
+def true_posterior(name: str) -> np.ndarray:
+    return synthetic.true_posterior(name, links=False)
+
+
+def layer_stds(spec: Spec) -> dict[str, np.ndarray]:
+    """Root mean variance [n] of the hidden message before, between and after propagation."""
+    shelf = _shelf(spec.key)
+    if "layers" not in shelf:
+        found = result(spec)
+        assert found is not None
+        traced = bup_method.trace(graph(spec.graph), found.weights, settings_of(spec))
+        first, second = traced.layers
+        steps = {
+            "from its own words": first.before,
+            "after one step": first.after,
+            "after two steps": second.after,
+        }
+        shelf["layers"] = {name: v.mean(dim=1).sqrt().numpy() for name, v in steps.items()}
+    return shelf["layers"]

@@ -1,0 +1,166 @@
+"""Which run is better, and by how much? Tables and overlays of several runs on one split."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from bup import metrics
+from bup.errors import BupError
+from bup.metrics import METRICS, ReliabilityBins
+from dashboard.figures.frame import framed
+from dashboard.figures.reliability import RUN_STYLES, bin_points, diagonal
+from dashboard.theme import Theme
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where a metric might have fallen had other test nodes been drawn."""
+
+    low: float
+    high: float
+
+
+def bootstrap_intervals(
+    probs: np.ndarray,
+    labels: np.ndarray,
+    bins: int = 10,
+    resamples: int = 200,
+    seed: int = 0,
+    level: float = 0.95,
+) -> dict[str, Interval]:
+    """Intervals of accuracy, ECE, NLL and Brier score from resampled test nodes.
+
+    A metric of a resample is a weighted sum over nodes (for ECE, one sum per bin, which do not move
+    in a resample), so one matrix product gives all of them. Resampling adds noise to every bin, so
+    a resampled ECE is too large on average: every interval is moved so that the median of the
+    resamples falls on the value measured. The same seed draws the same nodes for every run.
+    """
+    found = metrics.reliability_bins(probs, labels, bins)
+    hit = metrics.hits(probs, labels)
+    confidence = metrics.confidence(probs)
+    of_label = probs[np.arange(len(labels)), labels].astype(float)
+    nll = -np.log(of_label.clip(metrics.SMALLEST))
+    brier = ((probs - np.eye(probs.shape[1])[labels]) ** 2).sum(axis=1)
+    gaps = (hit - confidence)[:, None] * (found.member[:, None] == np.arange(bins))
+    per_node = np.column_stack([hit, nll, brier, gaps])
+
+    n = len(labels)
+    # RandomState: NumPy promises that its stream never changes, so an interval stays what it was.
+    random = np.random.RandomState(seed)
+    times = np.empty((resamples, n))
+    for row in times:
+        row[:] = np.bincount(random.randint(n, size=n), minlength=n)
+
+    def of(weights: np.ndarray) -> dict[str, np.ndarray]:
+        accuracy, nll, brier, *gaps = (weights @ per_node / n).T
+        ece = np.abs(gaps).sum(axis=0)
+        return {"accuracy": accuracy, "ece": ece, "nll": nll, "brier": brier}
+
+    value = of(np.ones((1, n)))
+    intervals = {}
+    for key, draws in of(times).items():
+        low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]) - np.median(draws)
+        highest = 1.0 if METRICS[key].percent else np.inf
+        low, high = np.clip(value[key] + [low, high], 0.0, highest)
+        intervals[key] = Interval(float(low), float(high))
+    return intervals
+
+
+def metrics_table(
+    reports: Mapping[str, Mapping[str, Any]],
+    intervals: Mapping[str, Mapping[str, Interval]] | None = None,
+) -> pd.DataFrame:
+    """Every metric of every run, one row each, the best run of each metric marked.
+
+    ``reports`` are those of ``bup.results.evaluate`` by run, ``intervals`` those of
+    ``bootstrap_intervals``. Columns: ``group``, ``metric`` (its name), ``key``, ``run``, ``value``,
+    ``low``, ``high`` (missing where no interval was given) and ``best``. Errors are fractions of 1.
+    A run that lacks a score others have, such as a message std, has no row for it.
+    """
+    rows = []
+    for run, report in reports.items():
+        spans = (intervals or {}).get(run, {})
+        for key, value in report["test"].items():
+            if key in METRICS:
+                span = spans.get(key, Interval(np.nan, np.nan))
+                name = METRICS[key].label
+                rows.append(("Known classes", name, key, run, value, span.low, span.high))
+        for group, scores in (
+            ("Finding mistakes", report["errors"]),
+            ("Finding left-out classes", report.get("ood", {}).get("scores", {})),
+        ):
+            for score, found in scores.items():
+                name = f"AUROC of {score.replace('_', ' ')}"
+                rows.append((group, name, "auroc", run, found["auroc"], np.nan, np.nan))
+    columns = ["group", "metric", "key", "run", "value", "low", "high"]
+    table = pd.DataFrame(rows, columns=columns)
+    better = np.where([METRICS[key].higher_is_better for key in table["key"]], 1, -1)
+    ranked = table["value"] * better
+    rivals = ranked.groupby([table["group"], table["metric"]])
+    table["best"] = (ranked == rivals.transform("max")) & (rivals.transform("count") > 1)
+    return table
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of ``metrics_table`` for reading: a row per metric, a column per run.
+
+    Percent where that is usual, intervals in brackets, a star at the best.
+    """
+    order = table.drop_duplicates(["group", "metric"])[["group", "metric"]]
+    cells = table.assign(text=[_cell(row) for row in table.itertuples()])
+    wide = cells.pivot(index=["group", "metric"], columns="run", values="text")
+    wide = wide.loc[list(order.itertuples(index=False, name=None)), list(table["run"].unique())]
+    return wide.fillna("").rename_axis(columns=None).reset_index()
+
+
+def _cell(row: Any) -> str:
+    percent = METRICS[row.key].percent
+    scale, digits, unit = (100, 1, " %") if percent else (1, 3, "")
+    span = (
+        ""
+        if np.isnan(row.low)
+        else f" [{row.low * scale:.{digits}f}, {row.high * scale:.{digits}f}]"
+    )
+    return f"{row.value * scale:.{digits}f}{unit}{span}{' ★' if row.best else ''}"
+
+
+def overlay_reliability(runs: Sequence[tuple[str, ReliabilityBins]], theme: Theme) -> go.Figure:
+    """How often the nodes of each confidence are right, one line per run."""
+    figure = go.Figure(diagonal(theme))
+    for (label, bins), style in zip(runs, cycle(RUN_STYLES)):
+        figure.add_trace(bin_points(bins, label, style, theme).update(mode="lines+markers"))
+    framed(figure, theme, height=440)
+    title = "confidence in the predicted class"
+    figure.update_xaxes(title=title, range=[0, 1.01], tickformat=".0%")
+    return figure.update_yaxes(title="share that is right", range=[0, 1.02], tickformat=".0%")
+
+
+def disagreement_table(table_a: pd.DataFrame, table_b: pd.DataFrame) -> pd.DataFrame:
+    """The nodes to which two runs give different classes, the surest disagreement first.
+
+    A disagreement is as sure as the less confident of the two. ``node`` is the index; the rest
+    comes from the tables of ``bup.results.node_table``, of which both must describe one graph.
+    """
+    if not np.array_equal(table_a["id"], table_b["id"]):
+        raise BupError(
+            f"the two runs are on different graphs, of {len(table_a)} and {len(table_b)} nodes: "
+            "choose two runs on the same graph"
+        )
+    about = [name for name in ("id", "title", "true", "part", "ood") if name in table_a]
+    both = table_a[about].assign(
+        predicted_a=table_a["predicted"],
+        confidence_a=table_a["confidence"],
+        predicted_b=table_b["predicted"],
+        confidence_b=table_b["confidence"],
+    )
+    both.insert(0, "node", np.arange(len(both)))
+    both = both[both["predicted_a"] != both["predicted_b"]]
+    sure = both[["confidence_a", "confidence_b"]].min(axis=1)
+    return both.loc[sure.sort_values(ascending=False, kind="stable").index].reset_index(drop=True)

@@ -1,0 +1,39 @@
+"""What the charts share beyond colours: a legend above, room for labels, harmless text."""
+
+from __future__ import annotations
+
+from html import escape
+
+import plotly.graph_objects as go
+
+from dashboard.theme import Theme, styled
+
+
+def framed(figure: go.Figure, theme: Theme, height: int = 380) -> go.Figure:
+    """The common style, with a legend that grows away from the chart and labels never cut."""
+    styled(figure, theme, height)
+    room = {"automargin": True, "title_standoff": 10}
+    figure.update_xaxes(**room)
+    figure.update_yaxes(**room)
+    legend = {"yanchor": "bottom", "y": 1.02, "bgcolor": "rgba(0,0,0,0)"}
+    # The right margin holds half of the last tick label.
+    return figure.update_layout(hovermode="closest", legend=legend, margin_r=30)
+
+
+def hatch(shape: str, colour: str) -> dict[str, object]:
+    """A pattern over a bar's own colour: the second cue beside it. No shape, no pattern."""
+    return {
+        "shape": shape,
+        "fgcolor": colour,
+        "fillmode": "overlay",
+        "fgopacity": 1,
+        "solidity": 0.25,
+    }
+
+
+def plain(text: str) -> str:
+    """Text from the data, so that plotly shows it instead of reading it as markup.
+
+    Quotes stay: plotly draws no attribute from text, and does not know their entities.
+    """
+    return escape(text, quote=False)

@@ -1,0 +1,179 @@
+"""Does the model notice what it was never taught? Charts of how scores tell nodes apart."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bup.errors import BupError
+from bup.metrics import PrecisionRecall, Roc
+from dashboard.figures.frame import framed, hatch, plain
+from dashboard.theme import IN, OUT, WRONG, Theme
+
+SCORE_LABELS = {
+    "confidence": "confidence in the predicted class",
+    "prob_std": "spread of the class probabilities (std)",
+    "predictive_entropy": "entropy of the class probabilities (nats)",
+    "message_std": "std of the message, mean over classes",
+    "message_entropy": "entropy of the message (nats)",
+}
+"""The scores of ``bup.results.node_table``, as axes name them."""
+
+
+def score_histograms(
+    table: pd.DataFrame,
+    score: str,
+    theme: Theme,
+    bins: int = 40,
+    positive_label: str = "left-out classes",
+) -> go.Figure:
+    """The distribution of a score among test nodes: right, wrong, and of classes never taught.
+
+    One panel per group that has a node, below each other, so that the eye compares along one axis;
+    each panel is a density, so that small groups are as visible as large ones.
+    """
+    if score not in table:
+        known = ", ".join(name for name in SCORE_LABELS if name in table)
+        raise BupError(f"this run has no score {score!r}: choose one of {known}")
+    test = table[table["part"] == "test"]
+    ood = test["ood"].to_numpy(bool)
+    right = test["correct"].fillna(False).to_numpy(bool)
+    values = test[score].to_numpy(float)
+    groups = [
+        (name, values[member], colour, pattern)
+        for name, member, colour, pattern in (
+            ("known classes, right", right & ~ood, IN, ""),
+            ("known classes, wrong", ~right & ~ood, WRONG, "/"),
+            (plain(positive_label), ood, OUT, "x"),
+        )
+        if member.any()
+    ]
+    edges = np.histogram_bin_edges(values, bins)
+    figure = make_subplots(
+        rows=len(groups),
+        cols=1,
+        shared_xaxes=True,
+        shared_yaxes="all",
+        vertical_spacing=0.16 / len(groups) + 0.03,
+    )
+    for row, (name, scores, colour, pattern) in enumerate(groups, start=1):
+        count = np.histogram(scores, edges)[0]
+        figure.add_bar(
+            x=edges[:-1],
+            y=count / count.sum() / np.diff(edges),
+            width=np.diff(edges),
+            offset=0,
+            hovertext=[
+                f"{n:,} nodes from {a:.3g} to {b:.3g}"
+                for n, (a, b) in zip(count, pairwise(edges), strict=True)
+            ],
+            hoverinfo="text",
+            marker={
+                "color": colour,
+                "line": {"width": 0},
+                "pattern": hatch(pattern, theme.background),
+            },
+            name=name,
+            row=row,
+            col=1,
+        )
+        mean = scores.mean()
+        figure.add_vline(mean, line={"color": theme.text, "width": 2}, row=row, col=1)
+        axis = "" if row == 1 else row
+        figure.add_annotation(
+            x=0,
+            y=1,
+            xref=f"x{axis} domain",
+            yref=f"y{axis} domain",
+            text=f"<b>{name}</b>: {len(scores):,} nodes, mean {mean:.3f}",
+            showarrow=False,
+            xanchor="left",
+            yanchor="bottom",
+        )
+    framed(figure, theme, height=90 + 130 * len(groups))
+    figure.update_layout(bargap=0, showlegend=False)
+    figure.update_yaxes(nticks=4, rangemode="tozero")
+    figure.update_yaxes(title="density", row=(len(groups) + 1) // 2)
+    return figure.update_xaxes(title=SCORE_LABELS.get(score, plain(score)), row=len(groups))
+
+
+def roc_figure(
+    curve: Roc,
+    theme: Theme,
+    auroc: float,
+    fpr95: float | None = None,
+    label: str = "this score",
+) -> go.Figure:
+    """How many of the sought nodes are found for how many others flagged by mistake."""
+    figure = go.Figure()
+    figure.add_scatter(
+        x=curve.false_positive_rate,
+        y=curve.true_positive_rate,
+        mode="lines",
+        line={"color": IN, "width": 2.5},
+        hovertemplate="%{y:.1%} found, %{x:.1%} of the others flagged<extra></extra>",
+        name=f"{plain(label)}: AUROC {auroc:.1%}",
+    )
+    figure.add_scatter(
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        line={"color": theme.text, "width": 1, "dash": "dot"},
+        hoverinfo="skip",
+        name="guessing: 50.0%",
+    )
+    if fpr95 is not None:
+        figure.add_scatter(
+            x=[0, fpr95, fpr95],
+            y=[0.95, 0.95, 0],
+            mode="lines+markers",
+            line={"color": WRONG, "width": 1.5, "dash": "dash"},
+            marker={"color": WRONG, "symbol": "diamond", "size": [0, 10, 0]},
+            hovertemplate="95% found: %{x:.1%} of the others flagged<extra></extra>",
+            name=f"95% found: {fpr95:.1%} flagged",
+        )
+    _unit_square(figure, theme)
+    figure.update_xaxes(title="share of the other nodes flagged by mistake")
+    return figure.update_yaxes(title="share of the sought nodes found")
+
+
+def precision_recall_figure(
+    curve: PrecisionRecall,
+    base_rate: float,
+    theme: Theme,
+    aupr: float | None = None,
+    label: str = "this score",
+) -> go.Figure:
+    """How pure the flagged nodes are when this share of the sought ones is to be found."""
+    figure = go.Figure()
+    area = "" if aupr is None else f": AUPR {aupr:.1%}"
+    figure.add_scatter(
+        x=curve.recall,
+        y=curve.precision,
+        mode="lines",
+        # Steps, because average precision is the area under steps, not under slopes.
+        line={"color": IN, "width": 2.5, "shape": "hv"},
+        hovertemplate="%{x:.1%} found, %{y:.1%} of the flagged are sought<extra></extra>",
+        name=plain(label) + area,
+    )
+    figure.add_scatter(
+        x=[0, 1],
+        y=[base_rate, base_rate],
+        mode="lines",
+        line={"color": theme.text, "width": 1, "dash": "dot"},
+        hoverinfo="skip",
+        name=f"guessing: {base_rate:.1%}",
+    )
+    _unit_square(figure, theme)
+    figure.update_xaxes(title="share of the sought nodes found")
+    return figure.update_yaxes(title="share of the flagged that are sought")
+
+
+def _unit_square(figure: go.Figure, theme: Theme) -> None:
+    framed(figure, theme, height=420)
+    figure.update_xaxes(range=[0, 1.01], tickformat=".0%")
+    figure.update_yaxes(range=[0, 1.02], tickformat=".0%")

@@ -1,0 +1,180 @@
+"""Does uncertainty follow the graph? Charts of scores against a node's place in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bup.errors import BupError
+from dashboard.figures.frame import framed, plain
+from dashboard.theme import IN, OUT, Theme
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedMedians:
+    """The median of y among nodes of similar x; every bin holds a node."""
+
+    x: np.ndarray  # [b] median
+    first: np.ndarray  # [b] smallest x
+    last: np.ndarray  # [b] largest x
+    count: np.ndarray  # [b]
+    median: np.ndarray  # [b]
+    low: np.ndarray  # [b] 95 % bootstrap interval of the median
+    high: np.ndarray  # [b]
+
+
+def binned_medians(
+    x: np.ndarray, y: np.ndarray, bins: int = 20, seed: int = 0, resamples: int = 1000
+) -> BinnedMedians:
+    """Cut the nodes at the quantiles of x, equal x always together, and take medians of y.
+
+    Pairs of which a member is not a finite number are left out.
+    """
+    x, y = _finite(x, y)
+    cuts = np.unique(np.quantile(x, np.arange(1, bins) / bins))
+    member = np.searchsorted(cuts, x, side="right")
+    # RandomState: NumPy promises that its stream never changes, so an interval stays what it was.
+    random = np.random.RandomState(seed)
+    rows = []
+    for b in np.unique(member):
+        of_x, of_y = x[member == b], np.sort(y[member == b])
+        low, high = np.quantile(_resampled_medians(of_y, resamples, random), [0.025, 0.975])
+        spread = (np.median(of_x), of_x.min(), of_x.max(), len(of_x))
+        rows.append((*spread, np.median(of_y), low, high))
+    return BinnedMedians(*np.array(rows).T)
+
+
+def _resampled_medians(
+    ordered: np.ndarray, resamples: int, random: np.random.RandomState
+) -> np.ndarray:
+    """Medians [resamples] of bootstrap resamples of sorted values, without drawing the resamples.
+
+    A resample draws n places uniformly; the k-th smallest of n uniform numbers is Beta(k, n-k+1),
+    and the next one is the smallest of the n-k numbers above it.
+    """
+    n = len(ordered)
+    k = (n + 1) // 2
+    place = random.beta(k, n - k + 1, resamples)
+    middle = ordered[(n * place).astype(int).clip(max=n - 1)]
+    if n % 2:
+        return middle
+    place = 1 - (1 - place) * random.random_sample(resamples) ** (1 / (n - k))
+    return (middle + ordered[(n * place).astype(int).clip(max=n - 1)]) / 2
+
+
+def against_figure(
+    x: np.ndarray,
+    y: np.ndarray,
+    nodes: np.ndarray,
+    theme: Theme,
+    x_label: str,
+    y_label: str,
+    log_x: bool = False,
+    binned: BinnedMedians | None = None,
+) -> go.Figure:
+    """A score of every node against its place in the graph, with medians of similar nodes."""
+    figure = go.Figure()
+    _add_points(figure, x, y, nodes, theme)
+    if binned is not None:
+        _add_medians(figure, binned, theme)
+    framed(figure, theme, height=420)
+    figure.update_xaxes(title=plain(x_label), **_log_axis(x, log_x))
+    return figure.update_yaxes(title=plain(y_label))
+
+
+def factor_figure(
+    degree: np.ndarray,
+    factor: np.ndarray,
+    std: np.ndarray | None,
+    nodes: np.ndarray,
+    theme: Theme,
+) -> go.Figure:
+    """What the links alone do to a node's variance, above the message std that was learned."""
+    if std is None:
+        raise BupError("this method gives its messages no variance to compare: choose bup")
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07)
+    for row, values in enumerate((factor, std), start=1):
+        place = {"row": row, "col": 1, "showlegend": row == 1}
+        _add_points(figure, degree, values, nodes, theme, **place)
+        _add_medians(figure, binned_medians(degree, values), theme, **place)
+    framed(figure, theme, height=560)
+    figure.update_xaxes(**_log_axis(degree, True))
+    figure.update_xaxes(title="degree (neighbours and the node itself)", row=2)
+    figure.update_yaxes(title="factor by topology", row=1)
+    return figure.update_yaxes(title="learned message std", row=2)
+
+
+def _add_points(
+    figure: go.Figure,
+    x: np.ndarray,
+    y: np.ndarray,
+    nodes: np.ndarray,
+    theme: Theme,
+    **place: object,
+) -> None:
+    x, y, nodes = _finite(x, y, nodes)
+    figure.add_scattergl(
+        x=x,
+        y=y,
+        customdata=nodes,
+        mode="markers",
+        marker={"color": IN, "size": 6, "opacity": 0.6 if theme.dark else 0.35},
+        selected={"marker": {"color": OUT, "opacity": 1, "size": 12}},
+        unselected={"marker": {"opacity": 0.25}},
+        hovertemplate="%{x:.3g}, %{y:.3g}<extra></extra>",
+        name="nodes",
+        **place,
+    )
+
+
+def _add_medians(figure: go.Figure, b: BinnedMedians, theme: Theme, **place: object) -> None:
+    figure.add_scattergl(  # as the points are, or they would cover it
+        x=b.x,
+        y=b.median,
+        mode="lines+markers",
+        line={"color": theme.text, "width": 2},
+        marker={
+            "color": OUT,
+            "symbol": "diamond",
+            "size": 9,
+            "line": {"width": 1.5, "color": theme.text},
+        },
+        unselected={"marker": {"opacity": 1}},
+        error_y={
+            "array": b.high - b.median,
+            "arrayminus": b.median - b.low,
+            "color": theme.text,
+            "thickness": 1.5,
+            "width": 4,
+        },
+        text=[
+            f"{count:,.0f} nodes from {first:.3g} to {last:.3g}<br>"
+            f"median {median:.3g} ({low:.3g} to {high:.3g})"
+            for count, first, last, median, low, high in zip(
+                b.count, b.first, b.last, b.median, b.low, b.high, strict=True
+            )
+        ],
+        hovertemplate="%{text}<extra></extra>",
+        name="median of similar nodes, 95% interval",
+        **place,
+    )
+
+
+def _finite(x: np.ndarray, y: np.ndarray, *others: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The pairs without a masked, missing or infinite member, and what belongs to them."""
+    x, y = (np.ma.filled(np.ma.asarray(v, dtype=float), np.nan) for v in (x, y))
+    kept = np.isfinite(x) & np.isfinite(y)
+    if not kept.any():
+        raise BupError("no node has both values: there is nothing to draw; choose another axis")
+    return tuple(np.asarray(v)[kept] for v in (x, y, *others))
+
+
+def _log_axis(x: np.ndarray, log: bool) -> dict[str, object]:
+    """Ticks at 1, 2, 5, 10, ...: plotly's own are unreadable between two powers of ten."""
+    if not log:
+        return {}
+    ticks = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
+    return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}

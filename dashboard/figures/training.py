@@ -1,0 +1,60 @@
+"""How is training going? The curves of a run, finished or under way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard.figures.frame import framed
+from dashboard.theme import IN, WRONG, Theme
+
+
+def curves_figure(
+    loss: Sequence[float],
+    validation_nll: Sequence[float],
+    validation_accuracy: Sequence[float],
+    best_epoch: int | None,
+    theme: Theme,
+    epochs: int,
+) -> go.Figure:
+    """Loss and validation figures after every epoch so far; the axis spans all epochs asked for."""
+    figure = make_subplots(
+        rows=2, cols=1, shared_xaxes=True, row_heights=[0.58, 0.42], vertical_spacing=0.07
+    )
+    for name, values, colour, dash, row in (
+        ("training loss", loss, IN, "solid", 1),
+        ("validation NLL", validation_nll, WRONG, "dash", 1),
+        ("validation accuracy", validation_accuracy, "#009E73", "dashdot", 2),
+    ):
+        figure.add_scatter(
+            x=np.arange(1, len(values) + 1),
+            y=list(values),
+            mode="lines" if len(values) > 1 else "markers",
+            line={"color": colour, "dash": dash, "width": 2},
+            name=name,
+            row=row,
+            col=1,
+        )
+    framed(figure, theme, height=400)
+    if best_epoch is not None:
+        figure.add_vline(best_epoch, line={"color": theme.text, "width": 1.5, "dash": "dot"})
+        late = best_epoch > epochs / 2
+        figure.add_annotation(
+            x=best_epoch,
+            y=1,
+            yref="y domain",
+            text=f"kept: epoch {best_epoch}",
+            showarrow=False,
+            xanchor="right" if late else "left",
+            yanchor="top",
+            xshift=-4 if late else 4,
+        )
+    figure.update_layout(hovermode="x")
+    figure.update_xaxes(range=[0, max(epochs, len(loss)) + 1])
+    figure.update_xaxes(title="epoch", row=2)
+    figure.update_yaxes(title="nats per node", rangemode="tozero", row=1)
+    span = {} if len(validation_accuracy) else {"range": [0, 1]}
+    return figure.update_yaxes(title="accuracy", tickformat=".0%", row=2, **span)

@@ -1,0 +1,456 @@
+"""Training on demand, outside the pages: a queue, and processes kept warm for it.
+
+A page asks the manager for a run and looks at the job from time to time; it never waits. Runs train
+in niced processes (``python -m dashboard.jobs``) that have imported torch beforehand, so the first
+epoch is there at once. One JSON value per line: runs go to a process's stdin, progress and outcome
+come back on its stdout. However the server ends, the kernel then closes that stdin, and the process
+exits: nothing trains for nobody.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import dataclasses
+import json
+import logging
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Literal
+
+from bup import BupError, Graph, Spec, Store, load_graph, make_split
+
+# What needs torch is imported where it is used: a training process whose server has gone must be
+# able to notice that while torch, which takes seconds, is still being imported.
+
+log = logging.getLogger(__name__)
+
+NICENESS = 10
+GRACE = 2.0  # seconds that a cancelled process has to reach the end of its epoch
+INTERVAL = 0.1  # seconds between two reports of progress
+KEEP_SECONDS, KEEP_JOBS = 600, 100  # how long ended jobs stay listed, and how many
+MEMORY_SHARE = 0.75  # of the machine's memory, for one training process
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where training stands; the curves have one figure per finished epoch."""
+
+    epoch: int = 0  # finished ones
+    epochs: int = 0  # at most; 0 until the first is finished
+    losses: tuple[float, ...] = ()
+    validation_nll: tuple[float, ...] = ()
+    validation_accuracy: tuple[float, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """An upper estimate: a run that improves no more ends earlier. None before an epoch."""
+        return self.seconds / self.epoch * (self.epochs - self.epoch) if self.epoch else None
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that somebody asked for, as it was at the moment of looking."""
+
+    spec: Spec  # complete: every setting written out
+    state: State
+    place: int | None = None  # 0 running, 1 next, ...; None once it has ended
+    progress: Progress = Progress()
+    error: str | None = None  # one sentence
+    started: float | None = None  # as time.time()
+    finished: float | None = None
+
+    @property
+    def active(self) -> bool:
+        return self.state in ("queued", "running")
+
+
+@dataclass(eq=False)
+class _Worker:
+    """A training process as the manager sees it."""
+
+    process: subprocess.Popen[str]
+    ready: bool = False  # torch is imported, runs may come
+    spec: Spec | None = None  # what it trains
+    killer: threading.Timer | None = None  # set when what it trains is cancelled
+    reader: threading.Thread = field(init=False)
+
+    def send(self, order: Any) -> None:
+        # A process that has just died is noticed by its reader.
+        with contextlib.suppress(OSError):
+            print(json.dumps(order), file=self.process.stdin, flush=True)
+
+
+class Manager:
+    """The jobs of one server process; every method may be called from any thread."""
+
+    def __init__(self, store: Store | None = None, workers: int = 1, queue_limit: int = 50) -> None:
+        self._store = store or Store()
+        self._size = workers
+        self._queue_limit = queue_limit
+        self._lock = threading.Lock()  # guards all below; methods named _so expect it held
+        self._jobs: dict[Spec, Job] = {}
+        self._queue: list[Spec] = []
+        self._workers: list[_Worker] = []
+        self._closed = False
+        atexit.register(self.close)
+        with self._lock:
+            self._advance()
+
+    def submit(self, spec: Spec, graph: Graph | None = None) -> Job:
+        """Ask for a run; the same run asked for again is the same job.
+
+        Raises BupError for impossible settings and for a full queue. Callers that have the graph at
+        hand give it: an impossible split is then refused here and not only when training starts.
+        """
+        spec = _complete(spec)
+        if graph is not None:
+            make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+        if (job := self.find(spec)) is not None and job.active:
+            return job
+        held = _is_stored(spec, graph, self._store)
+        with self._lock:
+            if self._closed:
+                raise BupError("the server is closing and takes no more runs: start it again")
+            if spec not in self._jobs or not self._jobs[spec].active:
+                if len(self._queue) >= self._queue_limit and not held:
+                    raise BupError(
+                        f"{len(self._queue)} runs are waiting already, no more fit in the queue: "
+                        "try again when some are done"
+                    )
+                self._jobs[spec] = Job(spec, "queued")
+                if held:
+                    self._end(spec, "done")
+                else:
+                    self._queue.append(spec)
+                    self._advance()
+            return self._seen(spec)
+
+    def find(self, spec: Spec) -> Job | None:
+        spec = _complete(spec)
+        with self._lock:
+            return self._seen(spec) if spec in self._jobs else None
+
+    def place(self, spec: Spec) -> int | None:
+        """0 if the run is training, 1 if it is next, ...; None if nobody is waiting for it."""
+        job = self.find(spec)
+        return job.place if job else None
+
+    def jobs(self) -> list[Job]:
+        """Active jobs by their place, then the ended ones, the latest first."""
+        with self._lock:
+            self._forget()
+            jobs = [self._seen(spec) for spec in self._jobs]
+        active = sorted((job for job in jobs if job.active), key=lambda job: job.place or 0)
+        return active + _latest_first(job for job in jobs if not job.active)
+
+    def cancel(self, spec: Spec) -> None:
+        """Give up a run that waits or trains; nothing happens to one that has ended.
+
+        The job counts as cancelled at once. Its process is asked to stop after the current epoch,
+        which keeps it warm for the next run, and killed if it has not done so in a few seconds.
+        """
+        spec = _complete(spec)
+        with self._lock:
+            if spec not in self._jobs or not self._jobs[spec].active:
+                return
+            if spec in self._queue:
+                self._queue.remove(spec)
+            for worker in self._workers:
+                if worker.spec == spec and worker.killer is None:
+                    worker.killer = threading.Timer(GRACE, self._kill_late, [worker])
+                    worker.killer.daemon = True
+                    worker.killer.start()
+                    worker.send("cancel")
+            self._end(spec, "cancelled")
+
+    def close(self) -> None:
+        """Cancel everything and end the processes."""
+        with self._lock:
+            self._closed = True
+            for spec in [spec for spec, job in self._jobs.items() if job.active]:
+                self._end(spec, "cancelled")
+            self._queue.clear()
+            workers = list(self._workers)
+            for worker in workers:
+                worker.spec = None
+                worker.process.kill()
+        for worker in workers:
+            worker.reader.join(timeout=5)
+        atexit.unregister(self.close)
+
+    def _seen(self, spec: Spec) -> Job:
+        job = self._jobs[spec]
+        if not job.active:
+            return job
+        place = self._queue.index(spec) + 1 if job.state == "queued" else 0
+        return dataclasses.replace(job, place=place)
+
+    def _advance(self) -> None:
+        """Replace what is missing, give waiting runs to processes that have nothing to do."""
+        while len(self._workers) < self._size and not self._closed:
+            try:
+                self._workers.append(self._started())
+            except OSError as error:
+                self._give_up(f"no training process can be started ({error})")
+                break
+        for worker in self._workers:
+            if self._queue and worker.ready and worker.spec is None:
+                worker.spec = spec = self._queue.pop(0)
+                self._jobs[spec] = Job(spec, "running", started=time.time())
+                worker.send(spec.as_dict())
+
+    def _started(self) -> _Worker:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "dashboard.jobs", str(self._store.root)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            start_new_session=True,  # the terminal's Ctrl-C is for the server
+        )
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
+        worker = _Worker(process)
+        worker.reader = threading.Thread(target=self._read, args=[worker], daemon=True)
+        worker.reader.start()
+        return worker
+
+    def _read(self, worker: _Worker) -> None:
+        """A thread per process: takes in what it says until it ends."""
+        assert worker.process.stdout is not None
+        for line in worker.process.stdout:
+            if line.endswith("\n"):  # not the last words of one that was killed
+                with self._lock:
+                    self._take_in(worker, json.loads(line))
+        code = worker.process.wait()
+        for pipe in (worker.process.stdin, worker.process.stdout):
+            with contextlib.suppress(OSError):
+                pipe.close()  # type: ignore[union-attr]
+        with self._lock:
+            self._lose(worker, _end_in_words(code))
+
+    def _take_in(self, worker: _Worker, message: dict[str, Any]) -> None:
+        if "ready" in message:
+            worker.ready = True
+        elif "epochs" in message:
+            if worker.spec is not None and worker.killer is None:
+                job = self._jobs[worker.spec]
+                progress = _continued(job.progress, message["epochs"])
+                self._jobs[worker.spec] = dataclasses.replace(job, progress=progress)
+        else:
+            self._free(worker, message["end"], message.get("error"))
+        self._advance()
+
+    def _lose(self, worker: _Worker, how: str) -> None:
+        self._workers.remove(worker)
+        self._free(worker, "failed", f"{how}: train again, or ask for a smaller run")
+        if worker.ready:
+            self._advance()
+        else:
+            # Another would hardly fare better; the next submit tries again.
+            self._give_up(f"{how} before it was ready")
+
+    def _give_up(self, why: str) -> None:
+        """Nobody is left to take the waiting runs, or fewer than there should be."""
+        if self._closed:
+            return
+        log.error(why)
+        if not self._workers:
+            for spec in self._queue:
+                self._end(spec, "failed", f"{why}: see the server's log, then train again")
+            self._queue.clear()
+
+    def _free(self, worker: _Worker, state: State, error: str | None) -> None:
+        spec, worker.spec = worker.spec, None
+        killer, worker.killer = worker.killer, None
+        if killer is not None:  # cancelled: the job has ended already, and may be a new one by now
+            killer.cancel()
+        elif spec is not None:
+            self._end(spec, state, error)
+
+    def _kill_late(self, worker: _Worker) -> None:
+        with self._lock:
+            if worker.killer is threading.current_thread():
+                worker.process.kill()
+
+    def _end(self, spec: Spec, state: State, error: str | None = None) -> None:
+        job = self._jobs[spec]
+        self._jobs[spec] = dataclasses.replace(job, state=state, error=error, finished=time.time())
+        self._forget()
+
+    def _forget(self) -> None:
+        ended = _latest_first(job for job in self._jobs.values() if not job.active)
+        oldest = time.time() - KEEP_SECONDS
+        for rank, job in enumerate(ended):
+            if rank >= KEEP_JOBS or (job.finished or 0) < oldest:
+                del self._jobs[job.spec]
+
+
+def _latest_first(jobs: Iterable[Job]) -> list[Job]:
+    return sorted(jobs, key=lambda job: job.finished or 0, reverse=True)
+
+
+def _complete(spec: Spec) -> Spec:
+    from bup import methods
+
+    return methods.complete(spec)
+
+
+def _is_stored(spec: Spec, graph: Graph | None, store: Store) -> bool:
+    from bup import runs
+
+    if not store.path(spec).exists():
+        return False
+    return runs.stored(spec, graph or load_graph(spec.graph), store) is not None
+
+
+def _continued(progress: Progress, epochs: list[dict[str, Any]]) -> Progress:
+    return Progress(
+        epoch=epochs[-1]["epoch"],
+        epochs=epochs[-1]["epochs"],
+        losses=(*progress.losses, *(e["loss"] for e in epochs)),
+        validation_nll=(*progress.validation_nll, *(e["validation_nll"] for e in epochs)),
+        validation_accuracy=(
+            *progress.validation_accuracy,
+            *(e["validation_accuracy"] for e in epochs),
+        ),
+        seconds=epochs[-1]["seconds"],
+    )
+
+
+def _end_in_words(code: int) -> str:
+    if code >= 0:
+        return f"the training process stopped with exit code {code}"
+    memory = ", perhaps for want of memory" if -code == signal.SIGKILL else ""
+    return f"the training process was ended by signal {-code}{memory}"
+
+
+def serve(store: Store) -> None:
+    """The life of a training process: get warm, then train one run after the other."""
+    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    os.dup2(2, 1)  # what a library prints must not mix with the answers
+    orders: SimpleQueue[Spec] = SimpleQueue()
+    cancelled = threading.Event()
+    threading.Thread(target=_listen, args=[orders, cancelled], daemon=True).start()
+    _be_modest()
+    _warm_up()
+
+    def say(message: dict[str, Any]) -> None:
+        try:
+            print(json.dumps(message), file=answers)
+        except BrokenPipeError:
+            os._exit(0)  # the server has gone
+
+    say({"ready": True})
+    while True:
+        say(_outcome(orders.get(), store, cancelled, say))
+
+
+def _listen(orders: SimpleQueue[Spec], cancelled: threading.Event) -> None:
+    """A cancel always means the run sent last: the manager sends the next one after its end."""
+    for line in sys.stdin:
+        order = json.loads(line)
+        if order == "cancel":
+            cancelled.set()
+        else:
+            cancelled.clear()
+            orders.put(Spec.from_dict(order))
+    os._exit(0)  # the server has gone; the store's writes are atomic, so any moment will do
+
+
+def _be_modest() -> None:
+    """Let a run that is too large fail, or be killed by the system, rather than the server.
+
+    The limit is on data, not on address space, of which torch reserves far more than it uses.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        limit = int(MEMORY_SHARE * memory)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def _warm_up() -> None:
+    """Train for one epoch: on its first backward pass torch imports as much again."""
+    import torch
+
+    from bup import runs
+
+    torch.set_num_threads(1)
+    runs.fit("synthetic:nodes=60,classes=2,words=20", per_class=2, validation=2, test=2, epochs=1)
+
+
+def _outcome(
+    spec: Spec, store: Store, cancelled: threading.Event, say: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
+    from bup.training import Cancelled
+
+    try:
+        _train(spec, store, cancelled, say)
+        return {"end": "done"}
+    except Cancelled:
+        return {"end": "cancelled"}
+    except BupError as error:
+        return {"end": "failed", "error": _one_line(str(error))}
+    except Exception as error:
+        log.exception("training %s failed", spec.key)
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+            text = "this run needs more memory than there is: ask for a smaller graph or width"
+        else:
+            text = f"training failed unexpectedly: {type(error).__name__}: {error}"
+        return {"end": "failed", "error": _one_line(text)}
+
+
+def _train(
+    spec: Spec, store: Store, cancelled: threading.Event, say: Callable[[dict[str, Any]], None]
+) -> None:
+    from bup import runs
+    from bup.training import Cancelled
+    from bup.training import Progress as Epoch
+
+    unsaid: list[dict[str, Any]] = []
+    said = 0.0
+
+    def on_epoch(epoch: Epoch) -> None:
+        nonlocal said
+        if cancelled.is_set():
+            raise Cancelled
+        unsaid.append(dataclasses.asdict(epoch))
+        if time.monotonic() - said >= INTERVAL:
+            say({"epochs": unsaid})
+            unsaid.clear()
+            said = time.monotonic()
+
+    graph = load_graph(spec.graph)
+    if runs.stored(spec, graph, store) is not None:
+        return  # the command line, or another server, was quicker
+    (result,) = runs.fit_specs(graph, [spec], on_epoch)
+    if unsaid:
+        say({"epochs": unsaid})
+    if cancelled.is_set():
+        raise Cancelled
+    runs.keep(result, graph, store)
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 400 else line[:399] + "…"
+
+
+if __name__ == "__main__":
+    logging.basicConfig(format="%(levelname)s: %(message)s")
+    serve(Store(sys.argv[1]))

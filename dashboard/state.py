@@ -1,0 +1,240 @@
+"""What the visitor looks at: the chosen run and the picked node, held by widgets bound to the URL.
+
+A widget's key is its name in the link. Pages read ``view()``; whatever changes the pick calls
+``pick`` from a callback, which runs before the widgets are drawn again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+import bup
+from bup.datasets import citation
+from bup.graph import Graph
+from bup.methods import METHODS, complete
+from bup.results import Result
+from bup.spec import Spec
+from dashboard import data
+from dashboard.theme import Theme
+
+TRAIL = 12
+"""How many visited nodes the way back remembers."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Everything a page needs: one finished run, one picked node, one look."""
+
+    spec: Spec
+    graph: Graph
+    result: Result
+    table: pd.DataFrame
+    node: int
+    theme: Theme
+
+    @property
+    def positions(self) -> np.ndarray:
+        return data.positions(self.spec.graph)
+
+    @property
+    def has_variance(self) -> bool:
+        return self.result.var is not None
+
+    def name_of(self, node: int) -> str:
+        """A node's id, with its title where the graph has one."""
+        title = f": {self.graph.titles[node]}" if self.graph.titles is not None else ""
+        return self.graph.node_id(node) + title
+
+
+def theme() -> Theme:
+    return Theme(
+        dark=st.context.theme.type == "dark", large=bool(st.session_state.get("large", False))
+    )
+
+
+def graph_names() -> list[str]:
+    """The graphs on offer; folders are those that whoever started the server named."""
+    folders = [f for f in os.environ.get("BUP_FOLDERS", "").split(os.pathsep) if f]
+    return [*citation.CITATION_GRAPHS, "synthetic", *(f"folder:{f}" for f in folders)]
+
+
+def graph_label(name: str) -> str:
+    if name.startswith("folder:"):
+        return Path(name.removeprefix("folder:")).name
+    return {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed"}.get(name, name)
+
+
+def choose_graph() -> str:
+    """The graph's widget; a name from a link must be one of ours."""
+    names = graph_names()
+    name = st.selectbox(
+        "Graph",
+        names,
+        key="graph",
+        format_func=graph_label,
+        bind="query-params",
+        accept_new_options=True,
+        help="Which network of papers to look at. Type a name such as "
+        "synthetic:homophily=0.6,nodes=800 to draw another synthetic one.",
+    )
+    if name not in names and not str(name).startswith("synthetic:"):
+        raise bup.BupError(f"there is no graph {name!r} here: choose one of {', '.join(names)}")
+    return str(name)
+
+
+def choose_run(graph: Graph) -> Spec:
+    """The widgets that make up a run, as a complete specification."""
+    method = st.selectbox(
+        "Method",
+        list(METHODS),
+        key="method",
+        format_func=lambda name: METHODS[name].title,
+        bind="query-params",
+        help="How class probabilities are learned.",
+    )
+    if method not in METHODS:
+        raise bup.BupError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
+    st.caption(METHODS[method].explanation)
+    left, right = st.columns(2)
+    per_class = left.number_input(
+        "Labels per class",
+        1,
+        100,
+        20,
+        key="per_class",
+        bind="query-params",
+        help="How many papers of each class come with their class told. The paper uses 5 to 20.",
+    )
+    seed = right.number_input(
+        "Seed",
+        0,
+        2**32 - 1,
+        0,
+        key="seed",
+        bind="query-params",
+        help="Which random draw of training, validation and test papers, and of initial weights.",
+    )
+    left_out = st.multiselect(
+        "Classes never shown",
+        range(graph.num_classes),
+        key="left_out",
+        format_func=lambda c: graph.class_names[c],
+        bind="query-params",
+        help="The model never sees a paper of these classes, and cannot answer with them: "
+        "they are out of distribution.",
+    )
+    settings = _choose_settings(method)
+    validation, test = protocol(graph)
+    return complete(
+        Spec(
+            graph=graph.name,
+            method=method,
+            per_class=int(per_class),
+            validation=validation,
+            test=test,
+            left_out=tuple(int(c) for c in left_out),
+            seed=int(seed),
+            settings=tuple(settings.items()),
+        )
+    )
+
+
+def protocol(graph: Graph) -> tuple[int, int | None]:
+    """Validation and test sizes: the paper's where they fit, else a share of a small graph."""
+    labelled = int(graph.labelled.sum())
+    return (200, 2000) if labelled >= 2600 else (max(1, min(200, labelled // 5)), None)
+
+
+def _choose_settings(method: str) -> dict[str, Any]:
+    """A widget for each of the method's settings, made from what the settings say of themselves."""
+    chosen: dict[str, Any] = {}
+    with st.expander("Settings of the method"):
+        for f in dataclasses.fields(METHODS[method].settings):
+            label = f.name.replace("_", " ").capitalize()
+            about = f.metadata
+            common = {"key": f"{method}.{f.name}", "help": about["help"], "bind": "query-params"}
+            if about["choices"]:
+                options = list(about["choices"])
+                value = st.selectbox(label, options, options.index(f.default), **common)
+            elif isinstance(f.default, int):
+                value = int(
+                    st.number_input(
+                        label, int(about["low"]), int(about["high"]), f.default, **common
+                    )
+                )
+            else:
+                value = float(
+                    st.number_input(
+                        label,
+                        float(about["low"]),
+                        float(about["high"]),
+                        f.default,
+                        format="%g",
+                        **common,
+                    )
+                )
+            chosen[f.name] = value
+    return chosen
+
+
+def pick(node_id: str) -> None:
+    """Make a node the picked one and remember the way; for callbacks."""
+    before = st.session_state.get("node", "")
+    if node_id != before:
+        trail = [*st.session_state.get("trail", []), before]
+        st.session_state.trail = [n for n in trail if n][-TRAIL:]
+        st.session_state.node = node_id
+
+
+def go_back() -> None:
+    trail = st.session_state.get("trail", [])
+    if trail:
+        st.session_state.node = trail[-1]
+        st.session_state.trail = trail[:-1]
+
+
+def pick_selected(key: str, graph: Graph) -> None:
+    """Callback of a chart: one selected point is picked, several become the group."""
+    points = st.session_state[key].get("selection", {}).get("points", [])
+    nodes = selected_nodes(points)
+    if len(nodes) == 1:
+        pick(graph.node_id(nodes[0]))
+    elif nodes:
+        st.session_state.group = nodes
+
+
+def selected_nodes(points: list[dict[str, Any]]) -> list[int]:
+    """Node indices of selected points; plotly gives scalars or one-element lists."""
+    found = []
+    for point in points:
+        value = point.get("customdata")
+        if isinstance(value, list | tuple):
+            value = value[0] if value else None
+        if value is not None:
+            found.append(int(value))
+    return list(dict.fromkeys(found))
+
+
+def choose_node(graph: Graph, result: Result) -> int:
+    """The picked node's widget. An unknown id is explained, and the first test node shown."""
+    first = graph.node_id(int(result.split.test[0]))
+    st.session_state.setdefault("node", first)
+    text = st.text_input(
+        "Picked paper (id)",
+        key="node",
+        bind="query-params",
+        help="Click a point anywhere, or type an id.",
+    )
+    try:
+        return graph.find(str(text or first).strip())
+    except bup.BupError as error:
+        st.warning(str(error))
+        return int(result.split.test[0])

@@ -1,0 +1,125 @@
+"""Several methods on the same split, side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from bup import metrics
+from dashboard import data, state
+from dashboard.figures import map as maps
+from dashboard.figures.compare import (
+    bootstrap_intervals,
+    disagreement_table,
+    metrics_table,
+    overlay_reliability,
+    shown,
+)
+from dashboard.figures.pair import paired_maps
+from dashboard.state import View
+from dashboard.views import frame
+from dashboard.views.rivals import label_of, rival_specs, train_missing, view_of
+
+
+def main(view: View) -> None:
+    st.title("Which method knows best what it does not know?")
+    specs = rival_specs(view)
+    chosen = st.multiselect(
+        "Hold this run against",
+        list(specs),
+        default=list(specs)[:1],
+        key="rivals",
+        bind="query-params",
+        help="All are trained on the same papers and tested on the same papers.",
+    )
+    wanted = [specs[label] for label in chosen if label in specs]
+    missing = [spec for spec in wanted if data.result(spec) is None]
+    if missing:
+        train_missing(missing, view)
+    found = [v for v in (view_of(spec, view) for spec in wanted) if v is not None]
+    if not found:
+        st.info("Choose at least one other method.")
+        return
+    views = {label_of(v.spec, view): v for v in (view, *found)}
+
+    st.subheader("The numbers")
+    parts = {label: _known(v) for label, v in views.items()}
+    numbers = metrics_table(
+        {label: data.report(v.spec) for label, v in views.items()},
+        {label: bootstrap_intervals(*part) for label, part in parts.items()},
+    )
+    st.dataframe(shown(numbers), width="stretch")
+    st.caption(
+        "In brackets: 95 % intervals from resampling the test papers. The best is marked; where "
+        "intervals overlap, the difference may be chance."
+    )
+    st.download_button("CSV", numbers.to_csv(index=False), "comparison.csv", "text/csv")
+
+    st.subheader("Calibration")
+    bins = {label: metrics.reliability_bins(p, y, 10) for label, (p, y) in parts.items()}
+    frame.chart(
+        overlay_reliability(list(bins.items()), view.theme),
+        "overlay",
+        "The nearer a line is to the diagonal, the more its confidence can be taken at its word. "
+        "Above the diagonal a method is under-confident, below it over-confident.",
+    )
+
+    first, second = next(iter(views.items())), list(views.items())[1]
+    st.subheader(f"{first[0]} and {second[0]}, paper by paper")
+    both = [k for k in maps.available(first[1].table) if k in maps.available(second[1].table)]
+    colour = st.selectbox(
+        "Colour both maps by",
+        both,
+        index=both.index("confidence"),
+        key="pair_colour",
+        format_func=lambda k: maps.COLOURINGS[k].label,
+    )
+    frame.chart(
+        paired_maps(
+            (first[1].table, second[1].table),
+            (first[0], second[0]),
+            view.positions,
+            colour,
+            view.graph.class_names,
+            view.theme,
+            data.edge_picture(view.spec.graph, view.theme.dark),
+        ),
+        "pair",
+        "The same papers at the same places, on one colour scale; moving one map moves the other. "
+        "Click a paper in either to pick it.",
+        on_select=lambda: state.pick_selected("pair", view.graph),
+        selection_mode="points",
+        config={"scrollZoom": True},
+    )
+
+    st.subheader("Where they disagree")
+    rows = disagreement_table(first[1].table, second[1].table)
+    st.caption(
+        f"{len(rows):,} papers get different answers; those about which both are most sure come "
+        "first. Click a row to pick the paper."
+    )
+    nodes = rows.pop("node").tolist()
+
+    def picked() -> None:
+        selected = st.session_state["disagree"]["selection"]["rows"]
+        if selected:
+            state.pick(view.graph.node_id(nodes[selected[0]]))
+
+    st.dataframe(
+        rows,
+        hide_index=True,
+        width="stretch",
+        key="disagree",
+        on_select=picked,
+        selection_mode="single-row",
+    )
+    frame.exports(view, "compare")
+
+
+def _known(view: View) -> tuple[np.ndarray, np.ndarray]:
+    split = view.result.split
+    nodes = split.test[~split.is_ood(view.graph.labels[split.test])]
+    return view.result.probs[nodes], split.targets(view.graph.labels[nodes])
+
+
+main(st.session_state.view)

@@ -1,0 +1,233 @@
+"""What surrounds every page: training on demand, walking from node to node, exports, words."""
+
+from __future__ import annotations
+
+import random
+
+import pandas as pd
+import streamlit as st
+
+import bup
+from bup.graph import Graph
+from bup.results import Result
+from bup.spec import Spec, text_of
+from dashboard import data, state
+from dashboard.figures.training import curves_figure
+from dashboard.jobs import Job
+
+POLL_SECONDS = 0.5
+
+
+def page_style(large: bool) -> None:
+    """Less empty space on top; everything larger for a projector."""
+    size = "html { font-size: 20px; }" if large else ""
+    st.html(f"<style>.stMainBlockContainer {{ padding-top: 4rem; }} {size}</style>")
+
+
+def result_or_training(spec: Spec, graph: Graph) -> Result | None:
+    """The run's result; None while it has to be trained first."""
+    bup.make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+    return data.result(spec)
+
+
+def training_panel(spec: Spec, graph: Graph) -> None:
+    """In place of a page: offer to train the run, or show how its training goes."""
+    st.title("This model has not been trained yet")
+    st.markdown(
+        f"**{spec.method}** on **{state.graph_label(spec.graph)}**, {spec.per_class} labelled "
+        f"papers per class, seed {spec.seed}"
+        + (
+            f", without {', '.join(graph.class_names[c] for c in spec.left_out)}"
+            if spec.left_out
+            else ""
+        )
+        + ". Training takes seconds on a small graph; the result is kept, so next time it is here "
+        "at once."
+    )
+    manager = data.manager()
+    job = manager.find(spec)
+    if job is None and _is_first_visit(spec):
+        job = manager.submit(spec)
+    if job is None or job.state in ("failed", "cancelled"):
+        if job is not None and job.state == "failed":
+            st.error(job.error, icon=":material/error:")
+        st.button(
+            "Train", type="primary", icon=":material/play_arrow:", on_click=_submit, args=(spec,)
+        )
+        if problem := st.session_state.pop("submit_error", None):
+            st.error(problem)
+        return
+    _watch(spec)
+
+
+def _is_first_visit(spec: Spec) -> bool:
+    """Whoever opens the app for the first time sees a model at work without a click."""
+    return not spec.left_out and spec == _untouched(spec)
+
+
+def _untouched(spec: Spec) -> Spec:
+    from bup.methods import complete
+
+    return complete(Spec(graph=spec.graph, validation=spec.validation, test=spec.test))
+
+
+def _submit(spec: Spec) -> None:
+    try:
+        data.manager().submit(spec)
+    except bup.BupError as error:
+        st.session_state.submit_error = str(error)
+
+
+@st.fragment(run_every=POLL_SECONDS)
+def _watch(spec: Spec) -> None:
+    """Live progress of one job; ends in a full rerun, which finds the result."""
+    job = data.manager().find(spec)
+    if job is None or job.state in ("done", "failed", "cancelled"):
+        st.rerun()
+        return
+    _show_progress(job)
+    st.button(
+        "Cancel",
+        icon=":material/stop:",
+        on_click=lambda: data.manager().cancel(spec),
+        key="cancel_training",
+    )
+
+
+def _show_progress(job: Job) -> None:
+    progress = job.progress
+    if job.state == "queued":
+        ahead = job.place or 0
+        st.progress(0.0, f"Waiting: {ahead} training{'s' if ahead != 1 else ''} ahead of this one")
+        return
+    if not progress.losses:
+        st.progress(0.0, "Starting ...")
+        return
+    left = progress.seconds_left
+    st.progress(
+        min(1.0, progress.epoch / progress.epochs),
+        f"Epoch {progress.epoch} of at most {progress.epochs}"
+        + (f", about {left:.0f} s left at most" if left is not None else ""),
+    )
+    st.plotly_chart(
+        curves_figure(
+            progress.losses,
+            progress.validation_nll,
+            progress.validation_accuracy,
+            None,
+            state.theme(),
+            progress.epochs,
+        ),
+        width="stretch",
+        theme=None,
+        key="training_curves",
+    )
+
+
+def walk(graph: Graph, result: Result | None) -> None:
+    """Next, previous and random node, also by keyboard."""
+    if result is None:
+        return
+    current = graph.find(st.session_state.node) if _known(graph) else 0
+    steps = {
+        ":material/arrow_back:": ("Previous paper", "P", (current - 1) % graph.num_nodes),
+        ":material/casino:": ("A paper at random", "X", random.randrange(graph.num_nodes)),
+        ":material/arrow_forward:": ("Next paper", "N", (current + 1) % graph.num_nodes),
+    }
+    for column, (icon, (words, key, node)) in zip(st.columns(3), steps.items(), strict=True):
+        column.button(
+            icon,
+            help=words,
+            shortcut=key,
+            on_click=state.pick,
+            args=(graph.node_id(node),),
+            width="stretch",
+            key=f"walk_{key}",
+        )
+
+
+def _known(graph: Graph) -> bool:
+    try:
+        graph.find(str(st.session_state.get("node", "")))
+    except bup.BupError:
+        return False
+    return True
+
+
+def command_line(spec: Spec) -> str:
+    """The command that trains the same run."""
+    words = ["bup fit", f"--graph {spec.graph}", f"--method {spec.method}"]
+    words += [f"--per-class {spec.per_class}", f"--seed {spec.seed}"]
+    words += [f"--validation {spec.validation}", f"--test {spec.test or 0}"]
+    words += [f"--left-out {c}" for c in spec.left_out]
+    defaults = dict(_untouched_settings(spec))
+    words += [f"--set {k}={text_of(v)}" for k, v in spec.settings if defaults[k] != v]
+    return " ".join(words)
+
+
+def _untouched_settings(spec: Spec) -> tuple:
+    from bup.methods import complete
+
+    return complete(Spec(method=spec.method)).settings
+
+
+def exports(
+    view: state.View, page: str, extra: dict[str, tuple[str, str, str]] | None = None
+) -> None:
+    """Downloads at the end of every page; ``extra`` maps a label to (file name, text, type)."""
+    with st.expander("Take it with you", icon=":material/download:"):
+        st.caption("The command that trains this run again, on any machine:")
+        st.code(command_line(view.spec), language="sh")
+        st.download_button(
+            "All nodes as CSV",
+            view.table.to_csv(index=False),
+            f"{view.spec.key}-nodes.csv",
+            "text/csv",
+            icon=":material/table:",
+        )
+        for label, (name, text, kind) in (extra or {}).items():
+            st.download_button(label, text, name, kind, icon=":material/download:")
+        st.caption("Every chart has a camera button that saves it as a picture.")
+
+
+def numbers(frame: pd.DataFrame, name: str, key: str) -> None:
+    """The numbers behind a picture, with a CSV."""
+    with st.expander("The numbers", icon=":material/table:"):
+        st.dataframe(frame, hide_index=True, width="stretch", key=f"{key}_table")
+        st.download_button(
+            "CSV", frame.to_csv(index=False), f"{name}.csv", "text/csv", key=f"{key}_csv"
+        )
+
+
+def node_list(view: state.View, nodes: list[int], columns: list[str], key: str) -> None:
+    """A table of nodes; clicking a row picks the node."""
+    shown = view.table.iloc[nodes][["id", *columns]]
+
+    def chosen() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows:
+            state.pick(view.graph.node_id(nodes[rows[0]]))
+
+    st.dataframe(
+        shown,
+        hide_index=True,
+        width="stretch",
+        key=key,
+        on_select=chosen,
+        selection_mode="single-row",
+        height=min(38 * (len(nodes) + 1), 320),
+        column_config={c: st.column_config.NumberColumn(format="%.3f") for c in _REAL},
+    )
+
+
+_REAL = ("confidence", "prob_std", "predictive_entropy", "message_std", "message_entropy")
+
+
+def chart(figure, key: str, caption: str, **options) -> None:
+    """A chart with two sentences of meaning below it."""
+    config = {
+        "displaylogo": False,
+        "toImageButtonOptions": {"format": "svg", "filename": key, "scale": 2},
+    } | options.pop("config", {})
+    st.plotly_chart(figure, width="stretch", theme=None, key=key, config=config, **options)
+    st.caption(caption)

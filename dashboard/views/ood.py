@@ -1,0 +1,163 @@
+"""What happens to papers of classes that the model was never shown."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from bup import metrics
+from dashboard import data
+from dashboard.figures import map as maps
+from dashboard.figures.ood import precision_recall_figure, roc_figure, score_histograms
+from dashboard.state import View
+from dashboard.views import frame
+
+GALLERY = 12
+# Table 2 of the paper, Cora, by labels per class: confidence in, out, spread in, out.
+PAPER_Q2 = {
+    5: (0.70, 0.56, 0.16, 0.10),
+    10: (0.70, 0.59, 0.15, 0.10),
+    15: (0.75, 0.62, 0.19, 0.13),
+    20: (0.74, 0.60, 0.19, 0.11),
+}
+
+
+def main(view: View) -> None:
+    st.title("Does the model notice a class that it has never seen?")
+    if not view.result.split.left_out:
+        st.info(
+            "Every class was shown in training. Leave one out to see what the model makes of it: "
+            "choose under *Classes never shown* in the sidebar, or start with the paper's choice.",
+            icon=":material/help_center:",
+        )
+        last = view.graph.num_classes - 1
+        st.button(
+            f"Leave out {view.graph.class_names[last]}",
+            type="primary",
+            on_click=lambda: st.session_state.update(left_out=[last]),
+        )
+        return
+    scores = [k for k, c in maps.available(view.table).items() if c.kind == "score" and c.uncertain]
+    score = st.selectbox(
+        "Score",
+        scores,
+        index=scores.index("confidence"),
+        key="ood_score",
+        format_func=lambda k: maps.COLOURINGS[k].label,
+        bind="query-params",
+        help="Which number should tell known from unknown.",
+    )
+    test = view.table[view.table.part == "test"]
+    st.subheader("Known and unknown, by this score")
+    frame.chart(
+        score_histograms(test, score, view.theme),
+        "histograms",
+        f"{maps.COLOURINGS[score].meaning} The less the distribution of classes never shown "
+        "overlaps with that of right answers, the better the score tells them apart.",
+    )
+    _detection(view, score)
+    _table(view)
+    _gallery(view, test)
+    frame.exports(view, "ood")
+
+
+def _detection(view: View, score: str) -> None:
+    split = view.result.split
+    nodes = split.test
+    ood = split.is_ood(view.graph.labels[nodes])
+    if not ood.any() or ood.all():
+        st.warning("The test papers are all of one kind: there is nothing to tell apart.")
+        return
+    doubt = view.result.scores()[score][nodes]
+    auroc, aupr, fpr = (f(doubt, ood) for f in (metrics.auroc, metrics.aupr, metrics.fpr_at_95))
+    one, two, three = st.columns(3)
+    for column, key, value in ((one, "auroc", auroc), (two, "aupr", aupr), (three, "fpr95", fpr)):
+        metric = metrics.METRICS[key]
+        column.metric(metric.label, f"{value:.1%}", help=metric.meaning)
+    if score.startswith("message"):
+        st.caption(
+            "Message uncertainty mostly follows the links of a paper, not whether its class was "
+            "seen: an AUROC near 50 % means that it cannot tell. The paper's claim about unseen "
+            "classes rests on the class probabilities."
+        )
+    left, right = st.columns(2)
+    with left:
+        frame.chart(
+            roc_figure(metrics.roc(doubt, ood), view.theme, auroc),
+            "roc",
+            "Flag papers from the most doubted down: the share of unknown papers found against the "
+            "share of known ones flagged by mistake. The diagonal is guessing.",
+        )
+    with right:
+        frame.chart(
+            precision_recall_figure(
+                metrics.precision_recall(doubt, ood), float(ood.mean()), view.theme
+            ),
+            "precision_recall",
+            "Of the flagged papers, how many are really unknown, as more and more of them are "
+            "found. The dashed line is guessing.",
+        )
+    rows = [
+        {"score": maps.COLOURINGS[name].label}
+        | {metrics.METRICS[key].label: found[key] for key in ("auroc", "aupr", "fpr95")}
+        for name, found in data.report(view.spec)["ood"]["scores"].items()
+    ]
+    frame.numbers(pd.DataFrame(rows), f"{view.spec.key}-ood", "ood")
+
+
+def _table(view: View) -> None:
+    """The paper's second question for this run, its own figures beside ours."""
+    st.subheader("The paper's table, for this run")
+    found = data.report(view.spec)["ood"]
+    rows = [
+        {
+            "": "this run",
+            "confidence, known": found["confidence"]["in"],
+            "confidence, never shown": found["confidence"]["out"],
+            "std of probabilities, known": found["prob_std"]["in"],
+            "std of probabilities, never shown": found["prob_std"]["out"],
+        }
+    ]
+    paper = PAPER_Q2.get(view.spec.per_class) if view.spec.graph == "cora" else None
+    if paper is not None:
+        rows.append(dict(zip(rows[0], ("the paper's BUP", *paper), strict=True)))
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        width="stretch",
+        column_config={k: st.column_config.NumberColumn(format="%.3f") for k in list(rows[0])[1:]},
+    )
+    classes = len(view.result.split.classes)
+    least = (0.70 - 1 / classes) / np.sqrt(classes - 1)
+    st.caption(
+        "Both should be higher for known classes. Compare the direction only: a largest "
+        f"probability of 0.70 among {classes} classes forces a standard deviation of at least "
+        f"{least:.2f}, so "
+        "the printed deviations cannot belong to the printed confidences."
+    )
+
+
+def _gallery(view: View, test: pd.DataFrame) -> None:
+    left, right = st.columns(2)
+    columns = ["true", "predicted", "confidence"]
+    with left:
+        st.subheader("Never shown, yet confident")
+        worst = test[test.ood].nlargest(GALLERY, "confidence").index.tolist()
+        frame.node_list(view, worst, columns, "confident_ood")
+        st.caption(
+            "The mistakes to worry about: sure answers on a class that the model does not know."
+        )
+    with right:
+        st.subheader("Known, yet doubted")
+        doubted = test[~test.ood].nsmallest(GALLERY, "confidence").index.tolist()
+        frame.node_list(view, doubted, columns, "doubted_known")
+        st.caption("False alarms: papers of learned classes that the model hardly dares to answer.")
+    st.page_link(
+        "views/explore.py",
+        label="See the picked paper and its neighbourhood",
+        icon=":material/hub:",
+    )
+
+
+main(st.session_state.view)

@@ -1,0 +1,197 @@
+"""Is 80 % really 80 %? Calibration of a run, and answering only when sure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from bup import metrics
+from bup.metrics import METRICS
+from dashboard import data, state
+from dashboard.figures import map as maps
+from dashboard.figures.reliability import (
+    confidence_histogram,
+    reliability_figure,
+    risk_coverage_figure,
+)
+from dashboard.state import View
+from dashboard.views import frame
+from dashboard.views.rivals import choose_rival
+
+
+def main(view: View) -> None:
+    st.title("When the model says 80 %, is it right 80 % of the time?")
+    one, two, three = st.columns([2, 2, 3])
+    bins = one.slider("Bins", 2, 30, 10, key="bins", bind="query-params")
+    scheme = two.segmented_control(
+        "Each bin holds",
+        ["width", "mass"],
+        default="width",
+        required=True,
+        key="scheme",
+        format_func={"width": "an equal range", "mass": "equally many papers"}.get,
+        bind="query-params",
+    )
+    with three:
+        rival = choose_rival(view, "reliability")
+    probs, targets, nodes = _known(view)
+    found = metrics.reliability_bins(probs, targets, bins, scheme or "width")
+    other = None
+    if rival is not None:
+        rival_probs, rival_targets, _ = _known(rival)
+        other = (
+            metrics.reliability_bins(rival_probs, rival_targets, bins, scheme or "width"),
+            rival.spec.method,
+        )
+    _scores(view, bins)
+    left, right = st.columns(2)
+    with left:
+        st.subheader("Confidence against accuracy")
+        frame.chart(
+            reliability_figure(found, view.theme, view.spec.method, other),
+            "reliability",
+            "On the diagonal, confidence is what it claims to be; above it the model is right more "
+            "often than it says (under-confident), below it less often. Whiskers are 95 % "
+            "intervals: few papers in a bin make it wide. Click a bin to see its papers.",
+            on_select=lambda: _bin_clicked("reliability"),
+            selection_mode="points",
+        )
+        frame.numbers(_bin_frame(found), f"{view.spec.key}-bins", "bins")
+    with right:
+        st.subheader("How confident is it?")
+        frame.chart(
+            confidence_histogram(
+                metrics.confidence(probs), metrics.hits(probs, targets), view.theme
+            ),
+            "confidence",
+            "How many test papers get which confidence, right and wrong answers stacked. If the "
+            "two lines lie apart, the model is over- or under-confident on the whole.",
+        )
+    _clicked_bin(view, found, nodes)
+    _selective(view, rival)
+    frame.exports(view, "reliability")
+
+
+def _known(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Probabilities and targets of the test papers of learned classes."""
+    split = view.result.split
+    nodes = split.test[~split.is_ood(view.graph.labels[split.test])]
+    return view.result.probs[nodes], split.targets(view.graph.labels[nodes]), nodes
+
+
+def _scores(view: View, bins: int) -> None:
+    test = data.report(view.spec, bins)["test"]
+    shown = ["accuracy", "ece", "ace", "nll", "brier"]
+    for column, key in zip(st.columns(len(shown)), shown, strict=True):
+        metric = METRICS[key]
+        value = f"{test[key]:.1%}" if metric.percent else f"{test[key]:.3f}"
+        column.metric(metric.label.split(" (")[0], value, help=metric.meaning)
+    st.caption(f"On {test['nodes']:,} test papers of learned classes, with {bins} bins.")
+
+
+def _bin_frame(found: metrics.ReliabilityBins) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "from": found.edges[:-1],
+            "to": found.edges[1:],
+            "papers": found.count,
+            "mean confidence": found.confidence,
+            "accuracy": found.accuracy,
+            "low": found.low,
+            "high": found.high,
+        }
+    )
+
+
+def _bin_clicked(key: str) -> None:
+    chosen = state.selected_nodes(st.session_state[key]["selection"]["points"])
+    if chosen:
+        st.session_state.bin = chosen[0]
+
+
+def _clicked_bin(view: View, found: metrics.ReliabilityBins, nodes: np.ndarray) -> None:
+    number = st.session_state.get("bin")
+    if number is None or number >= len(found.count) or not found.count[number]:
+        return
+    inside = nodes[found.member == number]
+    st.subheader(
+        f"{len(inside):,} papers with a confidence of {found.edges[number]:.2f} to "
+        f"{found.edges[number + 1]:.2f}"
+    )
+    left, right = st.columns(2)
+    with left:
+        frame.node_list(
+            view, inside[:300].tolist(), ["true", "predicted", "confidence"], "bin_list"
+        )
+        st.caption("Click a row to pick the paper; the Explore page shows it.")
+    with right:
+        lit = np.zeros(view.graph.num_nodes, dtype=bool)
+        lit[inside] = True
+        figure = maps.map_figure(
+            view.table,
+            view.positions,
+            "correct",
+            view.graph.class_names,
+            view.theme,
+            data.edge_picture(view.spec.graph, view.theme.dark),
+            lit,
+        )
+        frame.chart(
+            figure,
+            "bin_map",
+            "The same papers, lit on the map. Where they sit together, their mistakes may have a "
+            "common cause.",
+            on_select=lambda: state.pick_selected("bin_map", view.graph),
+            selection_mode="points",
+            config={"scrollZoom": True},
+        )
+
+
+def _selective(view: View, rival: View | None) -> None:
+    st.subheader("Answer only when sure")
+    coverage = st.slider(
+        "Share of papers that get an answer",
+        0.05,
+        1.0,
+        0.8,
+        0.01,
+        key="coverage",
+        bind="query-params",
+    )
+    curve = _curve(view)
+    accuracy = curve.accuracy_at(coverage)
+    one, two, three = st.columns(3)
+    one.metric("Answered", f"{coverage:.0%}")
+    two.metric("Accuracy among them", f"{accuracy:.1%}")
+    three.metric(
+        "Area under the risk-coverage curve", f"{curve.area:.3f}", help=METRICS["aurc"].meaning
+    )
+    frame.chart(
+        risk_coverage_figure(
+            curve,
+            coverage,
+            view.theme,
+            view.spec.method,
+            None if rival is None else (_curve(rival), rival.spec.method),
+        ),
+        "risk_coverage",
+        "The papers are answered in the order of confidence. A model that knows what it does not "
+        "know gains accuracy with every doubtful paper that it passes on.",
+    )
+    rows = pd.DataFrame(
+        {
+            "coverage": curve.coverage,
+            "accuracy": 1 - curve.risk,
+            "least confidence": 1 - curve.threshold,
+        }
+    )
+    frame.numbers(rows, f"{view.spec.key}-risk-coverage", "risk")
+
+
+def _curve(view: View) -> metrics.RiskCoverage:
+    probs, targets, _ = _known(view)
+    return metrics.risk_coverage(1 - metrics.confidence(probs), metrics.hits(probs, targets))
+
+
+main(st.session_state.view)

@@ -1,0 +1,105 @@
+"""Choosing further runs to hold against the one in the sidebar."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import streamlit as st
+
+import bup
+from bup.methods import METHODS, complete
+from bup.spec import Spec
+from dashboard import data
+from dashboard.state import View
+
+NONE = "nobody"
+
+
+def rival_specs(view: View) -> dict[str, Spec]:
+    """Runs on the same split: every method at its defaults, and the calibrated GCN."""
+    offers: dict[str, tuple[str, dict[str, Any]]] = {short(name): (name, {}) for name in METHODS}
+    offers["GCN, temperature-scaled"] = (
+        "gcn",
+        {"hidden": 64, "keep": "best", "patience": 40, "calibrate": "temperature"},
+    )
+    offers["BUP, evidence propagation"] = ("bup", {"propagation": "evidence"})
+    offers["BUP, fitted variance scale"] = ("bup", {"calibrate": "variance"})
+    specs = {}
+    for label, (method, settings) in offers.items():
+        spec = complete(
+            dataclasses.replace(view.spec, method=method, settings=tuple(settings.items()))
+        )
+        if spec != view.spec:
+            specs[label] = spec
+    return specs
+
+
+def short(method: str) -> str:
+    """A method's name as people abbreviate it."""
+    return method.upper() if len(method) <= 4 else method.replace("_", " ")
+
+
+def label_of(spec: Spec, view: View) -> str:
+    if spec == view.spec:
+        return f"{short(spec.method)} (this run)"
+    return next((label for label, s in rival_specs(view).items() if s == spec), spec.method)
+
+
+def view_of(spec: Spec, view: View) -> View | None:
+    """A finished run as a view; None while it is not trained."""
+    result = data.result(spec)
+    if result is None:
+        return None
+    return dataclasses.replace(view, spec=spec, result=result, table=data.table(spec))
+
+
+def choose_rival(view: View, page: str) -> View | None:
+    """A second run to overlay; trains it on demand."""
+    specs = rival_specs(view)
+    label = st.selectbox(
+        "Hold against",
+        [NONE, *specs],
+        key="rival",
+        bind="query-params",
+        help="Another method on the same training, validation and test papers.",
+    )
+    if label not in specs:
+        return None
+    found = view_of(specs[label], view)
+    if found is None:
+        train_missing([specs[label]], view)
+    return found
+
+
+def train_missing(specs: list[Spec], view: View) -> None:
+    """Start what is not trained yet and refresh until it is there."""
+    waiting = []
+    for spec in specs:
+        try:
+            job = data.manager().submit(spec)
+        except bup.BupError as error:
+            st.warning(str(error))
+            continue
+        if job.state == "failed":
+            st.warning(job.error)
+        else:
+            waiting.append(spec)
+    if waiting:
+        _await(tuple(waiting), view)
+
+
+@st.fragment(run_every=0.5)
+def _await(specs: tuple[Spec, ...], view: View) -> None:
+    left = [
+        spec
+        for spec in specs
+        if (job := data.manager().find(spec)) and job.state in ("queued", "running")
+    ]
+    if not left:
+        st.rerun()
+        return
+    job = data.manager().find(left[0])
+    progress = job.progress if job else None
+    share = progress.epoch / progress.epochs if progress and progress.epochs else 0.0
+    st.progress(share, f"Training {label_of(left[0], view)} ({len(left)} to go)")

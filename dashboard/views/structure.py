@@ -1,0 +1,122 @@
+"""Does uncertainty follow the links?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from bup import metrics
+from bup.methods import settings_of
+from bup.propagation import paper_factor
+from dashboard import state
+from dashboard.figures import map as maps
+from dashboard.figures.structure import against_figure, binned_medians, factor_figure
+from dashboard.state import View
+from dashboard.views import frame
+
+AXES = {
+    "degree": ("Degree (linked papers + 1)", True),
+    "mean_distance": ("Mean links to the training papers", False),
+}
+
+
+def main(view: View) -> None:
+    st.title("Is a well-linked paper a certain paper?")
+    scores = [k for k, c in maps.available(view.table).items() if c.kind == "score" and c.uncertain]
+    score = st.selectbox(
+        "Uncertainty",
+        scores,
+        key="structure_score",
+        format_func=lambda k: maps.COLOURINGS[k].label,
+        bind="query-params",
+    )
+    doubt = view.result.scores()[score] if score not in ("confidence", "prob_std") else None
+    values = view.table[score].to_numpy() if doubt is None else doubt
+    rows = []
+    for column, (axis, (label, log)) in zip(st.columns(2), AXES.items(), strict=True):
+        x = view.table[axis].to_numpy(float)
+        reachable = np.isfinite(x)
+        with column:
+            st.subheader(f"Against {'degree' if axis == 'degree' else 'distance to training'}")
+            nodes = np.flatnonzero(reachable)
+            binned = binned_medians(x[nodes], values[nodes])
+            figure = against_figure(
+                x[nodes],
+                values[nodes],
+                nodes,
+                view.theme,
+                label,
+                maps.COLOURINGS[score].label,
+                log,
+                binned,
+            )
+            found = _correlation(x[nodes], values[nodes])
+            words = (
+                f"Spearman {found.value:+.2f} (95 % interval {found.low:+.2f} to "
+                f"{found.high:+.2f}) over {found.count:,} papers."
+                if found
+                else "One of the two does not vary, so there is no correlation."
+            )
+            lost = int((~reachable).sum())
+            if lost:
+                words += f" {lost:,} papers have no path to any training paper and are not drawn."
+            frame.chart(
+                figure,
+                f"against_{axis}",
+                words + " The line joins the medians of equally filled bins, with 95 % intervals; "
+                "click a point to pick the paper.",
+                on_select=lambda key=f"against_{axis}": state.pick_selected(key, view.graph),
+                selection_mode="points",
+            )
+        if found:
+            rows.append(
+                {
+                    "against": label,
+                    "Spearman": found.value,
+                    "low": found.low,
+                    "high": found.high,
+                    "papers": found.count,
+                }
+            )
+    frame.numbers(pd.DataFrame(rows), f"{view.spec.key}-structure", "structure")
+    _factor(view)
+    frame.exports(view, "structure")
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> metrics.Correlation | None:
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    return metrics.spearman(x, y, resamples=200)
+
+
+def _factor(view: View) -> None:
+    if not view.has_variance:
+        st.info("This method's messages have no variance, so there is no factor to compare with.")
+        return
+    s = settings_of(view.spec)
+    st.subheader("How much of it is the links alone?")
+    factor = paper_factor(view.graph, s.lam)
+    nodes = np.arange(view.graph.num_nodes)
+    frame.chart(
+        factor_figure(
+            view.graph.degree, factor, view.table.message_std.to_numpy(), nodes, view.theme
+        ),
+        "factor",
+        "Above: what the paper's formula multiplies every variance by, computed from degrees "
+        "alone, before any learning. Below: the learned standard deviation of the messages."
+        + (
+            " They look alike because under this rule the neighbours' own variances cancel: what "
+            "the model learns about a neighbour's doubt never reaches the paper."
+            if s.propagation == "paper"
+            else " This run uses another rule, so the two need not agree."
+        ),
+        on_select=lambda: state.pick_selected("factor", view.graph),
+        selection_mode="points",
+    )
+    same = _correlation(factor, view.table.message_std.to_numpy())
+    if same is not None:
+        st.metric("Spearman of the two", f"{same.value:+.3f}")
+
+
+main(st.session_state.view)

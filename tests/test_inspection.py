@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+import bup
+from bup.inspection import inspect, with_links
+from bup.propagation import RULES
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_node_alone_is_what_it_is_in_the_whole_graph(cora, rule):
+    result = bup.fit(cora, propagation=rule, calibrate="variance", epochs=10)
+    for node in (0, 7, int(cora.degree.argmax())):
+        seen = inspect(cora, result, node)
+        assert np.allclose(seen.mean, result.mean[node], atol=1e-5)
+        assert np.allclose(seen.var, result.var[node], rtol=1e-4)
+        assert np.allclose(seen.probs, result.probs[node], atol=1e-4)
+        assert (seen.low <= seen.high).all()
+        first, second = seen.steps
+        assert np.allclose(first.after, second.before, rtol=1e-5)
+        assert first.neighbours.tolist() == cora.neighbours(node).tolist()
+        assert (seen.factor is not None) == (rule == "paper")
+
+
+def test_a_link_more_or_less_changes_the_node_without_training(cora):
+    result = bup.fit(cora, propagation="evidence", epochs=10)
+    node = 7
+    neighbour = int(cora.neighbours(node)[0])
+    before = inspect(cora, result, node)
+    without = inspect(with_links(cora, remove=[(node, neighbour)]), result, node)
+    assert (without.var > before.var).all()
+    stranger = next(i for i in range(1000, 2000) if i not in cora.neighbours(node))
+    added = inspect(with_links(cora, add=[(stranger, node)]), result, node)
+    assert (added.var < before.var).all()
+    back = with_links(with_links(cora, remove=[(node, neighbour)]), add=[(neighbour, node)])
+    assert back.digest == cora.digest
+
+
+def test_links_that_cannot_be_changed_are_explained(path_graph):
+    for arguments, message in (
+        ({"remove": [(0, 2)]}, "no link between 0 and 2"),
+        ({"add": [(0, 1)]}, "linked already"),
+        ({"add": [(1, 1)]}, "two different nodes"),
+        ({"add": [(0, 9)]}, "two different nodes"),
+    ):
+        with pytest.raises(bup.BupError, match=message):
+            with_links(path_graph, **arguments)
+
+
+def test_a_method_without_variance_has_nothing_to_explain(cora):
+    with pytest.raises(bup.BupError, match="choose bup"):
+        inspect(cora, bup.fit(cora, "gcn", epochs=2), 0)

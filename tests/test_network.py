@@ -1,0 +1,327 @@
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from plotly.colors import sample_colorscale
+from streamlit.testing.v1 import AppTest
+
+from bup.errors import BupError
+from bup.graph import Graph, simple_edges
+from dashboard.components.network import (
+    EgoNetwork,
+    colour_limits,
+    ego_network,
+    legend,
+    standalone_html,
+)
+from dashboard.theme import Theme
+
+HOSTILE = '</script><img src="https://evil.test/x" onerror="window.hit=1"> href'
+
+
+def graph_of(pairs: list[tuple[int, int]], n: int) -> Graph:
+    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return Graph(
+        name="made up",
+        features=np.ones((n, 1)),
+        edges=simple_edges(ends[:, 0], ends[:, 1]),
+        labels=np.zeros(n, dtype=np.int64),
+        class_names=("a", "b"),
+    )
+
+
+def table_of(graph: Graph, **columns) -> pd.DataFrame:
+    n = graph.num_nodes
+    known = {
+        "id": [f"n{i}" for i in range(n)],
+        "true": "a",
+        "predicted": "a",
+        "part": "test",
+        "ood": False,
+        "correct": pd.array([True] * n, dtype="boolean"),
+        "degree": graph.degree,
+        "score": np.linspace(0, 1, n),
+    }
+    return pd.DataFrame(known | columns)
+
+
+def ego_of(graph: Graph, node: int = 0, hops: int = 2, score: str = "score", **rest) -> EgoNetwork:
+    table = rest.pop("table", None)
+    table = table_of(graph) if table is None else table
+    return ego_network(graph, table, node, hops, score, rest.pop("theme", Theme()), **rest)
+
+
+def by_id(ego: EgoNetwork) -> dict[int, dict]:
+    return {node["id"]: node for node in ego.nodes}
+
+
+def kinds(ego: EgoNetwork) -> dict[tuple[int, int], str]:
+    return {(edge["from"], edge["to"]): edge["kind"] for edge in ego.edges}
+
+
+graphs = st.integers(1, 14).flatmap(
+    lambda n: st.tuples(
+        st.just(n), st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=40)
+    )
+)
+
+
+@given(graphs, st.integers(0, 13), st.integers(1, 4), st.integers(1, 16))
+def test_what_is_shown_agrees_with_networkx(made, node, hops, limit):
+    n, pairs = made
+    graph, node = graph_of(pairs, n), node % n
+    reference = nx.Graph()
+    reference.add_nodes_from(range(n))
+    reference.add_edges_from(graph.edges.T.tolist())
+    lengths = nx.single_source_shortest_path_length(reference, node, cutoff=hops)
+
+    ego = ego_of(graph, node, hops, limit=limit)
+
+    shown = [item["id"] for item in ego.nodes]
+    assert shown == sorted(lengths, key=lambda i: (lengths[i], i))[:limit]
+    assert ego.hidden == len(lengths) - len(shown)
+    assert kinds(ego).keys() == {(min(e), max(e)) for e in reference.subgraph(shown).edges}
+
+
+@given(graphs, st.integers(1, 4))
+def test_every_hop_starts_on_a_ring_of_its_own(made, hops):
+    n, pairs = made
+    graph = graph_of(pairs, n)
+    ego = ego_of(graph, 0, hops)
+    hop = graph.hops([0])[0]
+    places = {node["id"]: (node["x"], node["y"]) for node in ego.nodes}
+    assert len(set(places.values())) == len(places)
+    radii: dict[int, list[float]] = {}
+    for i, place in places.items():
+        radii.setdefault(int(hop[i]), []).append(float(np.hypot(*place)))
+    rings = [radii[h] for h in sorted(radii)]
+    assert all(max(ring) - min(ring) < 0.2 for ring in rings)
+    assert all(max(inner) < min(outer) for inner, outer in pairwise(rings))
+
+
+def test_the_picked_node_is_a_star_left_out_classes_diamonds_and_mistakes_crossed():
+    graph = graph_of([(0, 1), (0, 2), (0, 3)], 4)
+    correct = pd.array([False, True, None, False], dtype="boolean")
+    table = table_of(graph, ood=[False, False, True, False], correct=correct)
+    nodes = by_id(ego_of(graph, table=table))
+    assert [nodes[i]["shape"] for i in range(4)] == ["star", "dot", "diamond", "dot"]
+    assert [nodes[i]["cross"] is not None for i in range(4)] == [True, False, False, True]
+
+
+def test_a_picked_node_of_a_left_out_class_keeps_its_diamond_in_the_label():
+    graph = graph_of([(0, 1)], 2)
+    nodes = by_id(ego_of(graph, table=table_of(graph, ood=True)))
+    assert (nodes[0]["label"], nodes[1]["label"]) == ("n0 ◆", "n1")
+
+
+def test_nodes_with_more_links_are_larger():
+    nodes = by_id(ego_of(graph_of([(0, 1), (1, 2), (1, 3), (0, 4)], 5)))
+    assert nodes[1]["size"] > nodes[4]["size"]
+
+
+def test_colour_limits_are_the_percentiles_of_the_finite_values():
+    assert colour_limits(np.arange(101.0)) == (1, 99)
+    assert colour_limits(np.array([np.nan, 2.0, np.inf, 2.0])) == (2, 2)
+    assert colour_limits(np.array([np.nan])) == (0, 1)
+
+
+def test_colours_have_the_limits_of_the_whole_graph_not_of_the_neighbourhood():
+    graph = graph_of([(0, 1), (1, 2)], 102)
+    score = np.concatenate([[1000.0], np.arange(101.0)])
+    ego = ego_of(graph, hops=1, table=table_of(graph, score=score))
+    assert (ego.low, ego.high) == pytest.approx(np.percentile(score, [1, 99]))
+    nodes = by_id(ego)
+    first, last = sample_colorscale("Cividis", [0.0, 1.0])
+    assert nodes[0]["color"]["background"] == last  # beyond the limit: the last colour
+    assert nodes[1]["color"]["background"] == first
+
+
+def test_given_values_replace_the_column_and_keep_given_limits():
+    graph = graph_of([(0, 1), (1, 2)], 4)
+    values = np.array([0.0, 5.0, 10.0, np.nan])
+    ego = ego_of(graph, score="variance_after_layer_1", values=values, limits=(0, 20))
+    expected = sample_colorscale("Cividis", [0.0, 0.25, 0.5])
+    nodes = by_id(ego)
+    assert [nodes[i]["color"]["background"] for i in range(3)] == expected
+    assert "variance after layer 1: 5" in nodes[1]["title"].splitlines()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_missing_value_has_no_colour_and_says_so(dark):
+    graph = graph_of([(0, 1)], 2)
+    theme = Theme(dark=dark)
+    node = by_id(ego_of(graph, values=np.array([1.0, np.nan]), theme=theme))[1]
+    assert node["color"]["background"] == theme.background
+    assert "score: no value" in node["title"]
+
+
+def test_a_constant_score_does_not_divide_by_zero():
+    graph = graph_of([(0, 1)], 2)
+    first = sample_colorscale("Cividis", [0.0])[0]
+    ego = ego_of(graph, table=table_of(graph, score=0.5))
+    assert {node["color"]["background"] for node in ego.nodes} == {first}
+
+
+def test_the_hover_text_says_what_is_known():
+    graph = graph_of([(0, 1), (1, 2)], 3)
+    table = table_of(
+        graph,
+        title=["", "On graphs", ""],
+        true=["a", "", "a"],
+        predicted="b",
+        correct=pd.array([False, None, True], dtype="boolean"),
+    )
+    nodes = by_id(ego_of(graph, table=table))
+    assert nodes[1]["title"].splitlines() == [
+        "n1: On graphs",
+        "class: unknown",
+        "predicted: b",
+        "score: 0.5",
+        "2 links, test node",
+    ]
+    assert "predicted: b (wrong)" in nodes[0]["title"]
+    assert "1 link, test node" in nodes[0]["title"]
+
+
+def test_long_ids_are_shortened_in_the_picture_only():
+    graph = graph_of([(0, 1)], 2)
+    name = "an-id-of-many-characters"
+    node = by_id(ego_of(graph, table=table_of(graph, id=["n0", name])))[1]
+    assert len(node["label"]) == 14 and node["label"].endswith("…")
+    assert node["title"].startswith(name + "\n")
+
+
+def test_changed_links_are_drawn_whether_or_not_the_graph_has_them():
+    graph = graph_of([(0, 1), (1, 2)], 6)
+    expected = {(0, 1): "removed", (1, 2): "link", (0, 4): "added"}
+    before = ego_of(graph, removed=[(1, 0)], added=[(4, 0)])
+    after = ego_of(graph_of([(1, 2), (0, 4)], 6), removed=[(0, 1)], added=[(0, 4)])
+    assert kinds(before) == kinds(after) == expected
+    looks = {edge["kind"]: edge for edge in before.edges}
+    assert looks["removed"]["dashes"] and "dashes" not in looks["added"]
+    assert looks["added"]["width"] > looks["link"]["width"]
+
+
+def test_the_limit_spares_the_ends_of_changed_links():
+    graph = graph_of([(0, i) for i in range(1, 9)], 10)
+    ego = ego_of(graph, limit=4, added=[(0, 9)])
+    assert [node["id"] for node in ego.nodes] == [0, 9, 1, 2]
+    assert ego.hidden == 6
+
+
+def test_the_same_question_has_the_same_answer(cora):
+    table = table_of(cora)
+    first, second = (ego_of(cora, 163, 3, table=table) for _ in range(2))
+    assert (first.nodes, first.edges, first.hidden) == (second.nodes, second.edges, second.hidden)
+    assert len(first.nodes) == 150
+
+
+def test_everything_is_plain_enough_for_json(cora):
+    ego = ego_of(cora, 163, 2, table=table_of(cora), values=np.full(cora.num_nodes, np.nan))
+    again = json.loads(json.dumps([ego.nodes, ego.edges], allow_nan=False))
+    assert again == [ego.nodes, ego.edges]
+
+
+def test_the_legend_names_only_what_occurs():
+    graph = graph_of([(0, 1), (0, 2), (0, 3)], 5)
+    assert "◆" not in legend(ego_of(graph)) and "link," not in legend(ego_of(graph))
+    wrong = pd.array([True, False, True, True, True], dtype="boolean")
+    table = table_of(graph, ood=[True, False, False, False, False], correct=wrong)
+    text = legend(ego_of(graph, table=table, removed=[(0, 1)], added=[(0, 4)], limit=3))
+    for part in ("◆ left-out", "✕ predicted wrongly", "removed", "added", "2 more nodes"):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ({"node": 4}, "there is no node 4"),
+        ({"hops": 0}, "at least 1, got 0"),
+        ({"score": "true"}, "cannot colour by 'true': choose one of degree, score"),
+    ],
+)
+def test_impossible_questions_are_explained(question, said):
+    with pytest.raises(BupError, match=re.escape(said)):
+        ego_of(graph_of([(0, 1)], 4), **question)
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, and the texts of scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict]] = []
+        self.texts: dict[str, list[str]] = {"script": [], "style": []}
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        inside = self.tags[-1][0] if self.tags else ""
+        if inside in self.texts:
+            self.texts[inside].append(data)
+
+
+def test_the_export_loads_nothing():
+    page = Page(standalone_html(ego_of(graph_of([(0, 1)], 2))))
+    assert [a for _, a in page.tags if {"src", "href", "data", "action"} & a.keys()] == []
+    styles = "".join(page.texts["style"])
+    assert "@import" not in styles
+    assert all(
+        url.startswith("data:") for url in re.findall(r"url\(\s*['\"]?([^'\")]{0,20})", styles)
+    )
+    policy = [a["content"] for tag, a in page.tags if a.get("http-equiv")]
+    assert policy and policy[0].startswith("default-src 'none'")
+
+
+def test_hostile_text_in_the_export_stays_text():
+    graph = graph_of([(0, 1)], 2)
+    table = table_of(graph, id=[HOSTILE, "n1"], title=[HOSTILE, HOSTILE], true=HOSTILE)
+    text = standalone_html(ego_of(graph, table=table, score=HOSTILE, values=np.zeros(2)))
+    page = Page(text)
+    harmless = Page(standalone_html(ego_of(graph)))
+    assert [tag for tag, _ in page.tags] == [tag for tag, _ in harmless.tags]
+    assert "popup.innerHTML" not in text  # what pyvis does with every text once one says href
+    assert json.dumps(HOSTILE).strip('"').replace("<", r"\u003c").replace(">", r"\u003e") in text
+
+
+def test_the_export_holds_the_same_nodes_and_links():
+    ego = ego_of(graph_of([(0, 1), (1, 2)], 3))
+    script = "".join(Page(standalone_html(ego)).texts["script"])
+    nodes, edges = re.findall(r"new vis\.DataSet\((\[.*?\])\);", script)
+    assert json.loads(nodes) == ego.nodes and json.loads(edges) == ego.edges
+
+
+def page_with_a_network() -> None:
+    import numpy as np
+    import pandas as pd
+
+    from bup.graph import Graph
+    from dashboard.components.network import ego_network, network, picked
+    from dashboard.theme import Theme
+
+    edges = np.array([[0], [1]])
+    graph = Graph("two", np.ones((2, 1)), edges, np.zeros(2, dtype=np.int64), ("a",))
+    columns = {"id": ["n0", "n1"], "true": "a", "predicted": "a", "part": "test"}
+    columns |= {"ood": False, "correct": True, "degree": 2, "score": [0.0, 1.0]}
+    ego = ego_network(graph, pd.DataFrame(columns), 0, 1, "score", Theme())
+    network(ego, "ego", lambda: None, height=300)
+    assert picked("ego") is None and picked("nothing") is None
+
+
+def test_a_page_mounts_the_library_once_and_the_view_with_its_data():
+    app = AppTest.from_function(page_with_a_network, default_timeout=30).run()
+    assert not app.exception
+    library, view = (element.proto for element in app.get("bidi_component"))
+    assert "vis-network" in library.js_content and not library.WhichOneof("data")
+    assert "vis-network" not in view.js_content[:1000] and len(view.js_content) < 20_000
+    data = json.loads(view.json if view.WhichOneof("data") == "json" else view.mixed.json)
+    assert [node["id"] for node in data["nodes"]] == [0, 1] and data["height"] == 300
