@@ -21,8 +21,9 @@ page = st.navigation(
         ),
         st.Page("views/structure.py", title="Structure", icon=":material/account_tree:"),
         st.Page("views/compare.py", title="Compare", icon=":material/compare:"),
+        st.Page("views/graph.py", title="The graph", icon=":material/dataset:"),
     ],
-    position="top",
+    position="sidebar",
 )
 frame.page_style(bool(st.session_state.get("large", False)))
 
@@ -36,7 +37,7 @@ try:
         frame.walk(graph, result)
         st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
 except bup.BupError as error:
-    st.error(str(error), icon=":material/error:")
+    frame.problem(error)
     st.stop()
 
 if result is None:
@@ -46,4 +47,4 @@ else:
     try:
         page.run()
     except bup.BupError as error:
-        st.error(str(error), icon=":material/error:")
+        frame.problem(error)

@@ -40,6 +40,7 @@ _ROOT = Path(__file__).parent.parent
 _SHIPPED = _ROOT / "assets" / "layouts"
 _STEPS = 32767  # positions are kept as 16-bit whole numbers: evenly fine, unlike half floats
 _ASPECT = 1.4  # width to height of a map with many small components
+_STRETCH = (1.1, 0.9)  # pages are wider than high
 _PATIENCE = 900  # seconds
 _SERVE = "--serve"
 
@@ -83,7 +84,7 @@ def arrange(num_nodes: int, edges: np.ndarray) -> np.ndarray:
     drawn = [_drawn(n, index[links]) for n, links in zip(sizes, links_of, strict=True)]
     order = np.argsort(-sizes, kind="stable")
     for k in order[1:]:
-        drawn[k] = drawn[k][:, ::-1]
+        drawn[k] = drawn[k][:, ::-1]  # upright, in columns
     corners = _packed([np.ptp(drawn[k], axis=0) for k in order])
     points = np.empty((num_nodes, 2))
     for k, corner in zip(order, corners, strict=True):
@@ -93,14 +94,12 @@ def arrange(num_nodes: int, edges: np.ndarray) -> np.ndarray:
 
 
 def _drawn(n: int, edges: np.ndarray) -> np.ndarray:
-    """One component, in units of the distance that neighbours on the map keep."""
+    """One component, wider than high, in units of the distance that nodes keep on the map."""
     if n == 1:
         return np.zeros((1, 2))
     points = _evened(_sfdp(n, edges))
-    points = _apart(0.8 * (np.sqrt(n) - 0.7) * points)
-    # The longest extent lies flat in the large component and upright in the columns beside it.
     _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
-    return points @ axes.T
+    return _apart(0.8 * (np.sqrt(n) - 0.7) * points @ axes.T * _STRETCH)
 
 
 def _sfdp(n: int, edges: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ from bup.methods import METHODS, complete
 from bup.results import Result
 from bup.spec import Spec
 from dashboard import data
+from dashboard.markdown import plain
 from dashboard.theme import Theme
 
 TRAIL = 12
@@ -236,5 +237,5 @@ def choose_node(graph: Graph, result: Result) -> int:
     try:
         return graph.find(str(text or first).strip())
     except bup.BupError as error:
-        st.warning(str(error))
+        st.warning(plain(error))
         return int(result.split.test[0])

@@ -61,6 +61,7 @@ def class_colours(names: Sequence[str]) -> dict[str, str]:
 def styled(figure: go.Figure, theme: Theme, height: int = 380) -> go.Figure:
     """Fonts, margins and grid of every chart."""
     axis = {"gridcolor": theme.faint, "zerolinecolor": theme.faint, "linecolor": theme.faint}
+    axis |= {"title_font_size": theme.font_size}
     figure.update_xaxes(**axis)
     figure.update_yaxes(**axis)
     return figure.update_layout(

@@ -128,6 +128,13 @@ def test_sharp_steps_agree_with_quadrature(wide: float, seed: int) -> None:
     assert log_lik.exp().tolist() == pytest.approx(expected, abs=1e-4)
 
 
+def test_a_step_too_far_out_to_matter_takes_no_nodes_from_the_rest() -> None:
+    mean = torch.tensor([[0.0, -4.56, -4.81]], dtype=torch.float64)
+    var = torch.tensor([[1.0, 1e-8, 0.1]], dtype=torch.float64)
+    log_lik = log_likelihood(mean, var, torch.tensor([0]), "exact")
+    assert log_lik.item() == pytest.approx(math.log(by_quad(mean[0], var[0], 0)), abs=1e-5)
+
+
 def test_mixed_scales_agree_with_quadrature() -> None:
     mean, var = mixed_scales(0, 10, 6)
     expected = [[by_quad(m, v, c) for c in range(6)] for m, v in zip(mean, var, strict=True)]
@@ -328,16 +335,16 @@ def test_chunks_and_their_size_change_nothing(rule: str, monkeypatch: pytest.Mon
     """Large and small inputs also take different roads to the same Gaussian tail."""
     mean, var, labels = messages(14, 400, 4)
     options = {"points": 64} if rule in ("genz", "sampled") else {}
-    at_once = (
-        log_likelihood(mean, var, labels, rule, **options),
-        class_probabilities(mean, var, rule, **options),
-    )
+
+    def everything(nodes: slice) -> list[Tensor]:
+        inputs = mean[nodes].clone().requires_grad_(), var[nodes].clone().requires_grad_()
+        log_lik = log_likelihood(*inputs, labels[nodes], rule, **options)
+        probs = class_probabilities(*inputs, rule, **options)
+        return [log_lik, probs, *torch.autograd.grad(log_lik.sum(), inputs)]
+
+    at_once = everything(slice(None))
     monkeypatch.setattr(likelihood, "_CHUNK", 1)
-    one_by_one = (
-        log_likelihood(mean[:40], var[:40], labels[:40], rule, **options),
-        class_probabilities(mean[:40], var[:40], rule, **options),
-    )
-    for whole, part in zip(at_once, one_by_one, strict=True):
+    for whole, part in zip(at_once, everything(slice(40)), strict=True):
         assert torch.allclose(whole[:40], part, atol=1e-9)
 
 

@@ -1,4 +1,6 @@
 const MOVABLE = 300; // with more nodes than this, settling would take seconds
+const EFFORT = 6000; // nodes times steps of settling: a tenth of a second
+const LEAST = 40; // steps, enough from a good start
 const MARGIN = 60;
 const SNAP = 12; // pixels beside a node that still count as a click on it
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -149,7 +151,8 @@ function settle(view, done) {
     done();
   });
   network.setOptions({ physics: data.settling });
-  network.stabilize(data.settling.stabilization.iterations);
+  const most = data.settling.stabilization.iterations;
+  network.stabilize(Math.min(most, Math.max(LEAST, Math.round(EFFORT / data.nodes.length))));
 }
 
 function widening({ frame }) {

@@ -21,7 +21,8 @@ def locator(
     places[:, 1] = height - places[:, 1]
     dust = np.zeros((height, width), dtype=np.uint8)
     columns, rows = places.round().astype(int).T
-    dust[rows.clip(0, height - 1), columns.clip(0, width - 1)] = 150
+    for right, down in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        dust[(rows + down).clip(0, height - 1), (columns + right).clip(0, width - 1)] = 130
     picture = Image.new("RGB", (width, height), theme.background)
     picture.paste(Image.new("RGB", (width, height), theme.text), mask=Image.fromarray(dust))
     draw = ImageDraw.Draw(picture)

@@ -111,8 +111,8 @@ COLOURINGS = {
 """Column name -> what it shows."""
 
 _SYMBOLS = {
-    "known": ("circle", 1.0, "correct or unlabelled"),
-    "left out": ("diamond", 1.5, "left-out class"),
+    "other": ("circle", 1.0, "correct"),
+    "left out": ("diamond", 1.3, "left-out class"),
     "wrong": ("x", 1.3, "wrong"),
 }
 """Group -> symbol, size relative to the others, words for the legend."""
@@ -120,7 +120,7 @@ _SYMBOLS = {
 _GREY = PART_COLOURS["unused"]
 _MARGIN = 0.03  # around the outermost nodes, in units of the map
 _LEVELS = 16  # of the links' opacity: four bits a pixel
-_SAMPLES = 2_000_000  # along links, at a time
+_SAMPLES = 500_000  # along links, at a time
 _MAX_LINKS = 200_000
 
 # Symbol, colour and words of a line in the legend.
@@ -144,31 +144,41 @@ def edge_image(
     left, right, bottom, top = _frame(positions)
     height = max(1, round((top - bottom) / (right - left) * width))
     scale = [width / (right - left), height / (bottom - top)]
-    places = ((positions - [left, top]) * scale - 0.5).astype(np.float32)
-    start, end = places[edges[0]], places[edges[1]]
-    length = np.abs(end - start).max(axis=1, initial=0)
-    steps = np.ceil(length).astype(np.int64) + 1
-    strength = np.minimum(1, 0.05 * width / np.maximum(length, 1)) ** 0.7
-    ink = np.zeros(width * height)
-    portion = np.cumsum(steps) // _SAMPLES
-    for number in np.unique(portion):
-        few = np.flatnonzero(portion == number)
-        edge = np.repeat(few, steps[few])
-        first = np.repeat(np.cumsum(steps[few]) - steps[few], steps[few])
-        share = ((np.arange(len(edge)) - first + 0.5) / steps[edge]).astype(np.float32)
-        points = start[edge] + share[:, None] * (end[edge] - start[edge])
-        corner = points.astype(np.int64)
-        (across, down), (x, y) = (points - corner).T, corner.T
-        # Each sample spreads over the four pixels around it, which makes the lines smooth.
-        for dx, dy in ((0, 0), (1, 0), (0, 1), (1, 1)):
-            weight = np.abs(1 - dx - across) * np.abs(1 - dy - down) * strength[edge]
-            ink += np.bincount(x + dx + width * (y + dy), weight, len(ink))
-    level = np.round((_LEVELS - 1) * (1 - np.exp(-0.6 * ink))).astype(np.uint8)
-    picture = Image.fromarray(level.reshape(height, width)).convert("P")
+    pixels = ((positions - [left, top]) * scale - 0.5).astype(np.float32)
+    ink = _ink(pixels[edges[0]], pixels[edges[1]], width, height)
+    level = np.round((_LEVELS - 1) * (1 - np.exp(-0.8 * ink))).astype(np.uint8)
+    picture = Image.fromarray(level).convert("P")
     picture.putpalette(ImageColor.getrgb(theme.text) * _LEVELS)
     most = 110 if theme.dark else 130
     picture.info["transparency"] = bytes(round(most * k / (_LEVELS - 1)) for k in range(_LEVELS))
     return picture
+
+
+def _ink(start: np.ndarray, end: np.ndarray, width: int, height: int) -> np.ndarray:
+    """How much the lines between points [m, 2] darken each pixel [height, width]."""
+    reach = np.abs(end - start)
+    length = reach.max(axis=1, initial=0)
+    strength = np.minimum(1, width / 20 / np.maximum(length, 1)) ** 0.7
+    # A line has one sample per pixel along its longer extent; across it, the two nearest pixels
+    # share the ink, which makes it smooth.
+    steep = reach[:, 1] > reach[:, 0]
+    start, end = (np.where(steep[:, None], p[:, ::-1], p) for p in (start, end))
+    onward, aside = np.where(steep, [[width], [1]], [[1], [width]])
+    steps = np.ceil(length).astype(np.int64) + 1
+    slope = (end - start) / steps[:, None]
+    ink = np.zeros(width * height)
+    portion = np.cumsum(steps) // _SAMPLES
+    for number in np.unique(portion):
+        few = np.flatnonzero(portion == number)
+        line = np.repeat(few, steps[few])
+        step = np.arange(len(line)) - np.repeat(np.cumsum(steps[few]) - steps[few], steps[few])
+        along, across = (start[line] + (step + 0.5)[:, None] * slope[line]).T
+        low = across.astype(np.int64)
+        pixel = np.rint(along).astype(np.int64) * onward[line] + low * aside[line]
+        beyond = (across - low) * strength[line]
+        ink += np.bincount(pixel, strength[line] - beyond, len(ink))
+        ink += np.bincount(pixel + aside[line], beyond, len(ink))
+    return ink.reshape(height, width)
 
 
 def map_figure(
@@ -191,14 +201,14 @@ def map_figure(
         known = ", ".join(available(table))
         raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {known}")
     n = len(table)
-    size = size or float(np.clip(330 / np.sqrt(n), 3.5, 9)) * (1.3 if theme.large else 1)
+    size = size or float(np.clip(330 / np.sqrt(n), 3, 9)) * (1.3 if theme.large else 1)
     shown = np.ones(n, dtype=bool) if shown is None else np.asarray(shown, dtype=bool)
     places = positions.astype(np.float32)
     colouring = COLOURINGS[colour_by]
     values, marker, entries = (
         _scores(table, colour_by, theme)
         if colouring.kind == "score"
-        else _categories(table, colour_by, class_names, theme)
+        else _categories(table, colour_by, class_names)
     )
     figure = go.Figure()
     if not shown.all():
@@ -210,33 +220,38 @@ def map_figure(
             hoverinfo="skip",
             showlegend=False,
         )
-    text = _hover_text(table, colour_by)
-    score_line = f"<br>{colouring.label}: %{{marker.color:.3g}}"
-    group = _groups(table)
-    known = np.isfinite(values)
+    group, has_value = _groups(table), np.isfinite(values)
+    text, predicted = _hover_texts(table, colour_by)
+    exact = colouring.kind == "score" and colour_by != "degree"  # that is coloured by its log
+    tail = f"<br>{colouring.label}: %{{marker.color:.3g}}" if exact else ""
     for name, (symbol, factor, _) in _SYMBOLS.items():
-        for has_value in (True, False):
-            nodes = np.flatnonzero(shown & (group == name) & (known == has_value))
+        for valued in (True, False):
+            nodes = np.flatnonzero(shown & (group == name) & (has_value == valued))
             if len(nodes) == 0:
                 continue
-            colours = {"color": values[nodes], **marker} if has_value else {"color": _GREY}
-            told = colouring.kind == "score" and has_value and colour_by != "degree"
+            lines = "%{text}" if name == "other" else "%{text}<br>predicted: %{hovertext}"
             figure.add_scattergl(
                 x=places[nodes, 0],
                 y=places[nodes, 1],
                 customdata=nodes.astype(np.int32),
                 text=text[nodes],
-                hovertemplate="%{text}" + score_line * told + "<extra></extra>",
+                hovertext=None if name == "other" else predicted[nodes],
+                hovertemplate=lines + (tail if valued else "") + "<extra></extra>",
                 mode="markers",
-                marker=colours | {"symbol": symbol, "size": factor * size, "opacity": 0.9},
+                marker=({"color": values[nodes], **marker} if valued else {"color": _GREY})
+                | {"symbol": symbol, "size": factor * size, "opacity": 0.9},
                 selected={"marker": {"size": 2.2 * factor * size, "opacity": 1}},
                 unselected={"marker": {"opacity": 0.55}},
                 showlegend=False,
             )
             marker = marker | {"showscale": False}  # one colour bar is enough
-    if colour_by != "correct":  # there the colours say it already
-        present = [_SYMBOLS[name] for name in _SYMBOLS if (group == name).any()]
-        entries = [(symbol, theme.text, words) for symbol, _, words in present] + entries
+    if colour_by != "correct":  # whose colours have symbols already
+        unlabelled = " or unlabelled" if (table["true"] == "").any() else ""
+        entries = [
+            (symbol, theme.text, words + unlabelled * (name == "other"))
+            for name, (symbol, _, words) in _SYMBOLS.items()
+            if (group == name).any()
+        ] + entries
     for symbol, colour, words in entries:
         figure.add_scatter(
             x=[None],
@@ -259,7 +274,7 @@ def map_figure(
             sizing="stretch",
             layer="below",
         )
-    return _laid_out(figure, positions, theme, height)
+    return _laid_out(figure, positions, theme, height, colouring.kind)
 
 
 def _frame(positions: np.ndarray) -> tuple[float, float, float, float]:
@@ -276,7 +291,7 @@ def _frame(positions: np.ndarray) -> tuple[float, float, float, float]:
 def _groups(table: pd.DataFrame) -> np.ndarray:
     """The key [n] of ``_SYMBOLS`` that each node belongs to."""
     wrong = table["correct"].eq(False).fillna(False).to_numpy(bool)
-    return np.select([table["ood"].to_numpy(bool), wrong], ["left out", "wrong"], "known")
+    return np.select([table["ood"].to_numpy(bool), wrong], ["left out", "wrong"], "other")
 
 
 def _scores(
@@ -293,10 +308,10 @@ def _scores(
     if high - low < 1e-6:
         low, high = low - 0.5, high + 0.5
     ticks, words = _ticks(low, high, colour_by == "degree")
-    words[0] += f"<br>{colouring.low}"
-    words[-1] += f"<br>{colouring.high}"
+    for k, meaning in enumerate((colouring.low, f"<b>{colouring.label}</b>", colouring.high)):
+        words[k] += f"<br>{meaning}"
     # The darkest tones would drown in a dark page, the brightest in a white one.
-    tones = np.linspace(0.12, 1, 12) if theme.dark else np.linspace(0, 0.94, 12)
+    tones = np.linspace(0.2, 1, 12) if theme.dark else np.linspace(0, 0.94, 12)
     marker = {
         "colorscale": sample_colorscale(SCORE_SCALE, tones.tolist()),
         "cmin": low,
@@ -326,7 +341,7 @@ def _ticks(low: float, high: float, log: bool) -> tuple[list[float], list[str]]:
 
 
 def _categories(
-    table: pd.DataFrame, colour_by: str, class_names: Sequence[str], theme: Theme
+    table: pd.DataFrame, colour_by: str, class_names: Sequence[str]
 ) -> tuple[np.ndarray, dict[str, Any], list[Entry]]:
     """The same for classes, parts and verdicts: the values are numbers of colours."""
     ood = table["ood"].to_numpy(bool)
@@ -363,46 +378,48 @@ def _categories(
     return codes.astype(np.int16), marker, entries
 
 
-def _short(name: str, most: int = 30) -> str:
+def _short(name: str, most: int = 26) -> str:
     return plain(name if len(name) <= most else name[: most - 1] + "…")
 
 
-def _hover_text(table: pd.DataFrame, colour_by: str) -> np.ndarray:
-    """Id, classes and what the colour cannot say exactly, for each node."""
-    lines = []
-    for node, true, predicted, ood in zip(
-        table["id"], table["true"], table["predicted"], table["ood"], strict=True
-    ):
-        told = f"{plain(node)}<br>{plain(true)}" if true else plain(node)
-        told += " (left out)" if ood else ""
-        lines.append(told if predicted == true else f"{told}<br>predicted: {plain(predicted)}")
-    text = np.array(lines, dtype=object)
+def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.ndarray]:
+    """For each node its id and true class, with what no colour says exactly; its predicted class.
+
+    There is no markup in them: on the way to the browser it would treble their size.
+    """
+    names = {name: plain(name) for column in ("true", "predicted") for name in table[column]}
+    predicted = table["predicted"].map(names)
+    true = table["true"].map(names).where(table["true"] != "", "unlabelled, predicted " + predicted)
+    text = table["id"].map(plain) + ": " + true
     if colour_by in ("degree", "part"):
-        text = text + f"<br>{colour_by}: " + table[colour_by].astype(str).to_numpy(object)
-    return text
+        text += f", {colour_by} " + table[colour_by].astype(str)
+    return text.to_numpy(object), predicted.to_numpy(object)
 
 
-def _laid_out(figure: go.Figure, positions: np.ndarray, theme: Theme, height: int) -> go.Figure:
-    """The same frame for every colouring: what is around the map never moves the map."""
+def _laid_out(
+    figure: go.Figure, positions: np.ndarray, theme: Theme, height: int, kind: str
+) -> go.Figure:
+    """The same room for every colouring, so that another one never moves the map.
+
+    Below the map is the colour bar of a score or the legend of categories, which is then too long
+    for a corner of the map.
+    """
     left, right, bottom, top = _frame(positions)
     styled(figure, theme, height)
-    small = {"size": theme.font_size - 1}
     axis = {"visible": False, "autorange": False}
+    corner = {"orientation": "v", "x": 0, "y": 1, "xanchor": "left", "yanchor": "top"}
+    below = {"orientation": "h", "x": 0.5, "y": 0, "xanchor": "center", "yanchor": "top"}
     return figure.update_layout(
         xaxis=axis | {"range": [left, right]},
         yaxis=axis | {"range": [bottom, top], "scaleanchor": "x"},
-        margin={"l": 8, "r": 8, "t": 8, "b": 64},
+        margin={"l": 8, "r": 8, "t": 8, "b": 96 if theme.large else 72},
         dragmode="pan",
         hovermode="closest",
         uirevision="map",
-        legend={
-            "orientation": "v",
-            "x": 0,
-            "y": 1,
-            "xanchor": "left",
-            "yanchor": "top",
-            "font": small,
-            "bgcolor": "rgba(18,22,31,0.6)" if theme.dark else "rgba(255,255,255,0.7)",
+        legend=(corner if kind == "score" else below)
+        | {
+            "font": {"size": theme.font_size - 1},
+            "bgcolor": "rgba(18,22,31,0.5)" if theme.dark else "rgba(255,255,255,0.5)",
             "itemclick": False,
             "itemdoubleclick": False,
         },

@@ -47,6 +47,7 @@ def probability_bars(
             hovertext=[_hover(i, probs, low, high, class_names) for i in rows[here]],
             hoverinfo="text",
             name=name,
+            showlegend=name == "predicted",
         )
     if low is not None and high is not None:
         figure.add_scatter(
@@ -65,7 +66,7 @@ def probability_bars(
             name="credible interval",
         )
     figure.add_scatter(
-        x=np.full(len(probs), 1.09),
+        x=np.full(len(probs), 1.13),
         y=rows,
         mode="text",
         text=[f"{p:.1%}" if p >= 0.0005 else "<0.1%" for p in probs],
@@ -75,7 +76,7 @@ def probability_bars(
     )
     if true_index is not None:
         figure.add_scatter(
-            x=[1.05],
+            x=[1.07],
             y=[true_index],
             mode="markers",
             marker={
@@ -90,7 +91,7 @@ def probability_bars(
     _class_rows(figure, class_names, theme, bold=predicted)
     figure.update_layout(barmode="overlay")
     ticks = [0, 0.25, 0.5, 0.75, 1]
-    figure.update_xaxes(title="probability", range=[0, 1.3], tickvals=ticks, tickformat=".0%")
+    figure.update_xaxes(title="probability", range=[0, 1.45], tickvals=ticks, tickformat=".0%")
     return figure
 
 
@@ -209,7 +210,7 @@ def _add_waterfall(
     column: int,
 ) -> None:
     before, after = step.before.mean(), step.after.mean()
-    digits = max(2, 3 - int(np.floor(np.log10(before))))
+    digits = max(2, 3 - int(np.floor(np.log10(max(before, 1e-6)))))
     start = before + np.concatenate([[0.0], np.cumsum(parts)[:-1]]) if len(parts) else parts
     rows = np.arange(1, len(parts) + 1)
     place = {"row": 1, "col": column}
@@ -241,7 +242,7 @@ def _add_waterfall(
             )
     reached = np.concatenate([[before, after], start, start + parts])
     # Room for the numbers beside the bars, which plotly does not count as part of them.
-    room = max(np.ptp(reached), 0.1 * before) * (0.8 if theme.large else 0.4)
+    room = max(np.ptp(reached), 0.1 * before) * (0.9 if theme.large else 0.55)
     figure.update_xaxes(range=[reached.min() - room, reached.max() + room], **place)
     figure.add_scatter(
         x=[before, after],
@@ -267,7 +268,7 @@ def _class_rows(
     names = [_short(name) for name in class_names]
     if bold is not None:
         names[bold] = f"<b>{names[bold]}</b>"
-    framed(figure, theme, height=110 + 28 * len(names))
+    framed(figure, theme, height=120 + 28 * len(names))
     ticks = {"tickvals": list(range(len(names))), "ticktext": names}
     figure.update_yaxes(range=[len(names) - 0.4, -above], showgrid=False, zeroline=False, **ticks)
 

@@ -12,6 +12,10 @@ from bup.errors import BupError
 from dashboard.figures.frame import framed, plain
 from dashboard.theme import IN, OUT, Theme
 
+# Plotly's own ticks are unreadable where an axis spans only one or two powers of ten.
+_TICKS = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
+_LOG_AXIS = {"type": "log", "tickvals": _TICKS, "ticktext": [f"{tick:,}" for tick in _TICKS]}
+
 
 @dataclass(frozen=True, eq=False)
 class BinnedMedians:
@@ -81,7 +85,7 @@ def against_figure(
     if binned is not None:
         _add_medians(figure, binned, theme)
     framed(figure, theme, height=420)
-    figure.update_xaxes(title=plain(x_label), **_log_axis(x, log_x))
+    figure.update_xaxes(title=plain(x_label), **(_LOG_AXIS if log_x else {}))
     return figure.update_yaxes(title=plain(y_label))
 
 
@@ -101,7 +105,7 @@ def factor_figure(
         _add_points(figure, degree, values, nodes, theme, **place)
         _add_medians(figure, binned_medians(degree, values), theme, **place)
     framed(figure, theme, height=560)
-    figure.update_xaxes(**_log_axis(degree, True))
+    figure.update_xaxes(**_LOG_AXIS)
     figure.update_xaxes(title="degree (neighbours and the node itself)", row=2)
     figure.update_yaxes(title="factor by topology", row=1)
     return figure.update_yaxes(title="learned message std", row=2)
@@ -170,11 +174,3 @@ def _finite(x: np.ndarray, y: np.ndarray, *others: np.ndarray) -> tuple[np.ndarr
     if not kept.any():
         raise BupError("no node has both values: there is nothing to draw; choose another axis")
     return tuple(np.asarray(v)[kept] for v in (x, y, *others))
-
-
-def _log_axis(x: np.ndarray, log: bool) -> dict[str, object]:
-    """Ticks at 1, 2, 5, 10, ...: plotly's own are unreadable between two powers of ten."""
-    if not log:
-        return {}
-    ticks = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
-    return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}

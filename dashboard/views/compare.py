@@ -113,7 +113,7 @@ def main(view: View) -> None:
         on_select=picked,
         selection_mode="single-row",
     )
-    frame.exports(view, "compare")
+    frame.exports(view)
 
 
 def _known(view: View) -> tuple[np.ndarray, np.ndarray]:

@@ -20,6 +20,7 @@ from dashboard.components.network import (
 from dashboard.figures import map as maps
 from dashboard.figures.locator import locator
 from dashboard.figures.node import message_figure, probability_bars, shares_figure
+from dashboard.markdown import plain
 from dashboard.state import View
 from dashboard.views import frame
 
@@ -33,27 +34,27 @@ MAP = "map"
 
 def main(view: View) -> None:
     st.title("Where is the model unsure, and why?")
-    left, right = st.columns([3, 2], gap="medium")
+    # Keyed, so that the style sheet can stack the two columns on a narrow page.
+    with st.container(key="stacking"):
+        left, right = st.columns([3, 2], gap="medium")
     with left:
-        shown = _controls(view)
-        _map(view, shown)
+        _map(view, _controls(view))
         _group(view)
+        walk, why, what_if, pair = st.tabs(
+            ["Neighbourhood", "Why this uncertainty?", "What if?", "Compare two papers"]
+        )
+        with walk:
+            ego = _neighbourhood(view)
+        with why:
+            _why(view)
+        with what_if:
+            _what_if(view)
+        with pair:
+            _pair(view)
     with right:
         _inspector(view)
-    walk, why, what_if, pair = st.tabs(
-        ["Neighbourhood", "Why this uncertainty?", "What if?", "Compare two papers"]
-    )
-    with walk:
-        ego = _neighbourhood(view)
-    with why:
-        _why(view)
-    with what_if:
-        _what_if(view)
-    with pair:
-        _pair(view)
     frame.exports(
         view,
-        "explore",
         {
             "This neighbourhood as a web page (works offline)": (
                 f"{view.spec.key}-{view.node}.html",
@@ -67,41 +68,38 @@ def main(view: View) -> None:
 def _controls(view: View) -> np.ndarray:
     """What the map is coloured by and which nodes it shows."""
     table = view.table
-    colourings = maps.available(table)
-    colour = st.selectbox(
+    one, two = st.columns([3, 1], vertical_alignment="bottom")
+    colour = one.selectbox(
         "Colour by",
-        list(colourings),
+        list(maps.available(table)),
         key="colour",
         format_func=lambda key: maps.COLOURINGS[key].label,
         bind="query-params",
     )
-    chosen = st.pills(
-        "Show",
-        list(FILTERS),
-        selection_mode="multi",
-        key="show",
-        format_func=FILTERS.get,
-        bind="query-params",
-    )
     shown = np.ones(len(table), dtype=bool)
-    if "mistakes" in chosen:
-        shown &= (table.correct == False).fillna(False).to_numpy(bool)  # noqa: E712
-    if "left out" in chosen:
-        shown &= table.ood.to_numpy()
-    if "test" in chosen:
-        shown &= (table.part == "test").to_numpy()
-    if maps.COLOURINGS[colour].kind == "score" and table[colour].nunique() > 1:
-        low, high = float(table[colour].min()), float(table[colour].max())
-        floor = st.slider(
-            f"Only papers with a {maps.COLOURINGS[colour].label.lower()} of at least",
-            low,
-            high,
-            low,
-            key=f"floor_{colour}",
-            format="%.2f",
+    with two.popover("Filter", icon=":material/filter_alt:", width="stretch"):
+        chosen = st.pills(
+            "Show",
+            list(FILTERS),
+            selection_mode="multi",
+            key="show",
+            format_func=FILTERS.get,
+            bind="query-params",
         )
-        if floor > low:
-            shown &= (table[colour] >= floor).fillna(False).to_numpy(bool)
+        if "mistakes" in chosen:
+            shown &= table.correct.eq(False).fillna(False).to_numpy(bool)
+        if "left out" in chosen:
+            shown &= table.ood.to_numpy()
+        if "test" in chosen:
+            shown &= (table.part == "test").to_numpy()
+        if maps.COLOURINGS[colour].kind == "score" and table[colour].nunique() > 1:
+            low, high = float(table[colour].min()), float(table[colour].max())
+            label = maps.COLOURINGS[colour].label
+            between = st.slider(
+                f"{label} between", low, high, (low, high), key=f"range_{colour}", format="%.2f"
+            )
+            if between != (low, high):
+                shown &= table[colour].between(*between).to_numpy()
     return shown
 
 
@@ -166,7 +164,7 @@ def _group(view: View) -> None:
 def _inspector(view: View) -> None:
     node, table = view.node, view.table
     row = table.iloc[node]
-    st.subheader(f"Paper {view.name_of(node)}")
+    st.subheader(f"Paper {plain(view.name_of(node))}")
     st.image(
         locator(view.positions, node, view.graph.neighbours(node), view.theme),
         width=220,
@@ -212,12 +210,12 @@ def _inspector(view: View) -> None:
 
 
 def _verdict(row: pd.Series) -> str:
-    predicted = _plain(row.predicted)
+    predicted = plain(row.predicted)
     sure = f"with probability {row.confidence:.2f}"
     if row.ood:
         return (
             f":material/help: The model says **{predicted}** {sure}. In truth it is "
-            f"**{_plain(row.true)}**, a class that it was never shown."
+            f"**{plain(row.true)}**, a class that it was never shown."
         )
     if pd.isna(row.correct):
         return f":material/remove: The model says **{predicted}** {sure}. Its class is not known."
@@ -225,13 +223,8 @@ def _verdict(row: pd.Series) -> str:
         return f":material/check_circle: The model says **{predicted}** {sure}, and that is right."
     return (
         f":material/cancel: The model says **{predicted}** {sure}. In truth it is "
-        f"**{_plain(row.true)}**."
+        f"**{plain(row.true)}**."
     )
-
-
-def _plain(text: str) -> str:
-    """Text from data, so that Markdown takes none of it for its own."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>~$:&" else c for c in str(text))
 
 
 def _facts(view: View, row: pd.Series) -> None:
@@ -405,7 +398,7 @@ def _what_if(view: View) -> None:
             remove=tuple((node, other) for other in removed),
         )
     except bup.BupError as error:
-        st.warning(str(error))
+        st.warning(plain(error))
         return
     names = [view.graph.class_names[c] for c in view.result.split.classes]
     std = [float(np.sqrt(i.var).mean()) for i in (before, after)]
@@ -451,7 +444,7 @@ def _pair(view: View) -> None:
         st.columns(2), ("Pinned", "Picked"), (other, view.node), strict=True
     ):
         with column:
-            st.markdown(f"**{title}: {_plain(view.name_of(node))}**")
+            st.markdown(f"**{title}: {plain(view.name_of(node))}**")
             if view.has_variance:
                 seen = data.inspection(view.spec, node)
                 low, high = seen.low, seen.high

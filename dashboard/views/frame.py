@@ -14,14 +14,34 @@ from bup.spec import Spec, text_of
 from dashboard import data, state
 from dashboard.figures.training import curves_figure
 from dashboard.jobs import Job
+from dashboard.markdown import plain
 
 POLL_SECONDS = 0.5
 
 
 def page_style(large: bool) -> None:
     """Less empty space on top; everything larger for a projector."""
-    size = "html { font-size: 20px; }" if large else ""
-    st.html(f"<style>.stMainBlockContainer {{ padding-top: 4rem; }} {size}</style>")
+    st.html(f"<style>{_STYLE}{_LARGE if large else ''}</style>")
+
+
+_STYLE = """
+.stMainBlockContainer { padding: 4rem 2rem 2rem; }
+@media (max-width: 1250px) {
+  .st-key-stacking > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"],
+  .st-key-stacking > [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
+  .st-key-stacking > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]
+    > [data-testid="stColumn"],
+  .st-key-stacking > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
+    min-width: 100%;
+  }
+}
+"""
+_LARGE = "html { font-size: 20px; }"
+
+
+def problem(error: Exception | str) -> None:
+    """An error that the visitor can act on."""
+    st.error(plain(error), icon=":material/error:")
 
 
 def result_or_training(spec: Spec, graph: Graph) -> Result | None:
@@ -46,16 +66,17 @@ def training_panel(spec: Spec, graph: Graph) -> None:
     )
     manager = data.manager()
     job = manager.find(spec)
-    if job is None and _is_first_visit(spec):
-        job = manager.submit(spec)
+    if (job is None and _is_first_visit(spec)) or (job is not None and job.state == "done"):
+        # Done, but its result is gone or damaged: the manager looks again, and trains if need be.
+        job = manager.submit(spec, graph)
     if job is None or job.state in ("failed", "cancelled"):
         if job is not None and job.state == "failed":
-            st.error(job.error, icon=":material/error:")
+            problem(job.error or "training failed")
         st.button(
             "Train", type="primary", icon=":material/play_arrow:", on_click=_submit, args=(spec,)
         )
-        if problem := st.session_state.pop("submit_error", None):
-            st.error(problem)
+        if refused := st.session_state.pop("submit_error", None):
+            problem(refused)
         return
     _watch(spec)
 
@@ -171,9 +192,7 @@ def _untouched_settings(spec: Spec) -> tuple:
     return complete(Spec(method=spec.method)).settings
 
 
-def exports(
-    view: state.View, page: str, extra: dict[str, tuple[str, str, str]] | None = None
-) -> None:
+def exports(view: state.View, extra: dict[str, tuple[str, str, str]] | None = None) -> None:
     """Downloads at the end of every page; ``extra`` maps a label to (file name, text, type)."""
     with st.expander("Take it with you", icon=":material/download:"):
         st.caption("The command that trains this run again, on any machine:")

@@ -59,7 +59,7 @@ def main(view: View) -> None:
     _detection(view, score)
     _table(view)
     _gallery(view, test)
-    frame.exports(view, "ood")
+    frame.exports(view)
 
 
 def _detection(view: View, score: str) -> None:

@@ -70,7 +70,7 @@ def main(view: View) -> None:
         )
     _clicked_bin(view, found, nodes)
     _selective(view, rival)
-    frame.exports(view, "reliability")
+    frame.exports(view)
 
 
 def _known(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ import bup
 from bup.methods import METHODS, complete
 from bup.spec import Spec
 from dashboard import data
+from dashboard.markdown import plain
 from dashboard.state import View
 
 NONE = "nobody"
@@ -77,12 +78,12 @@ def train_missing(specs: list[Spec], view: View) -> None:
     waiting = []
     for spec in specs:
         try:
-            job = data.manager().submit(spec)
+            job = data.manager().submit(spec, view.graph)
         except bup.BupError as error:
-            st.warning(str(error))
+            st.warning(plain(error))
             continue
         if job.state == "failed":
-            st.warning(job.error)
+            st.warning(plain(job.error))
         else:
             waiting.append(spec)
     if waiting:

@@ -81,7 +81,7 @@ def main(view: View) -> None:
             )
     frame.numbers(pd.DataFrame(rows), f"{view.spec.key}-structure", "structure")
     _factor(view)
-    frame.exports(view, "structure")
+    frame.exports(view)
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> metrics.Correlation | None:

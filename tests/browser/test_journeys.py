@@ -1,0 +1,208 @@
+"""The app as a visitor uses it: a real server, real Cora, a real browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright")
+
+from playwright.sync_api import Page, expect
+
+from .test_network_component import PIXEL
+
+SECOND = 1000
+LONG = 90 * SECOND
+"""The machine may be busy; nothing here measures speed."""
+
+
+@pytest.fixture(scope="module")
+def app(serve, stocked_cache) -> str:
+    return serve(cache=stocked_cache)
+
+
+def visit(page: Page, url: str, title: str) -> None:
+    page.goto(url)
+    expect(page.get_by_role("heading", name=title)).to_be_visible(timeout=LONG)
+
+
+def wait_for_charts(page: Page, key: str = "map") -> None:
+    page.wait_for_selector(f".st-key-{key} .js-plotly-plot .main-svg", timeout=LONG)
+    page.wait_for_timeout(SECOND)
+
+
+def settled(page: Page) -> None:
+    """Until no script run is under way."""
+    page.wait_for_timeout(300)
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0, timeout=LONG)
+
+
+def node_on_map(page: Page, node: int, key: str = "map") -> tuple[float, float]:
+    """Where a node of a plotly chart is on the screen."""
+    return tuple(
+        page.evaluate(
+            """([key, node]) => {
+              const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+              const [x, y] = [plot._fullLayout.xaxis, plot._fullLayout.yaxis];
+              for (const trace of plot._fullData) {
+                const data = Array.from(trace.customdata ?? [], Number);
+                const i = data.indexOf(node);
+                if (i >= 0) {
+                  const box = plot.getBoundingClientRect();
+                  return [box.left + x._offset + x.d2p(trace.x[i]),
+                          box.top + y._offset + y.d2p(trace.y[i])];
+                }
+              }
+            }""",
+            [key, node],
+        )
+    )
+
+
+def picked(page: Page) -> str:
+    return page.get_by_label("Picked paper (id)").input_value()
+
+
+def click_node(page: Page, node: int, key: str = "map") -> None:
+    x, y = node_on_map(page, node, key)
+    page.mouse.move(x - 3, y - 3)
+    page.mouse.move(x, y, steps=3)
+    page.wait_for_timeout(500)
+    page.mouse.click(x, y)
+
+
+def test_first_visit_then_click_walk_and_back(app, page, cora, console_errors):
+    visit(page, app, "Where is the model unsure, and why?")
+    wait_for_charts(page)
+    first = picked(page)
+    assert first and page.get_by_text("The model says").first.is_visible()
+
+    lonely = _far_from_others(cora)
+    page.get_by_role("heading", name="Where is").scroll_into_view_if_needed()
+    click_node(page, lonely)
+    expect(page.get_by_label("Picked paper (id)")).to_have_value(cora.node_id(lonely), timeout=LONG)
+    assert f"node={cora.node_id(lonely)}" in page.url
+    settled(page)
+
+    neighbour = int(cora.neighbours(lonely)[0])
+    ego = page.locator(".ego")
+    ego.scroll_into_view_if_needed()
+    expect(ego).to_have_attribute("data-centre", str(lonely), timeout=LONG)
+    page.wait_for_timeout(SECOND)
+    page.mouse.click(*ego.evaluate(PIXEL, neighbour))
+    expect(page.get_by_label("Picked paper (id)")).to_have_value(
+        cora.node_id(neighbour), timeout=LONG
+    )
+    settled(page)
+    page.get_by_role("button", name="Back").click()
+    expect(page.get_by_label("Picked paper (id)")).to_have_value(cora.node_id(lonely), timeout=LONG)
+    assert not [e for e in console_errors if "404" not in e]
+
+
+def _far_from_others(graph) -> int:
+    """A node of a small component: on the map it has room around it."""
+    import numpy as np
+
+    from dashboard import layouts
+
+    places = layouts.positions(graph)
+    candidates = [i for i in np.flatnonzero(graph.components == 0) if graph.degree[i] in (2, 3)]
+    spread = [np.sort(np.abs(places - places[i]).max(axis=1))[1] for i in candidates]
+    return int(candidates[int(np.argmax(spread))])
+
+
+def test_a_link_reopens_exactly_this_view(app, page):
+    link = f"{app}/?node=35&colour=degree&left_out=Rule+Learning"
+    visit(page, link, "Where is the model unsure, and why?")
+    expect(page.get_by_label("Picked paper (id)")).to_have_value("35", timeout=LONG)
+    expect(page.get_by_text("Rule Learning", exact=True).first).to_be_visible()
+    expect(page.get_by_text("How many links a node has")).to_be_visible(timeout=LONG)
+
+
+def test_switching_the_colour_keeps_the_camera(app, page):
+    visit(page, app, "Where is the model unsure, and why?")
+    wait_for_charts(page)
+    x, y = node_on_map(page, 0)
+    page.mouse.move(x, y)
+    page.mouse.wheel(0, -400)
+    page.wait_for_timeout(SECOND)
+    ranges = "document.querySelector('.st-key-map .js-plotly-plot')._fullLayout.xaxis.range.join()"
+    zoomed = page.evaluate(ranges)
+    page.get_by_label("Colour by").click()
+    page.get_by_role("option", name="True class").click()
+    expect(page.get_by_text("The class that the data give.")).to_be_visible(timeout=LONG)
+    settled(page)
+    assert page.evaluate(ranges) == zoomed
+
+
+def test_train_and_cancel(app, page):
+    slow = "bup.epochs=10000&bup.patience=10000&bup.hidden=512"
+    page.goto(f"{app}/?seed=77&{slow}")
+    page.get_by_role("button", name="Train").click(timeout=LONG)
+    expect(page.get_by_text(re.compile("Epoch [0-9]+ of at most"))).to_be_visible(timeout=LONG)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Train")).to_be_visible(timeout=LONG)
+
+    page.goto(f"{app}/?seed=77&bup.epochs=5")
+    page.get_by_role("button", name="Train").click(timeout=LONG)
+    expect(page.get_by_role("heading", name="Where is the model unsure")).to_be_visible(
+        timeout=LONG
+    )
+
+
+def test_a_bin_shows_its_papers(app, page):
+    visit(page, f"{app}/reliability", "When the model says 80 %")
+    wait_for_charts(page, "reliability")
+    bars = page.locator(".st-key-reliability .js-plotly-plot")
+    bars.scroll_into_view_if_needed()
+    click_node(page, 9, "reliability")
+    expect(page.get_by_text("papers with a confidence of 0.90 to 1.00")).to_be_visible(timeout=LONG)
+
+
+def test_leave_a_class_out(app, page):
+    visit(page, f"{app}/ood", "Does the model notice a class")
+    page.get_by_role("button", name="Leave out Rule Learning").click()
+    expect(page.get_by_role("heading", name="Known and unknown")).to_be_visible(timeout=LONG)
+    assert "left_out=" in page.url
+
+
+def test_what_if_changes_the_answer_without_training(app, page, cora):
+    hub = int(cora.degree.argmax())
+    leaf = next(int(n) for n in cora.neighbours(hub) if cora.degree[n] == 2)
+    visit(page, f"{app}/?node={cora.node_id(leaf)}", "Where is the model unsure, and why?")
+    page.get_by_role("tab", name="What if?").click()
+    page.get_by_label("Remove links to").click()
+    page.get_by_role("option", name=cora.node_id(hub)).click()
+    expect(page.get_by_text("Nothing is trained again").first).to_be_visible(timeout=LONG)
+    deltas = page.get_by_test_id("stMetricDelta")
+    expect(deltas.first).to_be_visible(timeout=LONG)
+
+
+def test_exports(app, page):
+    visit(page, f"{app}/?node=35", "Where is the model unsure, and why?")
+    page.get_by_text("Take it with you").click()
+    expect(page.get_by_text("bup fit --graph cora --method bup")).to_be_visible(timeout=LONG)
+    with page.expect_download(timeout=LONG) as csv:
+        page.get_by_role("button", name="All nodes as CSV").click()
+    text = Path(csv.value.path()).read_text()
+    assert text.startswith("id,true,predicted") and text.count("\n") == 2709
+    with page.expect_download(timeout=LONG) as html:
+        page.get_by_role("button", name="This neighbourhood as a web page").click()
+    assert "vis.Network" in Path(html.value.path()).read_text()
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("?graph=atlantis", "there is no graph"),
+        ("?per_class=100&left_out=Theory", "asked"),
+        ("?node=nobody", "has no node"),
+        ("?graph=synthetic:nodes=1", "nodes"),
+    ],
+)
+def test_links_that_make_no_sense_are_explained(app, page, path, words):
+    page.goto(f"{app}/{path}")
+    expect(page.get_by_text(words).first).to_be_visible(timeout=LONG)
+    assert page.get_by_text("Traceback").count() == 0
