@@ -368,12 +368,11 @@ def _cdf(z: Tensor) -> Tensor:
 
 
 def _log_cdf_and_ratio(z: Tensor) -> tuple[Tensor, Tensor]:
-    """log Phi(z) and r(z) = phi(z) / Phi(z), both safe at any distance from zero.
+    """log Phi(z) and r(z) = phi(z) / Phi(z) of float64 z, safe at any distance from zero.
 
     erfcx(x) = exp(x^2) erfc(x) neither vanishes on the left nor, up to the clamp, overflows on the
     right; at the clamp both are zero to working precision. Where nothing underflows, plain erfc
-    says the same in half the time (in place: temporaries of this size cost as
-    much as arithmetic).
+    says the same in half the time; in place, for temporaries of this size cost as much again.
     """
     if z.numel() > 4096 and z.amin() > -25:
         cdf = _cdf(z)

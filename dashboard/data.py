@@ -6,6 +6,7 @@ Caches are keyed by names and specifications, never by arrays.
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 from typing import Any
 
@@ -24,6 +25,7 @@ from bup.results import Result, evaluate, node_table
 from bup.spec import Spec
 from bup.training import Inputs
 from dashboard import layouts
+from dashboard.components.chart import Drawing
 from dashboard.figures import map as map_figures
 from dashboard.jobs import Manager
 from dashboard.theme import Theme
@@ -128,3 +130,30 @@ def layer_stds(spec: Spec) -> dict[str, np.ndarray]:
         }
         shelf["layers"] = {name: v.mean(dim=1).sqrt().numpy() for name, v in steps.items()}
     return shelf["layers"]
+
+
+def map_drawing(spec: Spec, colour: str, theme: Theme, shown: np.ndarray) -> Drawing:
+    """The map of a run; drawn once for every way of looking at it."""
+    filtered = "all" if shown.all() else hashlib.sha256(np.packbits(shown).tobytes()).hexdigest()
+    return _map_drawing(spec.key, colour, theme.dark, theme.large, filtered, spec, theme, shown)
+
+
+@st.cache_resource(max_entries=48, show_spinner=False)
+def _map_drawing(
+    key: str,
+    colour: str,
+    dark: bool,
+    large: bool,
+    filtered: str,
+    _spec: Spec,
+    _theme: Theme,
+    _shown: np.ndarray,
+) -> Drawing:
+    name = _spec.graph
+    picture = edge_picture(name, dark)
+    names = graph(name).class_names
+    return Drawing.of(
+        map_figures.map_figure(
+            table(_spec), positions(name), colour, names, _theme, picture, _shown
+        )
+    )

@@ -196,9 +196,12 @@ def _computed_elsewhere(graph: Graph) -> np.ndarray:
     except subprocess.TimeoutExpired:
         problem = f"Graphviz took more than {_PATIENCE // 60} minutes"
     except (files.DamagedFile, KeyError):
-        said = done.stderr.decode(errors="replace").split("\n")
-        problem = f"Graphviz said {' '.join(said).split()}"
-    raise BupError(f"the map of {graph.name} cannot be computed, {problem}: use the other pages")
+        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        problem = f"Graphviz ended with {said[:200]!r} (code {done.returncode})"
+    raise BupError(
+        f"the map of {graph.name} cannot be computed, {problem}: reinstall pygraphviz, or use the "
+        "pages that need no map"
+    )
 
 
 def _serve() -> None:

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plotly.colors import sample_colorscale
 from streamlit.testing.v1 import AppTest
@@ -21,6 +21,7 @@ from dashboard.components.network import (
     legend,
     standalone_html,
 )
+from dashboard.figures.map import map_figure
 from dashboard.theme import Theme
 
 HOSTILE = '</script><img src="https://evil.test/x" onerror="window.hit=1"> href'
@@ -73,6 +74,7 @@ graphs = st.integers(1, 14).flatmap(
 )
 
 
+@settings(deadline=None)
 @given(graphs, st.integers(0, 13), st.integers(1, 4), st.integers(1, 16))
 def test_what_is_shown_agrees_with_networkx(made, node, hops, limit):
     n, pairs = made
@@ -90,6 +92,7 @@ def test_what_is_shown_agrees_with_networkx(made, node, hops, limit):
     assert kinds(ego).keys() == {(min(e), max(e)) for e in reference.subgraph(shown).edges}
 
 
+@settings(deadline=None)
 @given(graphs, st.integers(1, 4))
 def test_every_hop_starts_on_a_ring_of_its_own(made, hops):
     n, pairs = made
@@ -128,7 +131,7 @@ def test_nodes_with_more_links_are_larger():
 
 def test_colour_limits_are_the_percentiles_of_the_finite_values():
     assert colour_limits(np.arange(101.0)) == (1, 99)
-    assert colour_limits(np.array([np.nan, 2.0, np.inf, 2.0])) == (2, 2)
+    assert colour_limits(np.array([np.nan, 2.0, np.inf, 2.0])) == (1.5, 2.5)
     assert colour_limits(np.array([np.nan])) == (0, 1)
 
 
@@ -138,7 +141,7 @@ def test_colours_have_the_limits_of_the_whole_graph_not_of_the_neighbourhood():
     ego = ego_of(graph, hops=1, table=table_of(graph, score=score))
     assert (ego.low, ego.high) == pytest.approx(np.percentile(score, [1, 99]))
     nodes = by_id(ego)
-    first, last = sample_colorscale("Cividis", [0.0, 1.0])
+    first, last = sample_colorscale("Cividis", [0.0, 0.94])
     assert nodes[0]["color"]["background"] == last  # beyond the limit: the last colour
     assert nodes[1]["color"]["background"] == first
 
@@ -147,7 +150,7 @@ def test_given_values_replace_the_column_and_keep_given_limits():
     graph = graph_of([(0, 1), (1, 2)], 4)
     values = np.array([0.0, 5.0, 10.0, np.nan])
     ego = ego_of(graph, score="variance_after_layer_1", values=values, limits=(0, 20))
-    expected = sample_colorscale("Cividis", [0.0, 0.25, 0.5])
+    expected = sample_colorscale("Cividis", [0.0, 0.94 / 4, 0.94 / 2])
     nodes = by_id(ego)
     assert [nodes[i]["color"]["background"] for i in range(3)] == expected
     assert "variance after layer 1: 5" in nodes[1]["title"].splitlines()
@@ -162,11 +165,26 @@ def test_a_missing_value_has_no_colour_and_says_so(dark):
     assert "score: no value" in node["title"]
 
 
-def test_a_constant_score_does_not_divide_by_zero():
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_node_has_the_same_colour_as_on_the_map(cora, dark):
+    table = table_of(cora, confidence=np.random.RandomState(0).rand(cora.num_nodes))
+    theme = Theme(dark=dark)
+    figure = map_figure(
+        table, np.zeros((cora.num_nodes, 2)), "confidence", cora.class_names, theme, None
+    )
+    marker = next(t.marker for t in figure.data if t.marker.colorscale is not None)
+    ego = ego_of(cora, 163, 1, score="confidence", table=table, theme=theme)
+    assert (ego.low, ego.high) == pytest.approx((marker.cmin, marker.cmax), abs=1e-6)
+    ends = [marker.colorscale[0][1], marker.colorscale[-1][1]]
+    bounds = ego_of(cora, 163, 1, values=table["confidence"] > 0.5, theme=theme, limits=(0, 1))
+    assert {node["color"]["background"] for node in bounds.nodes} == set(ends)
+
+
+def test_a_constant_score_has_the_middle_colour():
     graph = graph_of([(0, 1)], 2)
-    first = sample_colorscale("Cividis", [0.0])[0]
+    middle = sample_colorscale("Cividis", [0.47])[0]
     ego = ego_of(graph, table=table_of(graph, score=0.5))
-    assert {node["color"]["background"] for node in ego.nodes} == {first}
+    assert {node["color"]["background"] for node in ego.nodes} == {middle}
 
 
 def test_the_hover_text_says_what_is_known():

@@ -1,6 +1,6 @@
 const MOVABLE = 300; // with more nodes than this, settling would take seconds
-const EFFORT = 6000; // nodes times steps of settling: a tenth of a second
-const LEAST = 40; // steps, enough from a good start
+const EFFORT = 9000; // nodes times steps of settling: a fraction of a second
+const LEAST = 60; // steps, enough from a good start
 const MARGIN = 60;
 const SNAP = 12; // pixels beside a node that still count as a click on it
 const calm = matchMedia("(prefers-reduced-motion: reduce)");

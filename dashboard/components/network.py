@@ -82,8 +82,8 @@ def colour_limits(values: np.ndarray) -> tuple[float, float]:
     finite = values[np.isfinite(values)]
     if len(finite) == 0:
         return 0.0, 1.0
-    low, high = np.percentile(finite, [1, 99])
-    return float(low), float(high)
+    low, high = np.percentile(finite, [1, 99]).tolist()
+    return (low, high) if high - low >= 1e-6 else (low - 0.5, high + 0.5)
 
 
 def ego_network(
@@ -200,8 +200,13 @@ def _rings(
 def _colours(values: np.ndarray, low: float, high: float, theme: Theme) -> list[str]:
     known = np.isfinite(values)
     share = np.clip((np.where(known, values, low) - low) / ((high - low) or 1), 0, 1)
-    sampled = sample_colorscale(SCORE_SCALE, share.tolist())
-    return [c if k else theme.background for c, k in zip(sampled, known, strict=True)]
+    return [c if k else theme.background for c, k in zip(_tones(share, theme), known, strict=True)]
+
+
+def _tones(share: np.ndarray, theme: Theme) -> list[str]:
+    """The map's colours: without the tones that drown in a dark page or on a white one."""
+    first, last = (0.2, 1) if theme.dark else (0, 0.94)
+    return sample_colorscale(SCORE_SCALE, (first + (last - first) * share).tolist())
 
 
 def _node(
@@ -257,12 +262,13 @@ def _contrast(colour: str) -> str:
 
 def _edge(link: Link, central: bool, removed: bool, added: bool) -> dict[str, Any]:
     kind = "removed" if removed else "added" if added else "link"
-    look: dict[str, Any] = {
+    looks: dict[str, dict[str, Any]] = {
         "removed": {"width": 2, "dashes": [8, 6], "color": {"color": WRONG, "opacity": 1}},
         "added": {"width": 5, "color": {"color": IN, "opacity": 1}},
         "link": {"width": 2 if central else 1},
-    }[kind]
-    return {"id": f"{link[0]}-{link[1]}", "from": link[0], "to": link[1], "kind": kind} | look
+    }
+    name = f"{link[0]}-{link[1]}"
+    return {"id": name, "from": link[0], "to": link[1], "kind": kind} | looks[kind]
 
 
 def _options(theme: Theme) -> dict[str, Any]:
@@ -373,7 +379,7 @@ def standalone_html(ego: EgoNetwork) -> str:
     # Between two empty headings the template loads bootstrap from the internet.
     page, found = re.subn("<center>.*</center>", "", page, count=1, flags=re.DOTALL)
     assert found, "pyvis has another template: check what it loads"
-    scale = ", ".join(sample_colorscale(SCORE_SCALE, 9))
+    scale = ", ".join(_tones(np.linspace(0, 1, 9), theme))
     head = f"""<meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy"
  content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">

@@ -244,7 +244,8 @@ def map_figure(
                 unselected={"marker": {"opacity": 0.55}},
                 showlegend=False,
             )
-            marker = marker | {"showscale": False}  # one colour bar is enough
+            if valued:
+                marker = marker | {"showscale": False}  # one colour bar is enough
     if colour_by != "correct":  # whose colours have symbols already
         unlabelled = " or unlabelled" if (table["true"] == "").any() else ""
         entries = [
@@ -355,8 +356,7 @@ def _categories(
         colours = PART_COLOURS
     else:
         names = table[colour_by].to_numpy(str)
-        names = np.where(names == "", "unlabelled", names)
-        colours = class_colours(class_names) | {"unlabelled": _GREY}
+        colours = class_colours(class_names) | {"": _GREY}
     codes = pd.Index(list(colours)).get_indexer(names)
     share = np.linspace(0, 1, len(colours) + 1)
     marker = {
@@ -371,7 +371,11 @@ def _categories(
     verdicts = {"correct": "circle", "wrong": "x", "left out": "diamond", "unlabelled": "circle"}
     present = np.bincount(codes, minlength=len(colours)) > 0
     entries = [
-        (verdicts[name] if colour_by == "correct" else "square", colour, _short(name))
+        (
+            verdicts[name] if colour_by == "correct" else "square",
+            colour,
+            _short(name or "unlabelled"),
+        )
         for (name, colour), occurs in zip(colours.items(), present, strict=True)
         if occurs
     ]
@@ -387,7 +391,7 @@ def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.nd
 
     There is no markup in them: on the way to the browser it would treble their size.
     """
-    names = {name: plain(name) for column in ("true", "predicted") for name in table[column]}
+    names = {name: plain(name) for name in {*table["true"], *table["predicted"]}}
     predicted = table["predicted"].map(names)
     true = table["true"].map(names).where(table["true"] != "", "unlabelled, predicted " + predicted)
     text = table["id"].map(plain) + ": " + true
@@ -412,14 +416,14 @@ def _laid_out(
     return figure.update_layout(
         xaxis=axis | {"range": [left, right]},
         yaxis=axis | {"range": [bottom, top], "scaleanchor": "x"},
-        margin={"l": 8, "r": 8, "t": 8, "b": 96 if theme.large else 72},
+        margin={"l": 8, "r": 8, "t": 8, "b": 112 if theme.large else 80},
         dragmode="pan",
         hovermode="closest",
         uirevision="map",
         legend=(corner if kind == "score" else below)
         | {
             "font": {"size": theme.font_size - 1},
-            "bgcolor": "rgba(18,22,31,0.5)" if theme.dark else "rgba(255,255,255,0.5)",
+            "bgcolor": f"rgba{(*ImageColor.getrgb(theme.background), 0.5)}",
             "itemclick": False,
             "itemdoubleclick": False,
         },

@@ -7,6 +7,7 @@ import streamlit as st
 
 from bup import metrics
 from dashboard import data, state
+from dashboard.components.chart import Drawing
 from dashboard.figures import map as maps
 from dashboard.figures.compare import (
     bootstrap_intervals,
@@ -74,22 +75,22 @@ def main(view: View) -> None:
         key="pair_colour",
         format_func=lambda k: maps.COLOURINGS[k].label,
     )
-    frame.chart(
-        paired_maps(
-            (first[1].table, second[1].table),
-            (first[0], second[0]),
-            view.positions,
-            colour,
-            view.graph.class_names,
-            view.theme,
-            data.edge_picture(view.spec.graph, view.theme.dark),
-        ),
+    figure = paired_maps(
+        (first[1].table, second[1].table),
+        (first[0], second[0]),
+        view.positions,
+        colour,
+        view.graph.class_names,
+        view.theme,
+        data.edge_picture(view.spec.graph, view.theme.dark),
+    )
+    frame.node_map(
+        view,
+        Drawing.of(figure),
         "pair",
         "The same papers at the same places, on one colour scale; moving one map moves the other. "
         "Click a paper in either to pick it.",
-        on_select=lambda: state.pick_selected("pair", view.graph),
-        selection_mode="points",
-        config={"scrollZoom": True},
+        axes=("", "2"),
     )
 
     st.subheader("Where they disagree")

@@ -58,7 +58,7 @@ def main(view: View) -> None:
         {
             "This neighbourhood as a web page (works offline)": (
                 f"{view.spec.key}-{view.node}.html",
-                standalone_html(ego),
+                lambda: standalone_html(ego),
                 "text/html",
             )
         },
@@ -105,18 +105,12 @@ def _controls(view: View) -> np.ndarray:
 
 def _map(view: View, shown: np.ndarray) -> None:
     colour = st.session_state.colour
-    picture = data.edge_picture(view.spec.graph, view.theme.dark)
-    figure = maps.map_figure(
-        view.table, view.positions, colour, view.graph.class_names, view.theme, picture, shown
-    )
-    frame.chart(
-        figure,
+    frame.node_map(
+        view,
+        data.map_drawing(view.spec, colour, view.theme, shown),
         MAP,
         f"{maps.COLOURINGS[colour].meaning} {shown.sum():,} of {len(shown):,} papers are shown; "
         "click one to inspect it, scroll to zoom, or draw around several with the lasso.",
-        on_select=lambda: state.pick_selected(MAP, view.graph),
-        selection_mode=("points", "box", "lasso"),
-        config={"scrollZoom": True},
     )
     words = st.text_input("Find a paper by id or title", key="search", placeholder="part of an id")
     if words:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
@@ -12,6 +13,8 @@ from bup.graph import Graph
 from bup.results import Result
 from bup.spec import Spec, text_of
 from dashboard import data, state
+from dashboard.components import chart as charts
+from dashboard.components.chart import Drawing
 from dashboard.figures.training import curves_figure
 from dashboard.jobs import Job
 from dashboard.markdown import plain
@@ -192,14 +195,19 @@ def _untouched_settings(spec: Spec) -> tuple:
     return complete(Spec(method=spec.method)).settings
 
 
-def exports(view: state.View, extra: dict[str, tuple[str, str, str]] | None = None) -> None:
-    """Downloads at the end of every page; ``extra`` maps a label to (file name, text, type)."""
+def exports(
+    view: state.View, extra: dict[str, tuple[str, Callable[[], str], str]] | None = None
+) -> None:
+    """Downloads at the end of every page; ``extra`` maps a label to (file name, text, type).
+
+    Texts are made when somebody asks for them.
+    """
     with st.expander("Take it with you", icon=":material/download:"):
         st.caption("The command that trains this run again, on any machine:")
         st.code(command_line(view.spec), language="sh")
         st.download_button(
             "All nodes as CSV",
-            view.table.to_csv(index=False),
+            lambda: view.table.to_csv(index=False),
             f"{view.spec.key}-nodes.csv",
             "text/csv",
             icon=":material/table:",
@@ -249,4 +257,30 @@ def chart(figure, key: str, caption: str, **options) -> None:
         "toImageButtonOptions": {"format": "svg", "filename": key, "scale": 2},
     } | options.pop("config", {})
     st.plotly_chart(figure, width="stretch", theme=None, key=key, config=config, **options)
+    st.caption(caption)
+
+
+def node_map(
+    view: state.View, drawing: Drawing, key: str, caption: str, axes: tuple[str, ...] = ("",)
+) -> None:
+    """A map whose points can be clicked or enclosed; the picked node is ringed."""
+    x, y = (float(v) for v in view.positions[view.node])
+
+    def on_pick() -> None:
+        node = charts.picked(key)
+        if node is not None and node < view.graph.num_nodes:
+            state.pick(view.graph.node_id(node))
+
+    def on_group() -> None:
+        if nodes := charts.group(key):
+            st.session_state.group = nodes
+
+    charts.chart(
+        drawing,
+        key,
+        on_pick,
+        on_group,
+        [charts.Mark(x, y, a) for a in axes],
+        {"toImageButtonOptions": {"format": "png", "filename": key, "scale": 2}},
+    )
     st.caption(caption)

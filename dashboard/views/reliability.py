@@ -9,7 +9,6 @@ import streamlit as st
 from bup import metrics
 from bup.metrics import METRICS
 from dashboard import data, state
-from dashboard.figures import map as maps
 from dashboard.figures.reliability import (
     confidence_histogram,
     reliability_figure,
@@ -128,23 +127,12 @@ def _clicked_bin(view: View, found: metrics.ReliabilityBins, nodes: np.ndarray) 
     with right:
         lit = np.zeros(view.graph.num_nodes, dtype=bool)
         lit[inside] = True
-        figure = maps.map_figure(
-            view.table,
-            view.positions,
-            "correct",
-            view.graph.class_names,
-            view.theme,
-            data.edge_picture(view.spec.graph, view.theme.dark),
-            lit,
-        )
-        frame.chart(
-            figure,
+        frame.node_map(
+            view,
+            data.map_drawing(view.spec, "correct", view.theme, lit),
             "bin_map",
             "The same papers, lit on the map. Where they sit together, their mistakes may have a "
             "common cause.",
-            on_select=lambda: state.pick_selected("bin_map", view.graph),
-            selection_mode="points",
-            config={"scrollZoom": True},
         )
 
 

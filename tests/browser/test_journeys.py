@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("playwright")
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from .test_network_component import PIXEL
 
@@ -61,8 +61,12 @@ def node_on_map(page: Page, node: int, key: str = "map") -> tuple[float, float]:
     )
 
 
+def paper_box(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Picked paper (id)")
+
+
 def picked(page: Page) -> str:
-    return page.get_by_label("Picked paper (id)").input_value()
+    return paper_box(page).input_value()
 
 
 def click_node(page: Page, node: int, key: str = "map") -> None:
@@ -82,7 +86,7 @@ def test_first_visit_then_click_walk_and_back(app, page, cora, console_errors):
     lonely = _far_from_others(cora)
     page.get_by_role("heading", name="Where is").scroll_into_view_if_needed()
     click_node(page, lonely)
-    expect(page.get_by_label("Picked paper (id)")).to_have_value(cora.node_id(lonely), timeout=LONG)
+    expect(paper_box(page)).to_have_value(cora.node_id(lonely), timeout=LONG)
     assert f"node={cora.node_id(lonely)}" in page.url
     settled(page)
 
@@ -92,12 +96,10 @@ def test_first_visit_then_click_walk_and_back(app, page, cora, console_errors):
     expect(ego).to_have_attribute("data-centre", str(lonely), timeout=LONG)
     page.wait_for_timeout(SECOND)
     page.mouse.click(*ego.evaluate(PIXEL, neighbour))
-    expect(page.get_by_label("Picked paper (id)")).to_have_value(
-        cora.node_id(neighbour), timeout=LONG
-    )
+    expect(paper_box(page)).to_have_value(cora.node_id(neighbour), timeout=LONG)
     settled(page)
     page.get_by_role("button", name="Back").click()
-    expect(page.get_by_label("Picked paper (id)")).to_have_value(cora.node_id(lonely), timeout=LONG)
+    expect(paper_box(page)).to_have_value(cora.node_id(lonely), timeout=LONG)
     assert not [e for e in console_errors if "404" not in e]
 
 
@@ -116,7 +118,7 @@ def _far_from_others(graph) -> int:
 def test_a_link_reopens_exactly_this_view(app, page):
     link = f"{app}/?node=35&colour=degree&left_out=Rule+Learning"
     visit(page, link, "Where is the model unsure, and why?")
-    expect(page.get_by_label("Picked paper (id)")).to_have_value("35", timeout=LONG)
+    expect(paper_box(page)).to_have_value("35", timeout=LONG)
     expect(page.get_by_text("Rule Learning", exact=True).first).to_be_visible()
     expect(page.get_by_text("How many links a node has")).to_be_visible(timeout=LONG)
 

@@ -1,0 +1,111 @@
+"""The map as a component of ours: st.plotly_chart forgets its camera whenever a figure changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import plotly
+import plotly.graph_objects as go
+import streamlit as st
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure as the browser takes it, with a name that changes when its content does."""
+
+    digest: str
+    json: str
+    height: int
+
+    @classmethod
+    def of(cls, figure: go.Figure) -> Drawing:
+        text = figure.to_json()
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        return cls(digest, text, int(figure.layout.height))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A ring around a picked node; ``axes`` is "" for the first map, "2" for the second."""
+
+    x: float
+    y: float
+    axes: str = ""
+
+
+def _library() -> str:
+    """The plotly that the Python package brings along."""
+    folder = Path(plotly.__file__).parent / "package_data"
+    return (folder / "plotly.min.js").read_text(encoding="utf-8")
+
+
+# Three components: the library and each figure are sent to a browser once, because their messages
+# do not change; the view's message, which changes with every pick, stays small.
+_plotly = st.components.v2.component(
+    "bup_plotly", js=f"{_library()}\nexport default function () {{}}\n"
+)
+_figure = st.components.v2.component(
+    "bup_figure",
+    js="""
+export default function ({ data }) {
+  globalThis.bupFigures ??= new Map();
+  if (!globalThis.bupFigures.has(data.digest)) {
+    globalThis.bupFigures.set(data.digest, JSON.parse(data.json));
+    for (const old of [...globalThis.bupFigures.keys()].slice(0, -12)) {
+      globalThis.bupFigures.delete(old);
+    }
+  }
+}
+""",
+)
+_view = st.components.v2.component(
+    "bup_chart",
+    html='<div class="bup-chart" role="img"></div>',
+    js=(Path(__file__).parent / "chart.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+
+
+def chart(
+    drawing: Drawing,
+    key: str,
+    on_pick: Callable[[], None],
+    on_group: Callable[[], None],
+    marks: Sequence[Mark] = (),
+    config: dict[str, Any] | None = None,
+) -> None:
+    """Draw a figure whose points carry node indices in ``customdata``.
+
+    In ``on_pick``, ``st.session_state[key]["pick"]`` is the clicked node; in ``on_group``,
+    ``["group"]`` holds those inside a box or lasso.
+    """
+    with st.container(gap=None):
+        _plotly(key=f"{key}-library")
+        _figure(key=f"{key}-figure", data={"digest": drawing.digest, "json": drawing.json})
+        _view(
+            key=key,
+            data={
+                "digest": drawing.digest,
+                "height": drawing.height,
+                "marks": [{"x": m.x, "y": m.y, "axes": m.axes} for m in marks],
+                "config": config or {},
+            },
+            on_pick_change=on_pick,
+            on_group_change=on_group,
+        )
+
+
+def picked(key: str) -> int | None:
+    """The node that was just clicked, inside ``on_pick``."""
+    value = st.session_state.get(key, {}).get("pick")
+    return int(value) if isinstance(value, int | float) else None
+
+
+def group(key: str) -> list[int]:
+    """The nodes that were just enclosed, inside ``on_group``."""
+    value = st.session_state.get(key, {}).get("group")
+    return list(dict.fromkeys(int(n) for n in value)) if isinstance(value, list) else []
