@@ -6,6 +6,7 @@ import streamlit as st
 
 import bup
 from dashboard import data, state
+from dashboard.components import chart
 from dashboard.views import frame
 
 ICON = Path(__file__).parent.parent / "assets" / "icon.png"
@@ -44,6 +45,7 @@ if result is None:
     frame.training_panel(spec, graph)
 else:
     st.session_state.view = state.View(spec, graph, result, data.table(spec), node, state.theme())
+    chart.library()
     try:
         page.run()
     except bup.BupError as error:

@@ -55,7 +55,7 @@ def inputs(name: str) -> Inputs:
 def edge_picture(name: str, dark: bool) -> str:
     picture = map_figures.edge_image(positions(name), graph(name).edges, Theme(dark=dark))
     buffer = io.BytesIO()
-    picture.save(buffer, "PNG", optimize=True)
+    picture.save(buffer, "PNG")
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
@@ -86,6 +86,13 @@ def table(spec: Spec) -> pd.DataFrame:
     if "table" not in shelf:
         shelf["table"] = node_table(shelf["result"], graph(spec.graph))
     return shelf["table"]
+
+
+def table_csv(spec: Spec) -> str:
+    shelf = _shelf(spec.key)
+    if "csv" not in shelf:
+        shelf["csv"] = table(spec).to_csv(index=False)
+    return shelf["csv"]
 
 
 def report(spec: Spec, bins: int = 10) -> dict[str, Any]:

@@ -216,8 +216,9 @@ def _read(path: Path, graph: Graph) -> np.ndarray | None:
     except (OSError, files.DamagedFile):
         return None
     steps = arrays.get("steps")
-    fits = values.get("digest") == graph.digest and steps is not None
-    return steps if fits and steps.shape == (graph.num_nodes, 2) else None
+    if steps is None or steps.shape != (graph.num_nodes, 2):
+        return None
+    return steps if values.get("digest") == graph.digest else None
 
 
 def _write(path: Path, steps: np.ndarray, graph: Graph) -> None:

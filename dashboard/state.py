@@ -202,28 +202,6 @@ def go_back() -> None:
         st.session_state.trail = trail[:-1]
 
 
-def pick_selected(key: str, graph: Graph) -> None:
-    """Callback of a chart: one selected point is picked, several become the group."""
-    points = st.session_state[key].get("selection", {}).get("points", [])
-    nodes = selected_nodes(points)
-    if len(nodes) == 1:
-        pick(graph.node_id(nodes[0]))
-    elif nodes:
-        st.session_state.group = nodes
-
-
-def selected_nodes(points: list[dict[str, Any]]) -> list[int]:
-    """Node indices of selected points; plotly gives scalars or one-element lists."""
-    found = []
-    for point in points:
-        value = point.get("customdata")
-        if isinstance(value, list | tuple):
-            value = value[0] if value else None
-        if value is not None:
-            found.append(int(value))
-    return list(dict.fromkeys(found))
-
-
 def choose_node(graph: Graph, result: Result) -> int:
     """The picked node's widget. An unknown id is explained, and the first test node shown."""
     first = graph.node_id(int(result.split.test[0]))

@@ -146,19 +146,35 @@ def test_a_failing_graphviz_is_one_line_that_says_so(path_graph, monkeypatch):
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 40), st.data())
-def test_nodes_keep_apart_and_components_keep_out_of_each_other(n, data):
+def test_any_graph_can_be_drawn(n, data):
     nodes = st.integers(0, n - 1)
-    pairs = data.draw(st.lists(st.tuples(nodes, nodes), max_size=2 * n))
-    graph = graph_of(n, pairs)
+    graph = graph_of(n, data.draw(st.lists(st.tuples(nodes, nodes), max_size=2 * n)))
     steps = layouts.arrange(n, graph.edges)
     assert steps.dtype == np.int16 and np.abs(steps.astype(int)).max() == (32767 if n > 1 else 0)
     assert len(np.unique(steps, axis=0)) == n
-    points = steps.astype(float)
-    boxes = [points[graph.components == k] for k in range(graph.components.max() + 1)]
+
+
+def test_nodes_keep_apart_and_components_keep_out_of_each_other():
+    random = np.random.RandomState(0)
+    pairs = [(i, random.randint(i - i % 40, i)) for i in range(200) if i % 40]
+    graph = graph_of(210, pairs)
+    points = layouts.arrange(210, graph.edges).astype(float)
+    spacing = KDTree(points).query(points, k=2)[0][:, 1]
+    assert spacing.min() > 0.6 * np.median(spacing)
+    boxes = [points[graph.components == k] for k in range(15)]
     for k, one in enumerate(boxes):
         for other in boxes[k + 1 :]:
-            apart = (one.max(axis=0) < other.min(axis=0)) | (other.max(axis=0) < one.min(axis=0))
-            assert apart.any()
+            gap = np.maximum(one.min(axis=0) - other.max(axis=0), other.min(0) - one.max(0)).max()
+            assert gap > np.median(spacing)
+
+
+@given(hnp.arrays(float, st.tuples(st.integers(1, 12), st.just(2)), elements=st.floats(0, 9)))
+def test_packed_boxes_keep_their_gap(extents):
+    corners = layouts._packed(list(extents), gap=1.0)
+    for k, (corner, extent) in enumerate(zip(corners, extents, strict=True)):
+        for other, size in zip(corners[k + 1 :], extents[k + 1 :], strict=True):
+            gap = np.maximum(other - corner - extent, corner - other - size).max()
+            assert gap >= 1 - 1e-9
 
 
 def test_many_small_components_leave_little_room_empty():
@@ -196,9 +212,11 @@ def test_pushing_apart_moves_only_what_is_too_close():
 def test_large_components_are_contracted_and_still_show_their_structure(monkeypatch):
     """Six dense groups in a ring, with a limit far below their size."""
     random = np.random.RandomState(0)
-    group = np.repeat(np.arange(6), 100)
-    inside = [(random.choice(100, 2) + 100 * g).tolist() for g in range(6) for _ in range(400)]
-    across = [(100 * g + i, 100 * ((g + 1) % 6) + i) for g in range(6) for i in range(3)]
+    members = random.permutation(600).reshape(6, 100)
+    group = np.empty(600, dtype=int)
+    group[members] = np.arange(6)[:, None]
+    inside = [random.choice(members[g], 2) for g in range(6) for _ in range(400)]
+    across = [(members[g, i], members[(g + 1) % 6, i]) for g in range(6) for i in range(3)]
     edges = graph_of(600, inside + across).edges
     monkeypatch.setattr(layouts, "LARGE", 60)
     points = layouts.arrange(600, edges) / 32767

@@ -70,11 +70,16 @@ _view = st.components.v2.component(
 )
 
 
+def library() -> None:
+    """Bring plotly to the browser: once per page, before any chart."""
+    _plotly(key="plotly-library")
+
+
 def chart(
     drawing: Drawing,
     key: str,
     on_pick: Callable[[], None],
-    on_group: Callable[[], None],
+    on_group: Callable[[], None] = lambda: None,
     marks: Sequence[Mark] = (),
     config: dict[str, Any] | None = None,
 ) -> None:
@@ -84,7 +89,6 @@ def chart(
     ``["group"]`` holds those inside a box or lasso.
     """
     with st.container(gap=None):
-        _plotly(key=f"{key}-library")
         _figure(key=f"{key}-figure", data={"digest": drawing.digest, "json": drawing.json})
         _view(
             key=key,

@@ -69,7 +69,7 @@ def probability_bars(
         x=np.full(len(probs), 1.13),
         y=rows,
         mode="text",
-        text=[f"{p:.1%}" if p >= 0.0005 else "<0.1%" for p in probs],
+        text=[f"{p:.1%}" if p >= 0.0005 else "&lt;0.1%" for p in probs],
         textposition="middle right",
         hoverinfo="skip",
         showlegend=False,

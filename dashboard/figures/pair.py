@@ -24,7 +24,8 @@ def paired_maps(
 ) -> go.Figure:
     """The maps of two runs; they share pan, zoom and, for scores, the colour limits."""
     figures = [
-        map_figure(table, positions, colour_by, class_names, theme, edge_png) for table in tables
+        map_figure(table, positions, colour_by, class_names, theme, edge_png, size=4)
+        for table in tables
     ]
     limits = _shared_limits(figures)
     figure = go.Figure()
@@ -66,8 +67,8 @@ def paired_maps(
         | hidden
         | {"matches": "y", "anchor": "x2", "scaleanchor": "x2"},
         dragmode="pan",
-        legend={"orientation": "h", "y": -0.02, "yanchor": "top"},
-        margin={"l": 8, "r": 8, "t": 32, "b": 8},
+        legend={"orientation": "h", "y": 1.06, "yanchor": "bottom"},
+        margin={"l": 8, "r": 8, "t": 72, "b": 56},
         uirevision="pair",
     )
     return figure

@@ -58,7 +58,7 @@ def main(view: View) -> None:
         {
             "This neighbourhood as a web page (works offline)": (
                 f"{view.spec.key}-{view.node}.html",
-                lambda: standalone_html(ego),
+                standalone_html(ego),
                 "text/html",
             )
         },

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 import bup
@@ -195,19 +196,14 @@ def _untouched_settings(spec: Spec) -> tuple:
     return complete(Spec(method=spec.method)).settings
 
 
-def exports(
-    view: state.View, extra: dict[str, tuple[str, Callable[[], str], str]] | None = None
-) -> None:
-    """Downloads at the end of every page; ``extra`` maps a label to (file name, text, type).
-
-    Texts are made when somebody asks for them.
-    """
+def exports(view: state.View, extra: dict[str, tuple[str, str, str]] | None = None) -> None:
+    """Downloads at the end of every page; ``extra`` maps a label to (file name, text, type)."""
     with st.expander("Take it with you", icon=":material/download:"):
         st.caption("The command that trains this run again, on any machine:")
         st.code(command_line(view.spec), language="sh")
         st.download_button(
             "All nodes as CSV",
-            lambda: view.table.to_csv(index=False),
+            data.table_csv(view.spec),
             f"{view.spec.key}-nodes.csv",
             "text/csv",
             icon=":material/table:",
@@ -260,6 +256,25 @@ def chart(figure, key: str, caption: str, **options) -> None:
     st.caption(caption)
 
 
+def pick_node(view: state.View, node: int) -> None:
+    """What a click on a point of a node does."""
+    if 0 <= node < view.graph.num_nodes:
+        state.pick(view.graph.node_id(node))
+
+
+def clickable(figure: go.Figure, key: str, caption: str, on_pick: Callable[[int], None]) -> None:
+    """A chart whose points can be clicked; ``on_pick`` gets the clicked point's ``customdata``."""
+
+    def clicked() -> None:
+        found = charts.picked(key)
+        if found is not None:
+            on_pick(found)
+
+    options = {"toImageButtonOptions": {"format": "svg", "filename": key}, "scrollZoom": False}
+    charts.chart(Drawing.of(figure), key, clicked, config=options)
+    st.caption(caption)
+
+
 def node_map(
     view: state.View, drawing: Drawing, key: str, caption: str, axes: tuple[str, ...] = ("",)
 ) -> None:
@@ -268,8 +283,8 @@ def node_map(
 
     def on_pick() -> None:
         node = charts.picked(key)
-        if node is not None and node < view.graph.num_nodes:
-            state.pick(view.graph.node_id(node))
+        if node is not None:
+            pick_node(view, node)
 
     def on_group() -> None:
         if nodes := charts.group(key):

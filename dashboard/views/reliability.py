@@ -8,7 +8,7 @@ import streamlit as st
 
 from bup import metrics
 from bup.metrics import METRICS
-from dashboard import data, state
+from dashboard import data
 from dashboard.figures.reliability import (
     confidence_histogram,
     reliability_figure,
@@ -47,14 +47,13 @@ def main(view: View) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("Confidence against accuracy")
-        frame.chart(
+        frame.clickable(
             reliability_figure(found, view.theme, view.spec.method, other),
             "reliability",
             "On the diagonal, confidence is what it claims to be; above it the model is right more "
             "often than it says (under-confident), below it less often. Whiskers are 95 % "
             "intervals: few papers in a bin make it wide. Click a bin to see its papers.",
-            on_select=lambda: _bin_clicked("reliability"),
-            selection_mode="points",
+            lambda number: st.session_state.update(bin=number),
         )
         frame.numbers(_bin_frame(found), f"{view.spec.key}-bins", "bins")
     with right:
@@ -101,12 +100,6 @@ def _bin_frame(found: metrics.ReliabilityBins) -> pd.DataFrame:
             "high": found.high,
         }
     )
-
-
-def _bin_clicked(key: str) -> None:
-    chosen = state.selected_nodes(st.session_state[key]["selection"]["points"])
-    if chosen:
-        st.session_state.bin = chosen[0]
 
 
 def _clicked_bin(view: View, found: metrics.ReliabilityBins, nodes: np.ndarray) -> None:

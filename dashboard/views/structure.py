@@ -9,7 +9,6 @@ import streamlit as st
 from bup import metrics
 from bup.methods import settings_of
 from bup.propagation import paper_factor
-from dashboard import state
 from dashboard.figures import map as maps
 from dashboard.figures.structure import against_figure, binned_medians, factor_figure
 from dashboard.state import View
@@ -61,13 +60,12 @@ def main(view: View) -> None:
             lost = int((~reachable).sum())
             if lost:
                 words += f" {lost:,} papers have no path to any training paper and are not drawn."
-            frame.chart(
+            frame.clickable(
                 figure,
                 f"against_{axis}",
                 words + " The line joins the medians of equally filled bins, with 95 % intervals; "
                 "click a point to pick the paper.",
-                on_select=lambda key=f"against_{axis}": state.pick_selected(key, view.graph),
-                selection_mode="points",
+                lambda node: frame.pick_node(view, node),
             )
         if found:
             rows.append(
@@ -98,7 +96,7 @@ def _factor(view: View) -> None:
     st.subheader("How much of it is the links alone?")
     factor = paper_factor(view.graph, s.lam)
     nodes = np.arange(view.graph.num_nodes)
-    frame.chart(
+    frame.clickable(
         factor_figure(
             view.graph.degree, factor, view.table.message_std.to_numpy(), nodes, view.theme
         ),
@@ -111,8 +109,7 @@ def _factor(view: View) -> None:
             if s.propagation == "paper"
             else " This run uses another rule, so the two need not agree."
         ),
-        on_select=lambda: state.pick_selected("factor", view.graph),
-        selection_mode="points",
+        lambda node: frame.pick_node(view, node),
     )
     same = _correlation(factor, view.table.message_std.to_numpy())
     if same is not None:

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+import bup
+from bup.results import node_table
+from dashboard.figures.locator import locator
+from dashboard.figures.pair import paired_maps
+from dashboard.figures.summary import class_sizes_figure, degrees_figure
+from dashboard.theme import Theme
+
+
+@pytest.fixture(scope="module")
+def tables(cora):
+    return tuple(node_table(bup.fit(cora, m, epochs=5), cora) for m in ("bup", "gcn"))
+
+
+def test_two_maps_show_every_node_twice_and_move_together(tables, cora):
+    places = np.random.RandomState(0).uniform(-1, 1, (cora.num_nodes, 2))
+    labels = ("one <b>", "two")
+    figure = paired_maps(tables, labels, places, "confidence", cora.class_names, Theme(), None)
+    seen = {"x": [], "x2": []}
+    limits = set()
+    for trace in figure.data:
+        if trace.customdata is not None:
+            seen[trace.xaxis] += list(trace.customdata)
+            limits.add((trace.marker.cmin, trace.marker.cmax))
+    assert sorted(seen["x"]) == sorted(seen["x2"]) == list(range(cora.num_nodes))
+    assert len(limits) == 1
+    assert figure.layout.xaxis2.matches == "x" and figure.layout.yaxis2.matches == "y"
+    assert figure.layout.annotations[0].text == "one &lt;b&gt;"
+
+
+def test_the_locator_rings_the_picked_node():
+    places = np.array([[-1.0, -1.0], [1.0, 1.0], [0.0, 0.0]])
+    picture = np.asarray(locator(places, 1, np.array([2]), Theme()))
+    ringed = np.argwhere((picture == (0xE6, 0x9F, 0x00)).all(axis=2)).mean(axis=0)
+    height, width = picture.shape[:2]
+    assert ringed[0] < 0.15 * height and ringed[1] > 0.85 * width
+
+
+def test_the_graphs_figures_are_drawn_as_they_are():
+    sizes = class_sizes_figure({"a<b": 3, "c": 5}, Theme()).data[0]
+    assert list(sizes.x) == [3, 5] and list(sizes.y) == ["a&lt;b", "c"]
+    degrees = degrees_figure([{"degree": "1", "nodes": 4}, {"degree": "2-3", "nodes": 1}], Theme())
+    assert list(degrees.data[0].y) == [4, 1]
