@@ -64,7 +64,10 @@ def theme() -> Theme:
 def graph_names() -> list[str]:
     """The graphs on offer; folders are those that whoever started the server named."""
     folders = [f for f in os.environ.get("BUP_FOLDERS", "").split(os.pathsep) if f]
-    return [*citation.CITATION_GRAPHS, "synthetic", *(f"folder:{f}" for f in folders)]
+    fetched = [name for name in citation.CITATION_GRAPHS if citation.is_cached(name)]
+    others = [name for name in citation.CITATION_GRAPHS if name not in fetched]
+    # What is there comes first: without a network the app opens on the synthetic graph.
+    return [*fetched, "synthetic", *others, *(f"folder:{f}" for f in folders)]
 
 
 def graph_label(name: str) -> str:
