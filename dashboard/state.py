@@ -49,6 +49,17 @@ class View:
     def has_variance(self) -> bool:
         return self.result.var is not None
 
+    @property
+    def answers(self) -> list[str]:
+        """The classes that the model can answer with, in the order of its outputs."""
+        return [self.graph.class_names[c] for c in self.result.split.classes]
+
+    def judged(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Probabilities, targets and indices of the test nodes of learned classes."""
+        split = self.result.split
+        nodes = split.test[~split.is_ood(self.graph.labels[split.test])]
+        return self.result.probs[nodes], split.targets(self.graph.labels[nodes]), nodes
+
     def name_of(self, node: int) -> str:
         """A node's id, with its title where the graph has one."""
         title = f": {self.graph.titles[node]}" if self.graph.titles is not None else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from bup import metrics
@@ -44,7 +43,7 @@ def main(view: View) -> None:
     views = {label_of(v.spec, view): v for v in (view, *found)}
 
     st.subheader("The numbers")
-    parts = {label: _known(v) for label, v in views.items()}
+    parts = {label: v.judged()[:2] for label, v in views.items()}
     numbers = metrics_table(
         {label: data.report(v.spec) for label, v in views.items()},
         {label: bootstrap_intervals(*part) for label, part in parts.items()},
@@ -115,12 +114,6 @@ def main(view: View) -> None:
         selection_mode="single-row",
     )
     frame.exports(view)
-
-
-def _known(view: View) -> tuple[np.ndarray, np.ndarray]:
-    split = view.result.split
-    nodes = split.test[~split.is_ood(view.graph.labels[split.test])]
-    return view.result.probs[nodes], split.targets(view.graph.labels[nodes])
 
 
 main(st.session_state.view)

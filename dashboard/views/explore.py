@@ -166,7 +166,7 @@ def _inspector(view: View) -> None:
     )
     verdict = _verdict(row)
     st.markdown(verdict)
-    names = [view.graph.class_names[c] for c in view.result.split.classes]
+    names = view.answers
     true = row.true if row.true in names else None
     true_index = names.index(true) if true is not None else None
     if view.has_variance:
@@ -394,7 +394,7 @@ def _what_if(view: View) -> None:
     except bup.BupError as error:
         st.warning(plain(error))
         return
-    names = [view.graph.class_names[c] for c in view.result.split.classes]
+    names = view.answers
     std = [float(np.sqrt(i.var).mean()) for i in (before, after)]
     top = [int(i.probs.argmax()) for i in (before, after)]
     facts = st.columns(3)
@@ -432,7 +432,7 @@ def _pair(view: View) -> None:
     if other is None:
         st.caption("Pin one paper, then pick another: both are shown side by side.")
         return
-    names = [view.graph.class_names[c] for c in view.result.split.classes]
+    names = view.answers
     rows = []
     for column, title, node in zip(
         st.columns(2), ("Pinned", "Picked"), (other, view.node), strict=True

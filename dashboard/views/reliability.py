@@ -34,11 +34,11 @@ def main(view: View) -> None:
     )
     with three:
         rival = choose_rival(view, "reliability")
-    probs, targets, nodes = _known(view)
+    probs, targets, nodes = view.judged()
     found = metrics.reliability_bins(probs, targets, bins, scheme or "width")
     other = None
     if rival is not None:
-        rival_probs, rival_targets, _ = _known(rival)
+        rival_probs, rival_targets, _ = rival.judged()
         other = (
             metrics.reliability_bins(rival_probs, rival_targets, bins, scheme or "width"),
             rival.spec.method,
@@ -69,13 +69,6 @@ def main(view: View) -> None:
     _clicked_bin(view, found, nodes)
     _selective(view, rival)
     frame.exports(view)
-
-
-def _known(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Probabilities and targets of the test papers of learned classes."""
-    split = view.result.split
-    nodes = split.test[~split.is_ood(view.graph.labels[split.test])]
-    return view.result.probs[nodes], split.targets(view.graph.labels[nodes]), nodes
 
 
 def _scores(view: View, bins: int) -> None:
@@ -171,7 +164,7 @@ def _selective(view: View, rival: View | None) -> None:
 
 
 def _curve(view: View) -> metrics.RiskCoverage:
-    probs, targets, _ = _known(view)
+    probs, targets, _ = view.judged()
     return metrics.risk_coverage(1 - metrics.confidence(probs), metrics.hits(probs, targets))
 
 
