@@ -11,6 +11,7 @@ from bup import metrics
 from bup.methods import settings_of
 from dashboard import data, state
 from dashboard.components.network import (
+    EgoNetwork,
     colour_limits,
     ego_network,
     network,
@@ -37,32 +38,23 @@ def main(view: View) -> None:
     # Keyed, so that the style sheet can stack the two columns on a narrow page.
     with st.container(key="stacking"):
         left, right = st.columns([3, 2], gap="medium")
+    # The inspector first: it is what somebody who has just clicked is waiting for.
+    with right:
+        _inspector(view)
     with left:
         _map(view, _controls(view))
         _group(view)
-        walk, why, what_if, pair = st.tabs(
-            ["Neighbourhood", "Why this uncertainty?", "What if?", "Compare two papers"]
-        )
-        with walk:
-            ego = _neighbourhood(view)
-        with why:
-            _why(view)
-        with what_if:
-            _what_if(view)
-        with pair:
-            _pair(view)
-    with right:
-        _inspector(view)
-    frame.exports(
-        view,
-        {
-            "This neighbourhood as a web page (works offline)": (
-                f"{view.spec.key}-{view.node}.html",
-                standalone_html(ego),
-                "text/html",
-            )
-        },
-    )
+        # Only the open tab is computed.
+        tabs = dict(zip(TABS, st.tabs(list(TABS), key="tab", bind="query-params"), strict=True))
+        for title, tab in tabs.items():
+            if tab.open:
+                with tab:
+                    TABS[title](view)
+    frame.exports(view, {"This neighbourhood as a web page (works offline)": _export})
+
+
+def _export(view: View) -> tuple[str, str, str]:
+    return f"{view.spec.key}-{view.node}.html", standalone_html(_ego(view)), "text/html"
 
 
 def _controls(view: View) -> np.ndarray:
@@ -245,56 +237,60 @@ _HELP = {
 }
 
 
-def _neighbourhood(view: View):
+def _ego(view: View) -> EgoNetwork:
+    """The neighbourhood as the controls of its tab ask for it, or at their defaults."""
+    scores = _ego_scores(view)
+    score = st.session_state.get("ego_score", scores[0])
+    values = limits = None
+    stage = st.session_state.get("stage", "off")
+    if view.has_variance and stage not in ("off", None):
+        stages = data.layer_stds(view.spec)
+        values, limits = stages[stage], colour_limits(np.concatenate(list(stages.values())))
+        score = "hidden message std"
+    hops = int(st.session_state.get("hops") or 1)
+    return ego_network(
+        view.graph, view.table, view.node, hops, score, view.theme, values=values, limits=limits
+    )
+
+
+def _ego_scores(view: View) -> list[str]:
+    return [key for key, c in maps.available(view.table).items() if c.kind == "score"]
+
+
+def _neighbourhood(view: View) -> None:
     """The ego network: click a neighbour and walk on."""
     one, two = st.columns([1, 2])
-    hops = one.segmented_control("Hops", [1, 2, 3], default=1, key="hops", required=True)
-    scores = [k for k, c in maps.available(view.table).items() if c.kind == "score"]
-    score = two.selectbox(
-        "Colour", scores, key="ego_score", format_func=lambda k: maps.COLOURINGS[k].label
+    one.segmented_control("Hops", [1, 2, 3], default=1, key="hops", required=True)
+    two.selectbox(
+        "Colour",
+        _ego_scores(view),
+        key="ego_score",
+        format_func=lambda k: maps.COLOURINGS[k].label,
     )
-    values = limits = None
     if view.has_variance:
-        stages = data.layer_stds(view.spec)
-        stage = st.segmented_control(
+        st.segmented_control(
             "Variance, layer by layer",
-            ["off", *stages],
+            ["off", *data.layer_stds(view.spec)],
             default="off",
             key="stage",
             required=True,
             help="Colours show the hidden message's standard deviation before, between and after "
             "the two propagation steps, on one scale.",
         )
-        if stage and stage != "off":
-            values, limits = stages[stage], colour_limits(np.concatenate(list(stages.values())))
-            score = "hidden message std"
-    ego = ego_network(
-        view.graph,
-        view.table,
-        view.node,
-        int(hops or 1),
-        score,
-        view.theme,
-        values=values,
-        limits=limits,
-    )
+    ego = _ego(view)
     trail = st.session_state.get("trail", [])
     back, path = st.columns([1, 5])
     back.button(
         "Back", icon=":material/undo:", on_click=state.go_back, disabled=not trail, shortcut="B"
     )
-    path.caption(
-        " › ".join([*trail[-6:], view.graph.node_id(view.node)])
-        if trail
-        else "Click a paper to walk to it."
-    )
+    steps = " › ".join(map(plain, [*trail[-6:], view.graph.node_id(view.node)]))
+    path.caption(steps if trail else "Click a paper to walk to it.")
     network(ego, "ego", lambda: _walked(view), height=460)
     st.caption(
         "Star: the picked paper. Diamond: a class never shown. Cross: a mistake. Yellow is a high "
         "value, blue a low one; larger means more links."
         + (f" {ego.hidden:,} papers further out are not drawn." if ego.hidden else "")
     )
-    return ego
 
 
 def _walked(view: View) -> None:
@@ -460,5 +456,12 @@ def _pair(view: View) -> None:
         rows.append(view.table.iloc[[node]])
     st.dataframe(pd.concat(rows), hide_index=True, width="stretch")
 
+
+TABS = {
+    "Neighbourhood": _neighbourhood,
+    "Why this uncertainty?": _why,
+    "What if?": _what_if,
+    "Compare two papers": _pair,
+}
 
 main(st.session_state.view)

@@ -196,19 +196,29 @@ def _untouched_settings(spec: Spec) -> tuple:
     return complete(Spec(method=spec.method)).settings
 
 
-def exports(view: state.View, extra: dict[str, tuple[str, str, str]] | None = None) -> None:
-    """Downloads at the end of every page; ``extra`` maps a label to (file name, text, type)."""
-    with st.expander("Take it with you", icon=":material/download:"):
+Export = Callable[[state.View], tuple[str, str, str]]
+"""Makes a file name, its text and its type."""
+
+
+def exports(view: state.View, extra: dict[str, Export] | None = None) -> None:
+    """Downloads at the end of every page, made only when somebody opens them."""
+    with st.expander(
+        "Take it with you", icon=":material/download:", key="exports", on_change="rerun"
+    ) as box:
+        if not box.open:
+            return
         st.caption("The command that trains this run again, on any machine:")
         st.code(command_line(view.spec), language="sh")
+        name = f"{view.spec.key}-nodes.csv"
         st.download_button(
             "All nodes as CSV",
             data.table_csv(view.spec),
-            f"{view.spec.key}-nodes.csv",
+            name,
             "text/csv",
             icon=":material/table:",
         )
-        for label, (name, text, kind) in (extra or {}).items():
+        for label, make in (extra or {}).items():
+            name, text, kind = make(view)
             st.download_button(label, text, name, kind, icon=":material/download:")
         st.caption("Every chart has a camera button that saves it as a picture.")
 
