@@ -21,7 +21,8 @@ dashboard: $(RUNTIME)  ## make the environment, get the data, serve the app on l
 	$(BIN)/python -m streamlit run dashboard/app.py --server.port $(PORT)
 
 test: $(DEV)  ## make the environment, run every test
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/browser $(ARGS)
+	$(BIN)/python -m pytest tests/browser $(ARGS)
 
 lint: $(DEV)  ## ruff and mypy
 	$(BIN)/ruff check .
