@@ -16,7 +16,6 @@ import streamlit as st
 
 import bup
 from bup import runs
-from bup.datasets import synthetic
 from bup.graph import Graph, describe
 from bup.inspection import Inspection, inspect, with_links
 from bup.methods import bup as bup_method
@@ -115,11 +114,6 @@ def inspection(
     if not add and not remove:
         return inspect(here, found, node, inputs=inputs(spec.graph))
     return inspect(with_links(here, add, remove), found, node)
-
-
-@st.cache_resource(max_entries=6, show_spinner="Computing the true probabilities ...")
-def true_posterior(name: str) -> np.ndarray:
-    return synthetic.true_posterior(name, links=False)
 
 
 def layer_stds(spec: Spec) -> dict[str, np.ndarray]:
