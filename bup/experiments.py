@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from bup import metrics, runs
+from bup.calibration import fit_scale
 from bup.datasets import load_graph
 from bup.graph import Graph
 from bup.methods import complete
-from bup.methods.base import fit_scale
 from bup.methods.bup import log_probability
 from bup.results import Result, evaluate
 from bup.spec import Spec, Value

@@ -30,6 +30,7 @@ class Result:
     seconds: float
     weights: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
     figures: Mapping[str, float] = field(default_factory=dict)  # what the method fitted besides
+    own_scores: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # [n] each
 
     @property
     def predicted(self) -> np.ndarray:
@@ -46,10 +47,11 @@ class Result:
         if self.var is not None:
             scores["message_std"] = metrics.message_std(self.var)
             scores["message_entropy"] = metrics.message_entropy(self.var)
-        return scores
+        return scores | dict(self.own_scores)
 
     def packed(self) -> Packed:
         arrays = {"probs": self.probs} | {f"weights.{k}": v for k, v in self.weights.items()}
+        arrays |= {f"scores.{k}": v for k, v in self.own_scores.items()}
         arrays |= {k: v for k, v in (("mean", self.mean), ("var", self.var)) if v is not None}
         split = self.split
         arrays |= {"train": split.train, "validation": split.validation, "test": split.test}
@@ -83,15 +85,16 @@ class Result:
                 history=values["history"],
                 best_epoch=values["best_epoch"],
                 seconds=values["seconds"],
-                weights={
-                    name.removeprefix("weights."): array
-                    for name, array in arrays.items()
-                    if name.startswith("weights.")
-                },
+                weights=_group(arrays, "weights."),
                 figures=values["figures"],
+                own_scores=_group(arrays, "scores."),
             )
         except (KeyError, TypeError) as error:
             raise DamagedFile(f"it lacks {error}") from error
+
+
+def _group(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
 
 
 def node_table(result: Result, graph: Graph) -> pd.DataFrame:
@@ -102,7 +105,8 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
     ``correct`` (for labelled nodes of a learned class, else missing), ``degree``, ``distance``
     (links to the nearest training node) and ``mean_distance`` (mean over reachable training nodes),
     both missing where there is no path, then ``confidence``, ``prob_std``, ``predictive_entropy``
-    and, where messages have a variance, ``message_std`` and ``message_entropy``.
+    and, where messages have a variance, ``message_std`` and ``message_entropy``; last, the
+    method's own scores.
     """
     split, names = result.split, np.array([*graph.class_names, ""])
     part = np.full(graph.num_nodes, "unused", dtype=object)
@@ -131,7 +135,7 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
     if result.var is not None:
         columns["message_std"] = metrics.message_std(result.var)
         columns["message_entropy"] = metrics.message_entropy(result.var)
-    return pd.DataFrame(columns)
+    return pd.DataFrame(columns | dict(result.own_scores))
 
 
 def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:

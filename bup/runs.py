@@ -78,8 +78,14 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
         make_split(graph, s.per_class, s.validation, s.test, s.left_out, s.seed) for s in specs
     ]
     seeds = [spec.seed for spec in specs]
-    method = methods.find(specs[0].method)
-    fitted = method.fit(graph, splits, seeds, methods.settings_of(specs[0]), on_epoch)
+    method, settings = methods.find(specs[0].method), methods.settings_of(specs[0])
+    method.check(graph)
+    fitted = [
+        methods.calibrated(f, settings.calibrate, graph, split, seed)
+        for f, split, seed in zip(
+            method.fit(graph, splits, seeds, settings, on_epoch), splits, seeds, strict=True
+        )
+    ]
     seconds = (time.perf_counter() - start) / len(specs)
     return [
         Result(
@@ -93,6 +99,7 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
             seconds=seconds,
             weights=f.weights,
             figures=f.figures,
+            own_scores=f.scores,
         )
         for spec, split, f in zip(specs, splits, fitted, strict=True)
     ]

@@ -5,13 +5,23 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import numpy as np
+import torch
+
+from bup.calibration import CALIBRATORS, Held
 from bup.errors import BupError
+from bup.graph import Graph
 from bup.methods import bup, gcn
-from bup.methods.base import Method
+from bup.methods.base import Fitted, Method
 from bup.settings import checked
 from bup.spec import Spec
+from bup.splits import Split
 
 METHODS: dict[str, Method] = {method.name: method for method in (bup.METHOD, gcn.METHOD)}
+
+
+JOIN = "+"
+"""``gcn+temperature`` is short for method gcn with setting calibrate=temperature."""
 
 
 def find(name: str) -> Method:
@@ -27,5 +37,30 @@ def settings_of(spec: Spec) -> Any:
 
 def complete(spec: Spec) -> Spec:
     """The same run with every setting written out: runs that do the same are then equal."""
+    method, joined, calibrator = spec.method.partition(JOIN)
+    if joined:
+        given = dict(spec.settings)
+        if given.get("calibrate", calibrator) != calibrator:
+            raise BupError(
+                f"{spec.method} asks for {calibrator}, the setting calibrate for "
+                f"{given['calibrate']}: leave one of them out"
+            )
+        given["calibrate"] = calibrator
+        spec = dataclasses.replace(spec, method=method, settings=tuple(given.items()))
     settings = dataclasses.asdict(settings_of(spec))
     return dataclasses.replace(spec, settings=tuple(settings.items()))
+
+
+def calibrated(fitted: Fitted, name: str, graph: Graph, split: Split, seed: int) -> Fitted:
+    """The outcome after a calibration; what a method calibrates itself is already in it."""
+    if name not in CALIBRATORS:
+        return fitted
+    # A Gaussian message is not a logit: there the logarithm of the probability takes its place.
+    scores = fitted.mean if fitted.var is None else None
+    if scores is None:
+        scores = np.log(fitted.probs.clip(1e-30))
+    logits, figures = CALIBRATORS[name].fit(
+        graph, torch.from_numpy(scores), Held.of(graph, split), seed
+    )
+    probs = logits.softmax(-1).numpy()
+    return dataclasses.replace(fitted, probs=probs, figures={**fitted.figures, **figures})

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.optimize import minimize_scalar
 from torch import Tensor
 
+from bup.calibration import CALIBRATORS, Held
+from bup.errors import BupError
 from bup.graph import Graph
+from bup.scores import Score
 from bup.settings import setting
 from bup.splits import Split
 from bup.training import Field, Inputs, Network, OnEpoch, Schedule, Task, Trained, train
@@ -28,6 +30,7 @@ class Fitted:
     var: np.ndarray | None = None  # [n, c] for methods whose messages have a variance
     weights: Mapping[str, np.ndarray] = field(default_factory=dict)
     figures: Mapping[str, float] = field(default_factory=dict)  # e.g. a fitted temperature
+    scores: Mapping[str, np.ndarray] = field(default_factory=dict)  # [n] each, see Method.scores
 
     @classmethod
     def of(
@@ -37,6 +40,7 @@ class Fitted:
         mean: Tensor | None = None,
         var: Tensor | None = None,
         figures: Mapping[str, float] | None = None,
+        scores: Mapping[str, Tensor] | None = None,
     ) -> Fitted:
         return cls(
             probs=probs.numpy(),
@@ -46,6 +50,7 @@ class Fitted:
             var=None if var is None else var.numpy(),
             weights={name: tensor[0].numpy() for name, tensor in trained.parameters.items()},
             figures=figures or {},
+            scores={name: score.numpy() for name, score in (scores or {}).items()},
         )
 
 
@@ -61,10 +66,34 @@ class Method:
     explanation: str  # two sentences for people
     settings: type
     fit: Fit
+    scores: tuple[Score, ...] = ()  # its own, beside those of its class probabilities
+    most_nodes: int | None = None  # it refuses larger graphs ...
+    limit_reason: str = ""  # ... because of this
+    draws_answers: bool = False  # predictions are averages over random draws, not a function
+
+    def check(self, graph: Graph) -> None:
+        """Refuse a graph that the method cannot take."""
+        if self.most_nodes is not None and graph.num_nodes > self.most_nodes:
+            raise BupError(
+                f"{self.name} takes graphs of at most {self.most_nodes:,} nodes "
+                f"({self.limit_reason}), got {graph.name} with {graph.num_nodes:,}: "
+                "choose another method or a smaller graph"
+            )
 
 
 @dataclass(frozen=True)
-class NetworkSettings:
+class MethodSettings:
+    """What every method is asked."""
+
+    calibrate: str = setting(
+        "none",
+        "Adjust the class probabilities afterwards, on the validation nodes.",
+        choices=("none", *CALIBRATORS),
+    )
+
+
+@dataclass(frozen=True)
+class NetworkSettings(MethodSettings):
     """What every network is asked: its width, its regularisation, how long to train it."""
 
     hidden: int = setting(64, "Width of the hidden layer.", low=1, high=1024)
@@ -76,14 +105,6 @@ class NetworkSettings:
 
     def schedule(self, keep: str = "best") -> Schedule:
         return Schedule(self.epochs, self.patience, self.learning_rate, self.weight_decay, keep)
-
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """The nodes that a post-hoc calibration may look at, and their output columns."""
-
-    nodes: Tensor
-    labels: Tensor
 
 
 def fit_network(
@@ -103,16 +124,25 @@ def fit_network(
     everything = inputs.everything()
     fitted = []
     for split, outcome in zip(splits, trained, strict=True):
-        labels = split.targets(graph.labels[split.validation])
-        held = Held(torch.from_numpy(split.validation), torch.from_numpy(labels))
         with torch.no_grad():
-            fitted.append(finish(outcome, everything, held))
+            fitted.append(finish(outcome, everything, Held.of(graph, split)))
     return fitted
 
 
-def fit_scale(nll: Callable[[float], float]) -> float:
-    """The positive number that minimises ``nll``, searched on a logarithmic scale."""
-    found = minimize_scalar(
-        lambda log_scale: nll(float(np.exp(log_scale))), bounds=(-7, 7), method="bounded"
-    )
-    return float(np.exp(found.x))
+FitOne = Callable[[Graph, Split, int, Any, OnEpoch | None], Fitted]
+
+
+def one_by_one(fit_one: FitOne) -> Fit:
+    """A fit for several seeds from a fit for one, for methods that gain nothing from company."""
+
+    def fit(
+        graph: Graph,
+        splits: Sequence[Split],
+        seeds: Sequence[int],
+        settings: Any,
+        on_epoch: OnEpoch | None,
+    ) -> list[Fitted]:
+        pairs = zip(splits, seeds, strict=True)
+        return [fit_one(graph, split, seed, settings, on_epoch) for split, seed in pairs]
+
+    return fit

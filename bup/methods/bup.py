@@ -12,10 +12,12 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from bup import likelihood
+from bup.calibration import CALIBRATORS, Held, fit_scale
 from bup.graph import Graph
 from bup.methods import gcn
-from bup.methods.base import Fitted, Held, Method, NetworkSettings, fit_network, fit_scale
+from bup.methods.base import Fitted, Method, NetworkSettings, fit_network
 from bup.propagation import RULES, SMALLEST_LAM, evidence_variance, paper_factor
+from bup.scores import MESSAGE
 from bup.settings import setting
 from bup.splits import Split
 from bup.training import (
@@ -57,8 +59,9 @@ class Settings(NetworkSettings):
     )
     calibrate: str = setting(
         "none",
-        "Fit one factor on all variances to the validation nodes.",
-        choices=("none", "variance"),
+        "Adjust the class probabilities afterwards, on the validation nodes; 'variance' fits one "
+        "factor on all variances.",
+        choices=("none", "variance", *CALIBRATORS),
     )
 
 
@@ -205,4 +208,5 @@ METHOD = Method(
     "so a doubtful message cannot give a confident answer.",
     settings=Settings,
     fit=fit,
+    scores=MESSAGE,
 )

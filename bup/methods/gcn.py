@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from bup.calibration import Held
 from bup.graph import Graph
-from bup.methods.base import Fitted, Held, Method, NetworkSettings, fit_network, fit_scale
+from bup.methods.base import Fitted, Method, NetworkSettings, fit_network
 from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
@@ -37,11 +38,6 @@ class Settings(NetworkSettings):
         "last",
         "Keep the last weights, as the original does, or those of the best validation epoch.",
         choices=("last", "best"),
-    )
-    calibrate: str = setting(
-        "none",
-        "Fit one temperature on all outputs to the validation nodes.",
-        choices=("none", "temperature"),
     )
 
 
@@ -110,13 +106,7 @@ def fit(
 
     def finish(trained: Trained, everything: Field, held: Held) -> Fitted:
         output = gcn_output(trained.parameters, everything)
-        figures = {}
-        if s.calibrate == "temperature":
-            figures["temperature"] = fit_scale(
-                lambda t: cross_entropy(output[held.nodes] / t, held.labels).item()
-            )
-        probs = (output / figures.get("temperature", 1.0)).softmax(-1)
-        return Fitted.of(trained, probs, mean=output, figures=figures)
+        return Fitted.of(trained, output.softmax(-1), mean=output)
 
     return fit_network(graph, splits, seeds, s.schedule(s.keep), on_epoch, make, finish)
 
