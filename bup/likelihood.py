@@ -110,6 +110,9 @@ def class_probabilities(
             lambda m, v: _softmax_samples(m, v, points, seed).mean(0), mean, var, points
         )
 
+    if rule == "erf":
+        return _in_chunks(_erf_probabilities, mean, var, classes)
+
     def every_label(mean: Tensor, var: Tensor) -> Tensor:
         labels = torch.arange(classes, device=mean.device).repeat(len(mean))
         rows = mean.repeat_interleave(classes, 0), var.repeat_interleave(classes, 0)
@@ -216,6 +219,14 @@ def _erf(mean: Tensor, var: Tensor, labels: Tensor, points: int, seed: int) -> T
     return _LogCdf.apply((label_mean - means) * (label_var + variances).rsqrt()).sum(-1)
 
 
+def _erf_probabilities(mean: Tensor, var: Tensor) -> Tensor:
+    """The same for every label [n, c], normalised; nothing here needs a gradient."""
+    mean, var = mean.double(), var.double()
+    z = (mean[:, :, None] - mean[:, None]) * (var[:, :, None] + var[:, None]).rsqrt()
+    z.diagonal(dim1=1, dim2=2).fill_(math.inf)  # a class does not compete with itself
+    return _log_cdf(z).sum(-1).softmax(-1)
+
+
 def _exact(mean: Tensor, var: Tensor, labels: Tensor, points: int, seed: int) -> Tensor:
     label_mean, label_var, means, variances = _split(mean.double(), var.double(), labels)
     # narrower than this is a step between two neighbouring floats, and p no longer changes
@@ -291,10 +302,10 @@ def _integrand_nodes(offset: Tensor, slope: Tensor, points: int) -> tuple[Tensor
     mode = left + first / (1 + bend)
     # f'' <= -1 bounds the mode from above, and f on both sides of it: where no class is sharp,
     # equal steps between those bounds do
-    reach, slack = math.sqrt(2 * drop), left + first - mode
-    step = (slack + 2 * reach) / points
-    equal = mode - reach + step * _midpoints(points, step), step.log()
-    gentle = (square.amax(-1, keepdim=True) <= _GENTLE**2) & (slack <= reach)
+    around, slack = math.sqrt(2 * drop), left + first - mode
+    step = (slack + 2 * around) / points
+    equal = mode - around + step * _midpoints(points, step), step.log()
+    gentle = (square.amax(-1, keepdim=True) <= _GENTLE**2) & (slack <= around)
     if gentle.all():
         return equal
     top, first, _, _ = log_integrand(mode)
@@ -406,6 +417,15 @@ def _many_log_cdfs_and_ratios(z: Tensor) -> tuple[Tensor, Tensor]:
         far = z < _UNDERFLOW
         log_cdf[far], ratio[far] = _log_cdf_and_ratio(z[far])
     return log_cdf, ratio
+
+
+def _log_cdf(z: Tensor) -> Tensor:
+    """log Phi(z) alone, in the same way."""
+    log_cdf = _cdf(z).log_()
+    if z.numel() and z.amin() < _UNDERFLOW:
+        far = z < _UNDERFLOW
+        log_cdf[far] = _log_cdf_and_ratio(z[far])[0]
+    return log_cdf
 
 
 class _LogCdf(torch.autograd.Function):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,10 @@ class Csr:
             blocks=tuple(m.nnz for m in matrices),
         )
 
+    @cached_property
+    def transposed_values(self) -> Tensor:
+        return self.values[self.transposed_order]
+
     def matmul(self, dense: Tensor, values: Tensor | None = None) -> Tensor:
         """This matrix [r, m] times ``dense`` [m, k]; ``values`` replace its entries if given."""
         return _Product.apply(dense, self, self.values if values is None else values)
@@ -69,7 +74,8 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         m = ctx.matrix
-        values = ctx.values[m.transposed_order]
+        constant = ctx.values is m.values
+        values = m.transposed_values if constant else ctx.values[m.transposed_order]
         product = _weighted_row_sums(
             gradient.contiguous(), m.transposed_columns, m.transposed_starts, values
         )
@@ -79,6 +85,8 @@ class _Product(torch.autograd.Function):
 def _weighted_row_sums(rows: Tensor, which: Tensor, starts: Tensor, weights: Tensor) -> Tensor:
     if len(which) == 0:
         return rows.new_zeros(len(starts) - 1, rows.shape[1])
+    # detached: rows that ask for a gradient would make it take notes for a backward pass of its own
+    rows, weights = rows.detach(), weights.detach()
     return torch.nn.functional.embedding_bag(
         which, rows, starts, mode="sum", per_sample_weights=weights, include_last_offset=True
     )

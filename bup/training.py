@@ -7,10 +7,12 @@ rows that the loss can see: the nodes within two links of a training (or validat
 
 from __future__ import annotations
 
+import ctypes
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -231,6 +233,7 @@ def train(
     on_epoch: OnEpoch | None = None,
 ) -> list[Trained]:
     """Train every seed until it stops improving; see ``Schedule.keep``."""
+    _keep_freed_memory()
     start = time.perf_counter()
     seeds = len(generators)
     parameters = network.parameters
@@ -260,10 +263,9 @@ def train(
             histories[s].append(figures[s])
             if schedule.keep == "last" or figures[s][1] < best[s][0]:
                 best[s] = (figures[s][1], epoch)
-                for name, tensor in parameters.items():
-                    kept[name][s] = tensor.detach()[s]
             if _should_stop(schedule, [f[1] for f in histories[s]], best[s][1]):
                 training.discard(s)
+        _copy_seeds(parameters, kept, [s for s in range(seeds) if best[s][1] == epoch])
         if on_epoch is not None:
             loss, nll, accuracy = np.mean([h[-1] for h in histories], axis=0).tolist()
             seconds = time.perf_counter() - start
@@ -281,6 +283,29 @@ def train(
         )
         for s, h in enumerate(histories)
     ]
+
+
+def _copy_seeds(source: Parameters, target: Parameters, which: list[int]) -> None:
+    for name, tensor in source.items():
+        if len(which) == len(tensor):
+            target[name].copy_(tensor.detach())
+        else:
+            for s in which:
+                target[name][s] = tensor.detach()[s]
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Tell the C library to reuse memory instead of giving it back to the system.
+
+    Every epoch asks for the same large pieces; getting fresh pages for them costs a fifth of the
+    time. Only glibc knows these options; elsewhere nothing happens.
+    """
+    trim_threshold, mmap_max = -1, -4  # names of malloc.h
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
+    if mallopt is not None:
+        mallopt(trim_threshold, 2**31 - 1)
+        mallopt(mmap_max, 0)
 
 
 def _should_stop(schedule: Schedule, validation_nll: list[float], best_epoch: int) -> bool:
