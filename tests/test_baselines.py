@@ -10,7 +10,9 @@ from scipy.integrate import quad
 from scipy.stats import beta, entropy
 from torch.distributions import Kumaraswamy, RelaxedBernoulli
 
-from bup.methods import drop
+import bup
+from bup.graph import Graph
+from bup.methods import drop, ggp
 from bup.scores import SAMPLED, sample_scores
 from bup.sparse import Csr
 
@@ -114,3 +116,83 @@ def test_a_region_gives_the_outputs_of_the_whole_graph(blocks, path_graph, monke
         hidden = dense @ hidden @ weight + p[f"bias_{k}"][0].sum(0)
         hidden = hidden.relu() if k < 4 else hidden
     assert torch.allclose(whole, hidden.log_softmax(-1), atol=1e-3)
+
+
+@pytest.fixture
+def process(path_graph: Graph) -> tuple[ggp.Process, ggp.Region, np.ndarray]:
+    """Posteriors of two classes with three inducing points; the nodes 2, 0 and 4 of a path."""
+    words = sparse.csr_array(np.random.RandomState(0).rand(5, 4))
+    with_loops = sparse.csr_array(path_graph.adjacency + sparse.eye_array(5))
+    means = sparse.csr_array(with_loops.multiply(1 / path_graph.degree[:, None]))
+    inducing = torch.rand(4, 3, generator=generator(), dtype=torch.float64)
+    p = ggp.Process(inducing, classes=2, offset=0.8)
+    with torch.no_grad():
+        p.posterior.variational_mean.normal_(generator=generator(1))
+        noise = torch.randn(1, 2, 3, 3, generator=generator(2), dtype=torch.float64)
+        p.posterior.chol_variational_covar.add_(0.3 * noise)
+    return p, ggp.Region.of(words, means, np.array([2, 0, 4])), words.toarray()
+
+
+NEAR = ((1, 2, 3), (0, 1), (4,))  # the closed neighbourhoods of 2, 0 and 4 on the path
+
+
+def poly(x: np.ndarray, y: np.ndarray) -> float:
+    return (x @ y + 0.8) ** 3
+
+
+def test_kernel_blocks_of_a_graph_process_are_means_over_neighbourhoods(process):
+    p, region, words = process
+    offset = torch.tensor(0.8, dtype=torch.float64)
+    own = [np.mean([poly(words[i], words[j]) for i in near for j in near]) for near in NEAR]
+    assert np.allclose(region.variances(offset), own)
+    points = p.inducing[0].T.numpy()
+    cross = [[np.mean([poly(words[i], z) for i in near]) for z in points] for near in NEAR]
+    assert np.allclose(region.covariances(p.inducing[0], offset), cross)
+
+
+def test_messages_of_a_graph_process_are_the_textbooks(process):
+    p, region, words = process
+    with torch.no_grad():
+        mean, var = p.messages(region)
+    points = p.inducing[0].T.numpy()
+    k_uu = np.array([[poly(a, b) for b in points] for a in points]) + ggp.JITTER * np.eye(3)
+    weights = np.linalg.cholesky(k_uu)
+    for n, near in enumerate(NEAR):
+        k_hu = np.array([np.mean([poly(words[i], z) for i in near]) for z in points])
+        k_hh = np.mean([poly(words[i], words[j]) for i in near for j in near])
+        gain = np.linalg.solve(k_uu, k_hu)
+        for c in range(2):
+            root = p.posterior.chol_variational_covar[0, c].detach().tril().numpy()
+            of_values = weights @ root @ root.T @ weights.T  # covariance of u
+            u = weights @ p.posterior.variational_mean[0, c].detach().numpy()
+            assert mean[n, c].item() == pytest.approx(gain @ u)
+            expected = k_hh - gain @ k_hu + gain @ of_values @ gain
+            assert var[n, c].item() == pytest.approx(max(expected, ggp.SMALLEST_VARIANCE))
+    divergences = []
+    for c in range(2):
+        root = p.posterior.chol_variational_covar[0, c].detach().tril()
+        m = p.posterior.variational_mean[0, c].detach()
+        logs = root.diagonal().abs().log().sum()
+        divergences.append(0.5 * (root.square().sum() + m.square().sum() - 3) - logs)
+    assert p.divergence().item() == pytest.approx(sum(divergences).item())
+
+
+def test_robust_labels_against_draws():
+    mean = torch.tensor([[0.3, -0.2, 0.1]], dtype=torch.float64)
+    var = torch.tensor([[0.5, 0.2, 1.5]], dtype=torch.float64)
+    noise = torch.randn(200_000, 3, generator=generator(), dtype=torch.float64)
+    largest = (mean + var.sqrt() * noise).argmax(-1)
+    hits = torch.nn.functional.one_hot(largest, 3).double()
+    truth = 0.9 * hits + 0.05 * (1 - hits)
+    found = ggp.robust(bup.likelihood.class_probabilities(mean, var), 0.1, 3)
+    assert torch.allclose(found, truth.mean(0), atol=5e-3)
+    assert found.sum().item() == pytest.approx(1)
+    for label in range(3):
+        expected = ggp.expected_log_likelihood(mean, var, torch.tensor([label]), 0.1)
+        assert expected.item() == pytest.approx(truth[:, label].log().mean().item(), abs=0.02)
+
+
+def test_training_a_graph_process_improves_its_bound(cora):
+    result = bup.fit(cora, "ggp", per_class=5, epochs=15, learning_rate=0.005)
+    loss = result.history["loss"]
+    assert all(after < before for before, after in pairwise(loss))

@@ -11,7 +11,7 @@ import torch
 from bup.calibration import CALIBRATORS, Held
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.methods import bup, drop, gcn
+from bup.methods import bup, drop, gcn, ggp
 from bup.methods.base import Fitted, Method
 from bup.settings import checked
 from bup.spec import Spec
@@ -24,6 +24,7 @@ METHODS: dict[str, Method] = {
         gcn.METHOD,
         drop.BBDE,
         drop.BBGDC,
+        ggp.METHOD,
     )
 }
 
