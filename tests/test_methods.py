@@ -20,6 +20,8 @@ from bup.splits import Split
 from bup.training import Inputs, Progress
 
 SHORT = {"epochs": 8}
+ONE_BY_ONE = ("bbde", "bbgdc", "ggp", "vgcn")
+"""Methods that are slow and train no seeds side by side: a small graph will do."""
 
 
 def cliques(size: int = 12, classes: int = 3) -> Graph:
@@ -103,18 +105,26 @@ def test_permuting_the_nodes_permutes_the_result(method):
     moved_split = Split(
         place[split.train], place[split.validation], place[split.test], split.classes, ()
     )
-    settings = METHODS[method].settings(dropout=0.0, **SHORT)
+    names = {f.name for f in dataclasses.fields(METHODS[method].settings)}
+    settings = METHODS[method].settings(**{"dropout": 0.0} if "dropout" in names else {}, **SHORT)
     fits = [
         METHODS[method].fit(g, [s], [0], settings, None)[0]
         for g, s in ((graph, split), (moved, moved_split))
     ]
-    assert np.allclose(fits[0].probs[order], fits[1].probs, atol=1e-5)
+    difference = np.abs(fits[0].probs[order] - fits[1].probs)
+    if METHODS[method].draws_answers:  # other draws for other places
+        assert difference.mean() < 0.05
+    else:
+        assert difference.max() < 1e-5
 
 
 def test_several_seeds_side_by_side_are_the_same_as_one_by_one(method, cora):
-    together = bup.fit_many(cora, method, per_class=5, seeds=[2, 0, 7], epochs=30)
+    graph, request = cora, {"per_class": 5, "epochs": 30}
+    if method in ONE_BY_ONE:
+        graph, request = cliques(), {"per_class": 2, "validation": 8, "test": None, "epochs": 30}
+    together = bup.fit_many(graph, method, seeds=[2, 0, 7], **request)
     for result in together:
-        alone = bup.fit(cora, method, per_class=5, seed=result.spec.seed, epochs=30)
+        alone = bup.fit(graph, method, seed=result.spec.seed, **request)
         assert result.spec == alone.spec and result.best_epoch == alone.best_epoch
         assert np.array_equal(result.probs, alone.probs)
 

@@ -11,13 +11,22 @@ import torch
 from bup.calibration import CALIBRATORS, Held
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.methods import bup, gcn
+from bup.methods import bup, drop, gcn, ggp
 from bup.methods.base import Fitted, Method
 from bup.settings import checked
 from bup.spec import Spec
 from bup.splits import Split
 
-METHODS: dict[str, Method] = {method.name: method for method in (bup.METHOD, gcn.METHOD)}
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        bup.METHOD,
+        gcn.METHOD,
+        drop.BBDE,
+        drop.BBGDC,
+        ggp.METHOD,
+    )
+}
 
 
 JOIN = "+"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,33 @@ class NetworkSettings(MethodSettings):
 
     def schedule(self, keep: str = "best") -> Schedule:
         return Schedule(self.epochs, self.patience, self.learning_rate, self.weight_decay, keep)
+
+
+NEVER = 10**6
+"""The patience of a schedule that does not stop early."""
+
+
+@dataclass(frozen=True)
+class PacedSettings(MethodSettings):
+    """What a method is asked whose authors train it for thousands of epochs."""
+
+    pace: str = setting(
+        "fast",
+        "Train as long as the authors do, or to the same quality in about a tenth of the epochs.",
+        choices=("fast", "authors"),
+    )
+    epochs: int = setting(0, "Epochs at most; 0 leaves it to the pace.", low=0, high=20_000)
+    learning_rate: float = setting(
+        0.0, "Step size of Adam; 0 leaves it to the pace.", low=0, high=1
+    )
+
+    def schedule(self, paces: Mapping[str, Schedule]) -> Schedule:
+        pace = paces[self.pace]
+        return replace(
+            pace,
+            epochs=self.epochs or pace.epochs,
+            learning_rate=self.learning_rate or pace.learning_rate,
+        )
 
 
 def fit_network(

@@ -1,0 +1,230 @@
+"""Learned edge dropout (Hasanzadeh et al. 2020): every layer keeps links with a random rate.
+
+BBDE draws one mask over the links per layer; BBGDC one for each block of features.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+from torch.nn.functional import nll_loss, softplus
+
+from bup.graph import Graph
+from bup.methods.base import NEVER, Fitted, Method, PacedSettings, one_by_one
+from bup.scores import SAMPLED, sample_scores
+from bup.settings import setting
+from bup.sparse import Csr
+from bup.splits import Split
+from bup.training import OnEpoch, Parameters, Schedule, train
+
+LAYERS = 4
+TEMPERATURE = 0.67  # of the relaxed masks
+PRIOR = 0.8  # keep rates are Beta(PRIOR, 1) before anything is seen
+KL_RAMP = 20  # epochs until the divergence from the prior counts in full
+VALIDATION_DRAWS = 4
+
+PACES = {
+    "fast": Schedule(epochs=200, patience=50, learning_rate=0.005, weight_decay=0),
+    "authors": Schedule(2000, NEVER, learning_rate=0.005, weight_decay=0, keep="last"),
+}
+
+
+@dataclass(frozen=True)
+class Settings(PacedSettings):
+    hidden: int = setting(128, "Width of the three hidden layers.", low=2, high=1024)
+    decay: float = setting(
+        5e-3, "Pull of weights to zero, the weaker the more links a layer keeps.", low=0, high=1
+    )
+    samples: int = setting(20, "Draws that a prediction averages.", low=1, high=1000)
+
+
+def kumaraswamy(u: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """A draw from Kumaraswamy(a, b) for a uniform ``u``; differentiable in a and b."""
+    return (1 - u ** (1 / b)).clamp(1e-6, 1 - 1e-6) ** (1 / a)
+
+
+def kl_from_prior(a: Tensor, b: Tensor, alpha: float = PRIOR) -> Tensor:
+    """KL(Kumaraswamy(a, b) || Beta(alpha, 1))."""
+    mean_log = -np.euler_gamma - torch.digamma(b) - 1 / b
+    return (1 - alpha / a) * mean_log + (a * b).log() - math.log(alpha) - (b - 1) / b
+
+
+def masked_product(matrix: Csr, dense: Tensor, logit: Tensor, generator: torch.Generator) -> Tensor:
+    """A sparse matrix times ``dense``, each entry kept with probability sigmoid(logit), relaxed.
+
+    All entries share one logit. Its gradient is that of the product in the direction of the masks'
+    slope: one more sparse product, instead of a gradient for every entry.
+    """
+    u = torch.rand(len(matrix.values), generator=generator).clamp_(1e-6, 1 - 1e-6)
+    mask = ((u.logit_() + logit.detach()) / TEMPERATURE).sigmoid_()
+    kept = matrix.values * mask
+    product = matrix.matmul(dense, kept)
+    if not logit.requires_grad:
+        return product
+    slope = kept * (1 - mask) / TEMPERATURE
+    with torch.no_grad():
+        direction = matrix.matmul(dense, slope)
+    return product + (logit - logit.detach()) * direction
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The rows that some target nodes' outputs depend on: every layer reads one link further."""
+
+    words: Csr  # [nodes within LAYERS links, f]
+    steps: list[Csr]  # per layer: [nodes to compute, nodes to read], rows sum to one
+    labels: Tensor
+
+    @classmethod
+    def of(
+        cls,
+        words: sparse.csr_array,
+        kernel: sparse.csr_array,
+        nodes: np.ndarray,
+        labels: np.ndarray,
+    ) -> Region:
+        steps: list[Csr] = []
+        for _ in range(LAYERS):
+            rows = kernel[nodes]
+            nodes = np.unique(rows.indices)
+            steps.insert(0, Csr.from_scipy(sparse.csr_array(rows[:, nodes])))
+        return cls(Csr.from_scipy(words[nodes]), steps, torch.from_numpy(labels))
+
+
+def initial_parameters(
+    words: int, hidden: int, classes: int, blocks: int, generator: torch.Generator
+) -> Parameters:
+    """Layer k's weights are [1, blocks, in / blocks, out]; the first layer has one block."""
+
+    def uniform(low: float, high: float, *shape: int) -> Tensor:
+        return low + (high - low) * torch.rand(1, *shape, generator=generator)
+
+    widths = [words, *[hidden] * (LAYERS - 1), classes]
+    p = {"keep_a": uniform(1, 1.5, LAYERS), "keep_b": uniform(0.49, 0.51, LAYERS)}
+    for k in range(LAYERS):
+        parts, out = (blocks if k else 1), widths[k + 1]
+        scale = out**-0.5
+        weight = torch.randn(1, parts, widths[k] // parts, out, generator=generator) * scale
+        p |= {f"weight_{k + 1}": weight, f"bias_{k + 1}": uniform(-scale, scale, parts, out)}
+    return p
+
+
+def keep_rates(p: Parameters, generator: torch.Generator) -> Tensor:
+    """A random share of links to keep for each layer [LAYERS]."""
+    u = torch.rand(LAYERS, generator=generator).clamp_(1e-6, 1 - 1e-6)
+    return kumaraswamy(u, softplus(p["keep_a"][0]), softplus(p["keep_b"][0]))
+
+
+def log_probabilities(
+    p: Parameters, region: Region, draws: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Log class probabilities [draws, targets, c] and keep rates [draws, LAYERS] of random draws.
+
+    Each draw has its own keep rates and masks; all of them share the product with the words.
+    """
+    first = region.words.matmul(p["weight_1"][0, 0])
+    rates = torch.stack([keep_rates(p, generator) for _ in range(draws)])
+    outputs = []
+    for logits in rates.logit():
+        hidden = masked_product(region.steps[0], first, logits[0], generator) + p["bias_1"][0, 0]
+        for k in range(1, LAYERS):
+            weights, biases = p[f"weight_{k + 1}"][0], p[f"bias_{k + 1}"][0]
+            parts = hidden.relu().chunk(len(weights), dim=1)
+            hidden = biases.sum(0)
+            for part, weight in zip(parts, weights, strict=True):
+                product = masked_product(region.steps[k], part @ weight, logits[k], generator)
+                hidden = hidden + product
+        outputs.append(hidden)
+    return torch.stack(outputs).log_softmax(-1), rates
+
+
+class _Network:
+    decayed: tuple[str, ...] = ()  # the pull to zero is part of the loss: it depends on the draw
+
+    def __init__(
+        self, train: Region, validation: Region, s: Settings, parameters: Parameters, seed: int
+    ) -> None:
+        self.train, self.held, self.s = train, validation, s
+        self.parameters, self.seed, self.epoch = parameters, seed, 0
+
+    def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
+        p = self.parameters
+        self.epoch += 1
+        log_probs, rates = log_probabilities(p, self.train, 1, generators[0])
+        kl = kl_from_prior(softplus(p["keep_a"]), softplus(p["keep_b"])).sum()
+        squares = [
+            p[f"weight_{k}"].square().sum() + p[f"bias_{k}"].square().sum()
+            for k in range(1, LAYERS + 1)
+        ]
+        pull = self.s.decay * ((1 - rates[0]) * torch.stack(squares)).sum()
+        fit = nll_loss(log_probs[0], self.train.labels)
+        return (fit + pull + min(1, self.epoch / KL_RAMP) * kl)[None]
+
+    def validation(self) -> tuple[Tensor, Tensor]:
+        # The same draws at every epoch, so that epochs differ by their weights and not by luck.
+        generator = torch.Generator().manual_seed(self.seed)
+        log_probs, _ = log_probabilities(self.parameters, self.held, VALIDATION_DRAWS, generator)
+        log_mean = log_probs.logsumexp(0) - math.log(VALIDATION_DRAWS)
+        hits = log_mean.argmax(-1) == self.held.labels
+        return nll_loss(log_mean, self.held.labels)[None], hits.float().mean()[None]
+
+
+def fit_one(
+    graph: Graph,
+    split: Split,
+    seed: int,
+    s: Settings,
+    on_epoch: OnEpoch | None,
+    blocks: int,
+) -> Fitted:
+    with_loops = sparse.csr_array(graph.adjacency + sparse.eye_array(graph.num_nodes))
+    kernel = sparse.csr_array(with_loops.multiply(1 / graph.degree[:, None]))
+    words = sparse.csr_array(graph.features)
+
+    def region(nodes: np.ndarray) -> Region:
+        return Region.of(words, kernel, nodes, split.targets(graph.labels[nodes]))
+
+    generator = torch.Generator().manual_seed(seed)
+    p = initial_parameters(
+        graph.num_features, s.hidden // blocks * blocks, len(split.classes), blocks, generator
+    )
+    network = _Network(region(split.train), region(split.validation), s, p, seed)
+    (trained,) = train(network, s.schedule(PACES), [generator], on_epoch)
+    with torch.no_grad():
+        everything = region(np.arange(graph.num_nodes))
+        log_probs, rates = log_probabilities(trained.parameters, everything, s.samples, generator)
+        probs, scores = sample_scores(log_probs.exp())
+    figures = {"kept_links": rates.mean().item()}
+    return Fitted.of(trained, probs, figures=figures, scores=scores)
+
+
+BBDE = Method(
+    name="bbde",
+    title="Learned link dropout (BBDE)",
+    explanation="Four layers of a graph network, each of which drops links at random, with a rate "
+    "that is learned and itself uncertain. The answer is the mean over many random droppings, and "
+    "where these disagree the network does not know.",
+    settings=Settings,
+    fit=one_by_one(partial(fit_one, blocks=1)),
+    scores=SAMPLED,
+    draws_answers=True,
+)
+
+BBGDC = Method(
+    name="bbgdc",
+    title="Learned link dropout per feature (BBGDC)",
+    explanation="As in BBDE, every layer drops links at random with a learned rate, but a link can "
+    "be dropped for one half of the features and stay for the other. The answer is the mean over "
+    "many random droppings, and where these disagree the network does not know.",
+    settings=Settings,
+    fit=one_by_one(partial(fit_one, blocks=2)),
+    scores=SAMPLED,
+    draws_answers=True,
+)

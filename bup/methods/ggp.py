@@ -1,0 +1,241 @@
+"""Graph Gaussian process (Ng et al. 2018): random functions, averaged over neighbourhoods.
+
+Class c has a function f_c ~ GP(0, k) of a node's words, and node n the mean h_c(n) of f_c over n
+and its neighbours; the largest h gives the label. Functions are known by their values u at inducing
+points, so three blocks of the kernel are needed: K_uu, K_hu and the diagonal of K_hh.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfTransformer
+from threadpoolctl import threadpool_limits
+from torch import Tensor
+from torch.distributions import kl_divergence
+
+from bup import likelihood
+from bup.graph import Graph
+from bup.methods.base import NEVER, Fitted, Method, PacedSettings, one_by_one
+from bup.scores import Score
+from bup.settings import setting
+from bup.sparse import Csr
+from bup.splits import Split
+from bup.training import OnEpoch, Parameters, Schedule, train
+
+POWER = 3  # of the kernel (x . x' + offset)^3
+JITTER = 1e-5
+SMALLEST_VARIANCE = 1e-6
+KMEANS_STEPS = 20
+CHUNK = 512  # nodes whose neighbourhoods are looked at together
+
+PACES = {
+    "fast": Schedule(epochs=500, patience=50, learning_rate=0.04, weight_decay=0),
+    "authors": Schedule(10_000, NEVER, learning_rate=5e-4, weight_decay=0, keep="last"),
+}
+
+
+@dataclass(frozen=True)
+class Settings(PacedSettings):
+    error_rate: float = setting(
+        1e-3,
+        "How often a label is taken to be wrong: no probability falls below its share of this.",
+        low=1e-9,
+        high=0.5,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Some target nodes and all they are the means of: what the kernel's blocks are made of."""
+
+    words: Csr  # [near, f] of the targets and their neighbours
+    means: Csr  # [targets, near], rows sum to one
+    moments: Tensor  # [targets, POWER]: mean over pairs of neighbours of (x . x')^k, k = 1, 2, 3
+
+    @classmethod
+    def of(cls, words: sparse.csr_array, means: sparse.csr_array, nodes: np.ndarray) -> Region:
+        rows = means[nodes]
+        near = np.unique(rows.indices)
+        rows, words = sparse.csr_array(rows[:, near]), words[near]
+        dots = (words @ words.T).toarray()
+        moments = [(rows @ dots**k * rows.toarray()).sum(axis=1) for k in range(1, POWER + 1)]
+        return cls(
+            words=Csr.from_scipy(words, torch.float64),
+            means=Csr.from_scipy(rows, torch.float64),
+            moments=torch.from_numpy(np.stack(moments, axis=1)),
+        )
+
+    def variances(self, offset: Tensor) -> Tensor:
+        """The diagonal of K_hh [targets]: a polynomial in the offset, by the binomial theorem."""
+        orders = range(1, POWER + 1)
+        terms = [
+            math.comb(POWER, k) * self.moments[:, k - 1] * offset ** (POWER - k) for k in orders
+        ]
+        return offset**POWER + torch.stack(terms).sum(0)
+
+    def covariances(self, inducing: Tensor, offset: Tensor) -> Tensor:
+        """K_hu [targets, m] for inducing points [f, m]."""
+        return self.means.matmul((self.words.matmul(inducing) + offset) ** POWER)
+
+
+class Process:
+    """Whitened posteriors over the inducing values, one per class, and the kernel they share."""
+
+    def __init__(self, inducing: Tensor, classes: int, offset: float) -> None:
+        # GPyTorch takes seconds to load: only who fits a process waits for it.
+        from gpytorch.distributions import MultivariateNormal
+        from gpytorch.kernels import PolynomialKernel
+        from gpytorch.variational import CholeskyVariationalDistribution
+        from linear_operator.operators import IdentityLinearOperator
+
+        points = inducing.shape[1]
+        each = torch.Size([1, classes])
+        self.inducing = inducing[None]  # [1, f, m]
+        self.posterior = CholeskyVariationalDistribution(points, batch_shape=each).double()
+        self.kernel = PolynomialKernel(power=POWER, batch_shape=torch.Size([1])).double()
+        self.kernel.offset = torch.tensor([[offset]])
+        self.prior = MultivariateNormal(
+            torch.zeros(*each, points, dtype=torch.float64),
+            IdentityLinearOperator(points, batch_shape=each, dtype=torch.float64),
+        )
+
+    def parameters(self) -> Parameters:
+        return {
+            "inducing": self.inducing,
+            "raw_offset": self.kernel.raw_offset,
+            "mean": self.posterior.variational_mean,
+            "root": self.posterior.chol_variational_covar,
+        }
+
+    def divergence(self) -> Tensor:
+        """KL(q || p), summed over the classes."""
+        return kl_divergence(self.posterior(), self.prior).sum()
+
+    def messages(self, region: Region) -> tuple[Tensor, Tensor]:
+        """Mean and variance [targets, c] of every class's h."""
+        q = self.posterior()
+        inducing, offset = self.inducing[0], self.kernel.offset.squeeze()
+        points = inducing.T
+        among = self.kernel(points, points).to_dense()[0]  # K_uu
+        root = torch.linalg.cholesky(among + JITTER * torch.eye(len(among), dtype=among.dtype))
+        cross = region.covariances(inducing, offset)
+        whitened = torch.linalg.solve_triangular(root, cross.T, upper=False)  # [m, targets]
+        explained = whitened.square().sum(0)
+        spread = (q.scale_tril[0].mT @ whitened).square().sum(1)  # [c, targets]
+        variance = (region.variances(offset) - explained + spread).clamp_min(SMALLEST_VARIANCE)
+        return (q.mean[0] @ whitened).T, variance.T
+
+
+def robust(probs: Tensor, error_rate: float, classes: int) -> Tensor:
+    """Probabilities of labels that are wrong at the error rate, from those of the largest h."""
+    return probs * (1 - error_rate) + (1 - probs) * error_rate / (classes - 1)
+
+
+def expected_log_likelihood(mean: Tensor, var: Tensor, labels: Tensor, error_rate: float) -> Tensor:
+    """Mean over messages of the log of a label's robust probability [targets]."""
+    right = likelihood.log_likelihood(mean, var, labels, rule="exact", check=False).exp()
+    wrong = math.log(error_rate / (mean.shape[-1] - 1))
+    return right * math.log1p(-error_rate) + (1 - right) * wrong
+
+
+class _Network:
+    decayed: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        process: Process,
+        train: Region,
+        held: Region,
+        labels: tuple[Tensor, Tensor],
+        s: Settings,
+    ) -> None:
+        self.process, self.train, self.held, self.s = process, train, held, s
+        self.train_labels, self.held_labels = labels
+        self.parameters = process.parameters()
+
+    def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
+        mean, var = self.process.messages(self.train)
+        fit = expected_log_likelihood(mean, var, self.train_labels, self.s.error_rate)
+        return (self.process.divergence() - fit.sum())[None] / len(fit)
+
+    def validation(self) -> tuple[Tensor, Tensor]:
+        mean, var = self.process.messages(self.held)
+        log_right = likelihood.log_likelihood(
+            mean, var, self.held_labels, rule="exact", check=False
+        )
+        probs = robust(log_right.exp(), self.s.error_rate, mean.shape[-1])
+        hits = mean.argmax(-1) == self.held_labels
+        return -probs.log().mean()[None], hits.double().mean()[None]
+
+
+def prepared_words(graph: Graph) -> sparse.csr_array:
+    """Words weighted by how rare they are (TF-IDF), rows of length one."""
+    words = sparse.csr_array(graph.features, dtype=np.float64)
+    return sparse.csr_array(TfidfTransformer(smooth_idf=True).fit_transform(words))
+
+
+def centres(words: sparse.csr_array, start: np.ndarray) -> Tensor:
+    """k-means centres of all nodes' words [f, m], beginning at the ``start`` nodes.
+
+    On one thread, for several add up in any order and the same seed would not be the same run.
+    """
+    first = words[start].toarray()
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different nodes than centres
+        means = KMeans(len(start), init=first, n_init=1, max_iter=KMEANS_STEPS).fit(words)
+    return torch.from_numpy(np.ascontiguousarray(means.cluster_centers_.T))
+
+
+def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
+    words = prepared_words(graph)
+    with_loops = sparse.csr_array(graph.adjacency + sparse.eye_array(graph.num_nodes))
+    means = sparse.csr_array(with_loops.multiply(1 / graph.degree[:, None]))
+    generator = torch.Generator().manual_seed(seed)
+    offset = abs(5 + torch.randn(1, generator=generator).item())
+    process = Process(centres(words, split.train), len(split.classes), offset)
+    parts = split.train, split.validation
+    train_region, held = (Region.of(words, means, nodes) for nodes in parts)
+    labels = [torch.from_numpy(split.targets(graph.labels[nodes])) for nodes in parts]
+    network = _Network(process, train_region, held, (labels[0], labels[1]), s)
+    (trained,) = train(network, s.schedule(PACES), [generator], on_epoch)
+    with torch.no_grad():
+        for name, tensor in process.parameters().items():
+            tensor.copy_(trained.parameters[name])
+        chunks = np.array_split(np.arange(graph.num_nodes), math.ceil(graph.num_nodes / CHUNK))
+        found = [process.messages(Region.of(words, means, nodes)) for nodes in chunks]
+        mean, var = (torch.cat(part) for part in zip(*found, strict=True))
+        probs = robust(likelihood.class_probabilities(mean, var), s.error_rate, mean.shape[-1])
+    return Fitted.of(
+        trained,
+        probs.float(),
+        figures={"offset": process.kernel.offset.item()},
+        scores={LATENT_STD.name: var.sqrt().mean(-1).float()},
+    )
+
+
+LATENT_STD = Score(
+    "latent_std",
+    "Std of the random functions",
+    "epistemic",
+    "Standard deviation of the node's mean of the random functions, averaged over classes.",
+)
+
+METHOD = Method(
+    name="ggp",
+    title="Graph Gaussian process (GGP)",
+    explanation="Each class has a random function of a node's words, and a node compares the means "
+    "of these functions over itself and its neighbours. Training nodes with similar words settle "
+    "the functions; where there are none they stay uncertain, and so does the answer.",
+    settings=Settings,
+    fit=one_by_one(fit_one),
+    scores=(LATENT_STD,),
+)

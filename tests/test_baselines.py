@@ -1,0 +1,198 @@
+"""The pieces that the paper's baselines are made of, against slow and obvious arithmetic."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from scipy.integrate import quad
+from scipy.stats import beta, entropy
+from torch.distributions import Kumaraswamy, RelaxedBernoulli
+
+import bup
+from bup.graph import Graph
+from bup.methods import drop, ggp
+from bup.scores import SAMPLED, sample_scores
+from bup.sparse import Csr
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def random_matrix(rows: int, columns: int) -> sparse.csr_array:
+    return sparse.random_array((rows, columns), density=0.4, rng=0, format="csr")
+
+
+def test_sampled_scores_split_the_entropy_of_the_mean():
+    probs = torch.rand(5, 4, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    probs /= probs.sum(-1, keepdim=True)
+    probs[:, 0] = torch.tensor([1.0, 0.0, 0.0])  # all draws certain, and of the same class
+    mean, scores = sample_scores(probs)
+    assert set(scores) == {score.name for score in SAMPLED}
+    assert torch.allclose(mean, sum(probs) / 5)
+    for node in range(4):
+        draws = probs[:, node].numpy()
+        divergences = [entropy(draw, draws.mean(axis=0)) for draw in draws]
+        assert scores["mutual_information"][node].item() == pytest.approx(np.mean(divergences))
+        entropies = [entropy(draw) for draw in draws]
+        assert scores["expected_entropy"][node].item() == pytest.approx(np.mean(entropies))
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.4, 0.9), (0.7, 2.5), (3.0, 1.0)])
+def test_the_divergence_of_keep_rates_is_its_integral(a, b):
+    shape = torch.tensor(a, dtype=torch.float64), torch.tensor(b, dtype=torch.float64)
+    posterior, prior = Kumaraswamy(*shape), beta(drop.PRIOR, 1)
+
+    def integrand(u: float) -> float:  # over quantiles, which takes the poles out
+        rate = drop.kumaraswamy(torch.tensor(u, dtype=torch.float64), *shape)
+        return posterior.log_prob(rate).item() - prior.logpdf(rate.item())
+
+    expected, _ = quad(integrand, 1e-6, 1 - 1e-6, limit=200)
+    assert drop.kl_from_prior(*shape).item() == pytest.approx(expected, abs=1e-3)
+
+
+def test_keep_rates_follow_their_distribution():
+    a, b = torch.tensor(1.3), torch.tensor(0.8)
+    rates = drop.kumaraswamy(torch.rand(20_000, generator=generator()), a, b)
+    theory = Kumaraswamy(a, b)
+    assert rates.mean().item() == pytest.approx(theory.mean.item(), abs=0.01)
+    assert rates.var().item() == pytest.approx(theory.variance.item(), abs=0.01)
+
+
+def test_a_masked_product_is_the_dense_one_and_so_are_its_gradients():
+    matrix = random_matrix(6, 5)
+    dense = torch.randn(5, 3, generator=generator()).requires_grad_(True)
+    logit = torch.tensor(0.4, requires_grad=True)
+    weight = torch.randn(6, 3, generator=generator(1))
+    product = drop.masked_product(Csr.from_scipy(matrix), dense, logit, generator(2))
+    found = torch.autograd.grad((product * weight).sum(), (dense, logit))
+
+    u = torch.rand(matrix.nnz, generator=generator(2))
+    logistic = u.log() - (1 - u).log()
+    mask = torch.zeros(6, 5)
+    rows, columns = matrix.nonzero()
+    mask[rows, columns] = torch.sigmoid((logit + logistic) / drop.TEMPERATURE)
+    slow = (mask * torch.from_numpy(matrix.toarray()).float()) @ dense
+    expected = torch.autograd.grad((slow * weight).sum(), (dense, logit))
+    assert torch.allclose(product, slow, atol=1e-5)
+    for one, other in zip(found, expected, strict=True):
+        assert torch.allclose(one, other, atol=1e-5)
+
+
+def test_masks_are_relaxed_bernoulli_draws():
+    n, logit = 20_000, torch.tensor(0.7)
+    diagonal = Csr.from_scipy(sparse.csr_array(sparse.eye_array(n)))
+    masks = drop.masked_product(diagonal, torch.ones(n, 1), logit, generator())[:, 0]
+    density = RelaxedBernoulli(torch.tensor(drop.TEMPERATURE), logits=logit)
+    edges = torch.linspace(0, 1, 11)
+    for low, high in pairwise(edges):
+        grid = torch.linspace(low.item(), high.item(), 402)[1:-1]
+        share = density.log_prob(grid).exp().mean() * (high - low)
+        found = ((masks > low) & (masks <= high)).float().mean()
+        assert found.item() == pytest.approx(share.item(), abs=0.02)
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_region_gives_the_outputs_of_the_whole_graph(blocks, path_graph, monkeypatch):
+    # With certain masks nothing is random, and the rows that a region leaves out cannot matter.
+    monkeypatch.setattr(drop, "keep_rates", lambda p, g: torch.full((drop.LAYERS,), 1 - 1e-7))
+    monkeypatch.setattr(drop, "TEMPERATURE", 1e-3)
+    p = drop.initial_parameters(5, 4, 2, blocks, generator())
+    words = path_graph.features
+    kernel = sparse.csr_array(path_graph.adjacency + sparse.eye_array(5))
+    regions = [
+        drop.Region.of(words, kernel, nodes, np.zeros(len(nodes)))
+        for nodes in (np.array([4, 1]), np.arange(5))
+    ]
+    part, whole = (drop.log_probabilities(p, region, 1, generator())[0][0] for region in regions)
+    assert torch.allclose(part, whole[[4, 1]], atol=1e-4)
+
+    dense = torch.from_numpy(kernel.toarray()).float()
+    hidden = torch.from_numpy(words.toarray())
+    for k in range(1, 5):
+        weight = p[f"weight_{k}"][0].flatten(0, 1)  # blocks, one below the other, are one matrix
+        hidden = dense @ hidden @ weight + p[f"bias_{k}"][0].sum(0)
+        hidden = hidden.relu() if k < 4 else hidden
+    assert torch.allclose(whole, hidden.log_softmax(-1), atol=1e-3)
+
+
+@pytest.fixture
+def process(path_graph: Graph) -> tuple[ggp.Process, ggp.Region, np.ndarray]:
+    """Posteriors of two classes with three inducing points; the nodes 2, 0 and 4 of a path."""
+    words = sparse.csr_array(np.random.RandomState(0).rand(5, 4))
+    with_loops = sparse.csr_array(path_graph.adjacency + sparse.eye_array(5))
+    means = sparse.csr_array(with_loops.multiply(1 / path_graph.degree[:, None]))
+    inducing = torch.rand(4, 3, generator=generator(), dtype=torch.float64)
+    p = ggp.Process(inducing, classes=2, offset=0.8)
+    with torch.no_grad():
+        p.posterior.variational_mean.normal_(generator=generator(1))
+        noise = torch.randn(1, 2, 3, 3, generator=generator(2), dtype=torch.float64)
+        p.posterior.chol_variational_covar.add_(0.3 * noise)
+    return p, ggp.Region.of(words, means, np.array([2, 0, 4])), words.toarray()
+
+
+NEAR = ((1, 2, 3), (0, 1), (4,))  # the closed neighbourhoods of 2, 0 and 4 on the path
+
+
+def poly(x: np.ndarray, y: np.ndarray) -> float:
+    return (x @ y + 0.8) ** 3
+
+
+def test_kernel_blocks_of_a_graph_process_are_means_over_neighbourhoods(process):
+    p, region, words = process
+    offset = torch.tensor(0.8, dtype=torch.float64)
+    own = [np.mean([poly(words[i], words[j]) for i in near for j in near]) for near in NEAR]
+    assert np.allclose(region.variances(offset), own)
+    points = p.inducing[0].T.numpy()
+    cross = [[np.mean([poly(words[i], z) for i in near]) for z in points] for near in NEAR]
+    assert np.allclose(region.covariances(p.inducing[0], offset), cross)
+
+
+def test_messages_of_a_graph_process_are_the_textbooks(process):
+    p, region, words = process
+    with torch.no_grad():
+        mean, var = p.messages(region)
+    points = p.inducing[0].T.numpy()
+    k_uu = np.array([[poly(a, b) for b in points] for a in points]) + ggp.JITTER * np.eye(3)
+    weights = np.linalg.cholesky(k_uu)
+    for n, near in enumerate(NEAR):
+        k_hu = np.array([np.mean([poly(words[i], z) for i in near]) for z in points])
+        k_hh = np.mean([poly(words[i], words[j]) for i in near for j in near])
+        gain = np.linalg.solve(k_uu, k_hu)
+        for c in range(2):
+            root = p.posterior.chol_variational_covar[0, c].detach().tril().numpy()
+            of_values = weights @ root @ root.T @ weights.T  # covariance of u
+            u = weights @ p.posterior.variational_mean[0, c].detach().numpy()
+            assert mean[n, c].item() == pytest.approx(gain @ u)
+            expected = k_hh - gain @ k_hu + gain @ of_values @ gain
+            assert var[n, c].item() == pytest.approx(max(expected, ggp.SMALLEST_VARIANCE))
+    divergences = []
+    for c in range(2):
+        root = p.posterior.chol_variational_covar[0, c].detach().tril()
+        m = p.posterior.variational_mean[0, c].detach()
+        logs = root.diagonal().abs().log().sum()
+        divergences.append(0.5 * (root.square().sum() + m.square().sum() - 3) - logs)
+    assert p.divergence().item() == pytest.approx(sum(divergences).item())
+
+
+def test_robust_labels_against_draws():
+    mean = torch.tensor([[0.3, -0.2, 0.1]], dtype=torch.float64)
+    var = torch.tensor([[0.5, 0.2, 1.5]], dtype=torch.float64)
+    noise = torch.randn(200_000, 3, generator=generator(), dtype=torch.float64)
+    largest = (mean + var.sqrt() * noise).argmax(-1)
+    hits = torch.nn.functional.one_hot(largest, 3).double()
+    truth = 0.9 * hits + 0.05 * (1 - hits)
+    found = ggp.robust(bup.likelihood.class_probabilities(mean, var), 0.1, 3)
+    assert torch.allclose(found, truth.mean(0), atol=5e-3)
+    assert found.sum().item() == pytest.approx(1)
+    for label in range(3):
+        expected = ggp.expected_log_likelihood(mean, var, torch.tensor([label]), 0.1)
+        assert expected.item() == pytest.approx(truth[:, label].log().mean().item(), abs=0.02)
+
+
+def test_training_a_graph_process_improves_its_bound(cora):
+    result = bup.fit(cora, "ggp", per_class=5, epochs=15, learning_rate=0.005)
+    loss = result.history["loss"]
+    assert all(after < before for before, after in pairwise(loss))
