@@ -52,6 +52,13 @@ def gcn_kernel(graph: Graph) -> sparse.csr_array:
     return sparse.csr_array(with_loops.multiply(root[:, None]).multiply(root[None, :]))
 
 
+def normalised_links(graph: Graph) -> sparse.csr_array:
+    """D^-1/2 A D^-1/2 without self-loops; nodes without links have empty rows."""
+    links = np.asarray(graph.adjacency.sum(axis=1)).ravel()
+    root = sparse.diags_array(np.where(links > 0, 1 / np.sqrt(np.maximum(links, 1)), 0))
+    return sparse.csr_array(root @ graph.adjacency @ root)
+
+
 def normalised_rows(features: sparse.csr_array | np.ndarray) -> sparse.csr_array:
     """Features with rows that sum to 1 in absolute value; empty rows stay empty."""
     matrix = sparse.csr_array(features, dtype=np.float64)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from bup.calibration import CALIBRATORS, Held
+from bup.calibration import CALIBRATORS
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.methods import bup, drop, gcn, ggp
+from bup.methods import bup, drop, energy, ensemble, gcn, gebm, ggp, gpn, mc_dropout, mlp, sgcn
 from bup.methods.base import Fitted, Method
 from bup.settings import checked
 from bup.spec import Spec
@@ -25,6 +25,13 @@ METHODS: dict[str, Method] = {
         drop.BBDE,
         drop.BBGDC,
         ggp.METHOD,
+        mc_dropout.METHOD,
+        ensemble.METHOD,
+        sgcn.METHOD,
+        gpn.METHOD,
+        energy.METHOD,
+        gebm.METHOD,
+        mlp.METHOD,
     )
 }
 
@@ -68,8 +75,6 @@ def calibrated(fitted: Fitted, name: str, graph: Graph, split: Split, seed: int)
     scores = fitted.mean if fitted.var is None else None
     if scores is None:
         scores = np.log(fitted.probs.clip(1e-30))
-    logits, figures = CALIBRATORS[name].fit(
-        graph, torch.from_numpy(scores), Held.of(graph, split), seed
-    )
+    logits, figures = CALIBRATORS[name].fit(graph, torch.from_numpy(scores), split, seed)
     probs = logits.softmax(-1).numpy()
     return dataclasses.replace(fitted, probs=probs, figures={**fitted.figures, **figures})

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bup.calibration import CALIBRATORS, Held
+from bup.calibration import CALIBRATORS
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.scores import Score
@@ -134,6 +134,10 @@ class PacedSettings(MethodSettings):
         )
 
 
+Finish = Callable[[Trained, Field, Split, int], Fitted]
+"""Turns what was learned into a result, given the field of all nodes, the split and the seed."""
+
+
 def fit_network(
     graph: Graph,
     splits: Sequence[Split],
@@ -141,19 +145,19 @@ def fit_network(
     schedule: Schedule,
     on_epoch: OnEpoch | None,
     make: Callable[[Task, Sequence[torch.Generator]], Network],
-    finish: Callable[[Trained, Field, Held], Fitted],
+    finish: Finish,
 ) -> list[Fitted]:
-    """Train a network for every seed; ``finish`` turns what was learned into a result."""
+    """Train a network for every seed, side by side."""
     inputs = Inputs.of(graph)
     task = Task.of(graph, inputs, splits)
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     trained = train(make(task, generators), schedule, generators, on_epoch)
     everything = inputs.everything()
-    fitted = []
-    for split, outcome in zip(splits, trained, strict=True):
-        with torch.no_grad():
-            fitted.append(finish(outcome, everything, Held.of(graph, split)))
-    return fitted
+    with torch.no_grad():
+        return [
+            finish(outcome, everything, split, seed)
+            for outcome, split, seed in zip(trained, splits, seeds, strict=True)
+        ]
 
 
 FitOne = Callable[[Graph, Split, int, Any, OnEpoch | None], Fitted]

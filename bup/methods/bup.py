@@ -170,10 +170,11 @@ def fit(
         p = initial_parameters(graph.num_features, task.classes, s, generators)
         return _Network(task, s, p, factor)
 
-    def finish(trained: Trained, everything: Field, held: Held) -> Fitted:
+    def finish(trained: Trained, everything: Field, split: Split, seed: int) -> Fitted:
         mean, var, _ = messages(trained.parameters, everything, s, factor)
         figures = {}
         if s.calibrate == "variance":
+            held = Held.of(graph, split)
 
             def nll(scale: float) -> float:
                 held_var = scale * var[held.nodes]

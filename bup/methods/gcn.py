@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from bup.calibration import Held
 from bup.graph import Graph
-from bup.methods.base import Fitted, Method, NetworkSettings, fit_network
+from bup.methods.base import Finish, Fitted, Method, NetworkSettings, fit_network
 from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
@@ -60,15 +59,25 @@ def words_product(
     return rows.matmul(weights.flatten(0, 1), values)
 
 
+def hidden_layer(
+    p: Parameters,
+    field: Field,
+    dropout: float = 0.0,
+    generators: Sequence[torch.Generator] | None = None,
+) -> Tensor:
+    """relu(K X W_1) for a field's inner nodes [inner, hidden]; ``generators`` switch dropout on."""
+    words = words_product(field.outer_words, p["mean_1"], dropout, generators)
+    return field.kernel_1.matmul(words).relu()
+
+
 def gcn_output(
     p: Parameters,
     field: Field,
     dropout: float = 0.0,
     generators: Sequence[torch.Generator] | None = None,
 ) -> Tensor:
-    r"""K relu(K X W_1) W_2 for a field's targets [targets, c]; ``generators`` switch dropout on."""
-    words = words_product(field.outer_words, p["mean_1"], dropout, generators)
-    hidden = field.kernel_1.matmul(words).relu()
+    """K relu(K X W_1) W_2 for a field's targets [targets, c]; ``generators`` switch dropout on."""
+    hidden = hidden_layer(p, field, dropout, generators)
     rows = [len(nodes) for nodes in field.inner]
     if generators is not None and dropout:
         counts = [count * hidden.shape[1] for count in rows]
@@ -76,21 +85,44 @@ def gcn_output(
     return field.kernel_2.matmul(per_seed_product(hidden, rows, p["mean_2"]))
 
 
-class _Network:
+Output = Callable[[Parameters, Field, float, Sequence[torch.Generator] | None], Tensor]
+
+
+class Classifier:
+    """A network whose outputs become probabilities by softmax, trained by cross-entropy."""
+
     decayed: tuple[str, ...] = ("mean_1",)
 
-    def __init__(self, task: Task, s: Settings, parameters: Parameters) -> None:
-        self.task, self.s, self.parameters = task, s, parameters
+    def __init__(self, task: Task, s: Settings, parameters: Parameters, output: Output) -> None:
+        self.task, self.s, self.parameters, self.output = task, s, parameters, output
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
-        output = gcn_output(self.parameters, self.task.train, self.s.dropout, generators)
+        output = self.output(self.parameters, self.task.train, self.s.dropout, generators)
         return self.task.seed_means(cross_entropy(output, self.task.train_labels, reduction="none"))
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        output = gcn_output(self.parameters, self.task.validation)
+        output = self.output(self.parameters, self.task.validation, 0.0, None)
         labels = self.task.validation_labels
         nll = cross_entropy(output, labels, reduction="none")
         return self.task.seed_means(nll), self.task.seed_means(output.argmax(-1) == labels)
+
+
+def fit_classifier(
+    graph: Graph,
+    splits: Sequence[Split],
+    seeds: Sequence[int],
+    s: Settings,
+    on_epoch: OnEpoch | None,
+    finish: Finish,
+    output: Output = gcn_output,
+) -> list[Fitted]:
+    """Train a GCN, or another network of two layers; ``finish`` makes a result of it."""
+
+    def make(task: Task, generators: Sequence[torch.Generator]) -> Classifier:
+        p = initial_parameters(graph.num_features, s.hidden, task.classes, generators)
+        return Classifier(task, s, p, output)
+
+    return fit_network(graph, splits, seeds, s.schedule(s.keep), on_epoch, make, finish)
 
 
 def fit(
@@ -100,15 +132,11 @@ def fit(
     s: Settings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
-    def make(task: Task, generators: Sequence[torch.Generator]) -> _Network:
-        p = initial_parameters(graph.num_features, s.hidden, task.classes, generators)
-        return _Network(task, s, p)
-
-    def finish(trained: Trained, everything: Field, held: Held) -> Fitted:
+    def finish(trained: Trained, everything: Field, split: Split, seed: int) -> Fitted:
         output = gcn_output(trained.parameters, everything)
         return Fitted.of(trained, output.softmax(-1), mean=output)
 
-    return fit_network(graph, splits, seeds, s.schedule(s.keep), on_epoch, make, finish)
+    return fit_classifier(graph, splits, seeds, s, on_epoch, finish)
 
 
 METHOD = Method(

@@ -1,0 +1,67 @@
+"""A deep ensemble (Lakshminarayanan et al. 2017): GCNs that differ in their initial weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+import torch
+
+from bup.graph import Graph
+from bup.methods import gcn
+from bup.methods.base import Fitted, Method
+from bup.scores import SAMPLED, sample_scores
+from bup.settings import setting
+from bup.splits import Split
+from bup.training import OnEpoch
+
+
+@dataclass(frozen=True)
+class Settings(gcn.Settings):
+    members: int = setting(10, "Networks that a prediction averages.", low=1, high=100)
+
+
+def fit(
+    graph: Graph,
+    splits: Sequence[Split],
+    seeds: Sequence[int],
+    s: Settings,
+    on_epoch: OnEpoch | None,
+) -> list[Fitted]:
+    # Members train side by side like the seeds of any other run; RandomState's stream is frozen.
+    member_seeds = [
+        int(m) for seed in seeds for m in np.random.RandomState(seed).randint(2**31, size=s.members)
+    ]
+    member_splits = [split for split in splits for _ in range(s.members)]
+    members = gcn.fit(graph, member_splits, member_seeds, s, on_epoch)
+    return [_joined(members[i : i + s.members]) for i in range(0, len(members), s.members)]
+
+
+def _joined(members: Sequence[Fitted]) -> Fitted:
+    probs, scores = sample_scores(torch.from_numpy(np.stack([m.probs for m in members])))
+    history = {
+        name: [
+            float(np.mean([value for value in epoch if value is not None]))
+            for epoch in zip_longest(*(m.history[name] for m in members))
+        ]
+        for name in members[0].history
+    }
+    return Fitted(
+        probs=probs.numpy(),
+        history=history,
+        best_epoch=max(m.best_epoch for m in members),
+        scores={name: score.numpy() for name, score in scores.items()},
+    )
+
+
+METHOD = Method(
+    name="ensemble",
+    title="Deep ensemble",
+    explanation="Ten GCNs that start from different random weights and learn from the same nodes. "
+    "The answer is the mean of theirs; where the ten disagree, the model does not know.",
+    settings=Settings,
+    fit=fit,
+    scores=SAMPLED,
+)

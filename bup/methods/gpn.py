@@ -1,0 +1,158 @@
+"""Graph posterior network (Stadler et al. 2021): densities of a latent space as evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.distributions import Dirichlet
+from torch.nn.functional import nll_loss, softplus
+
+from bup.graph import Graph
+from bup.methods.base import Fitted, Method, NetworkSettings, one_by_one
+from bup.scores import Score
+from bup.settings import setting
+from bup.sparse import Csr
+from bup.splits import Split
+from bup.training import Inputs, OnEpoch, Parameters, dropout_factors, glorot, train
+
+LAYERS = 10  # of each class's flow
+STEPS, TELEPORT = 10, 0.1
+WARM_UP = 5  # epochs in which only the flows learn
+ENTROPY_WEIGHT = 1e-4
+MOST_LOG_EVIDENCE = 30
+
+
+@dataclass(frozen=True)
+class Settings(NetworkSettings):
+    latent: int = setting(16, "Dimensions of the space whose density is learned.", low=1, high=256)
+    weight_decay: float = setting(1e-3, "Pull of the encoder's weights to zero.", low=0, high=1)
+    patience: int = setting(50, "Epochs without improvement before stopping.", low=1, high=10_000)
+
+
+def initial_parameters(
+    words: int, classes: int, s: Settings, generators: Sequence[torch.Generator]
+) -> Parameters:
+    def uniform(*shape: int) -> Tensor:
+        draws = [torch.rand(*shape, generator=g) for g in generators]
+        return (2 * torch.stack(draws) - 1) * s.latent**-0.5
+
+    return {
+        "mean_1": glorot(generators, words, s.hidden),
+        "bias_1": torch.zeros(len(generators), s.hidden),
+        "mean_2": glorot(generators, s.hidden, s.latent),
+        "bias_2": torch.zeros(len(generators), s.latent),
+        "centre": uniform(LAYERS, classes, s.latent),
+        "radius": uniform(LAYERS, classes),
+        "push": uniform(LAYERS, classes),
+    }
+
+
+def log_density(p: Parameters, latent: Tensor) -> Tensor:
+    r"""log q(z | c) [n, c]: a standard normal seen through each class's radial flow.
+
+    One layer is z + b (z - z_0) / (a + r) with r = |z - z_0| and b > -a, so that it never folds;
+    its log determinant is (D - 1) log(1 + b h) + log(1 + b h - b h^2 r), h = 1 / (a + r).
+    """
+    z = latent[:, None]  # [n, c, D] from the first layer on
+    log_det = latent.new_zeros(())
+    layers = zip(p["centre"][0], softplus(p["radius"][0]), softplus(p["push"][0]), strict=True)
+    for centre, a, reach in layers:
+        b = reach - a
+        away = z - centre
+        # not a plain norm: its gradient at the centre does not exist
+        r = (away.square().sum(-1) + 1e-12).sqrt()
+        h = 1 / (a + r)
+        z = torch.addcmul(z, (b * h)[..., None], away)
+        log_det = log_det + (away.shape[-1] - 1) * torch.log1p(b * h)
+        log_det = log_det + torch.log1p(b * h - b * h * h * r)
+    size = latent.shape[-1]
+    return log_det - 0.5 * z.square().sum(-1) - 0.5 * size * math.log(2 * math.pi)
+
+
+def concentration(
+    p: Parameters,
+    words: Csr,
+    kernel: Csr,
+    dropout: float = 0.0,
+    generators: Sequence[torch.Generator] | None = None,
+) -> Tensor:
+    """alpha [n, c]: one plus the evidence of a node and, by personalised PageRank, of others."""
+    hidden = (words.matmul(p["mean_1"][0]) + p["bias_1"][0]).relu()
+    if generators is not None and dropout:
+        factors = dropout_factors(dropout, [hidden.numel()], generators)
+        hidden = hidden * factors.view_as(hidden)
+    latent = hidden @ p["mean_2"][0] + p["bias_2"][0]
+    classes, size = p["centre"].shape[2:]
+    # The prior over classes is that of the training nodes, as many of each. The budget grows with
+    # the dimension as the density of a normal falls.
+    budget = 0.5 * size * math.log(4 * math.pi) - math.log(classes)
+    own = (log_density(p, latent) + budget).clamp(-MOST_LOG_EVIDENCE, MOST_LOG_EVIDENCE).exp()
+    evidence = own
+    for _ in range(STEPS):
+        evidence = (1 - TELEPORT) * kernel.matmul(evidence) + TELEPORT * own
+    return 1 + evidence
+
+
+class _Network:
+    decayed: tuple[str, ...] = ("mean_1", "bias_1", "mean_2", "bias_2")
+
+    def __init__(self, graph: Graph, split: Split, s: Settings, parameters: Parameters) -> None:
+        inputs = Inputs.of(graph)
+        self.words, self.kernel = Csr.from_scipy(inputs.words), Csr.from_scipy(inputs.kernel)
+        self.s, self.parameters, self.epoch = s, parameters, 0
+        self.nodes, self.held = (torch.from_numpy(n) for n in (split.train, split.validation))
+        self.labels, self.held_labels = (
+            torch.from_numpy(split.targets(graph.labels[n]))
+            for n in (split.train, split.validation)
+        )
+
+    def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
+        self.epoch += 1
+        p = self.parameters
+        if self.epoch <= WARM_UP:
+            p = {name: t.detach() if name in self.decayed else t for name, t in p.items()}
+        alpha = concentration(p, self.words, self.kernel, self.s.dropout, generators)[self.nodes]
+        own = alpha.gather(-1, self.labels[:, None])[:, 0]
+        # The expected log-likelihood under the Dirichlet distribution, in closed form.
+        surprise = (torch.digamma(alpha.sum(-1)) - torch.digamma(own)).sum()
+        return (surprise - ENTROPY_WEIGHT * Dirichlet(alpha).entropy().sum())[None]
+
+    def validation(self) -> tuple[Tensor, Tensor]:
+        alpha = concentration(self.parameters, self.words, self.kernel)[self.held]
+        nll = nll_loss((alpha / alpha.sum(-1, keepdim=True)).log(), self.held_labels)
+        return nll[None], (alpha.argmax(-1) == self.held_labels).float().mean()[None]
+
+
+def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
+    generators = [torch.Generator().manual_seed(seed)]
+    p = initial_parameters(graph.num_features, len(split.classes), s, generators)
+    network = _Network(graph, split, s, p)
+    (trained,) = train(network, s.schedule(), generators, on_epoch)
+    with torch.no_grad():
+        alpha = concentration(trained.parameters, network.words, network.kernel)
+        total = alpha.sum(-1)
+        scores = {"lack_of_evidence": -total.log()}
+        return Fitted.of(trained, alpha / total[:, None], scores=scores)
+
+
+METHOD = Method(
+    name="gpn",
+    title="Graph posterior network (GPN)",
+    explanation="Learns how densely each class fills a small space and counts the density at a "
+    "node as evidence, which then spreads along links. A node unlike everything seen gets no "
+    "evidence, so its answer stays near 'any class'.",
+    settings=Settings,
+    fit=one_by_one(fit_one),
+    scores=(
+        Score(
+            "lack_of_evidence",
+            "Lack of evidence",
+            "epistemic",
+            "Minus the log of the evidence for all classes together.",
+        ),
+    ),
+)

@@ -1,0 +1,53 @@
+"""Monte Carlo dropout (Gal and Ghahramani 2016) on a GCN: dropout stays on when predicting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from bup.graph import Graph
+from bup.methods import gcn
+from bup.methods.base import Fitted, Method
+from bup.scores import SAMPLED, sample_scores
+from bup.settings import setting
+from bup.splits import Split
+from bup.training import Field, OnEpoch, Trained
+
+
+@dataclass(frozen=True)
+class Settings(gcn.Settings):
+    samples: int = setting(10, "Passes with dropout that a prediction averages.", low=1, high=1000)
+
+
+def fit(
+    graph: Graph,
+    splits: Sequence[Split],
+    seeds: Sequence[int],
+    s: Settings,
+    on_epoch: OnEpoch | None,
+) -> list[Fitted]:
+    def finish(trained: Trained, everything: Field, split: Split, seed: int) -> Fitted:
+        # A generator of its own: how far training's has run depends on the other seeds.
+        generators = [torch.Generator().manual_seed(seed)]
+        passes = [
+            gcn.gcn_output(trained.parameters, everything, s.dropout, generators).softmax(-1)
+            for _ in range(s.samples)
+        ]
+        probs, scores = sample_scores(torch.stack(passes))
+        return Fitted.of(trained, probs, scores=scores)
+
+    return gcn.fit_classifier(graph, splits, seeds, s, on_epoch, finish)
+
+
+METHOD = Method(
+    name="mc_dropout",
+    title="Monte Carlo dropout",
+    explanation="A GCN that keeps dropping inputs at random when it predicts, ten times over. "
+    "The answer is the mean; where the ten disagree, the network does not know.",
+    settings=Settings,
+    fit=fit,
+    scores=SAMPLED,
+    draws_answers=True,
+)

@@ -1,0 +1,62 @@
+"""A perceptron that reads a node's own words and ignores the links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bup.graph import Graph
+from bup.methods import gcn
+from bup.methods.base import Fitted, Method
+from bup.settings import setting
+from bup.splits import Split
+from bup.training import Field, OnEpoch, Parameters, Trained, dropout_factors, per_seed_product
+
+
+@dataclass(frozen=True)
+class Settings(gcn.Settings):
+    """The GCN's, with a wider layer: without neighbours a node has fewer words to go by."""
+
+    hidden: int = setting(64, "Width of the hidden layer.", low=1, high=1024)
+
+
+def mlp_output(
+    p: Parameters,
+    field: Field,
+    dropout: float = 0.0,
+    generators: Sequence[torch.Generator] | None = None,
+) -> Tensor:
+    """relu(X W_1) W_2 for a field's targets [targets, c]; ``generators`` switch dropout on."""
+    hidden = gcn.words_product(field.target_words, p["mean_1"], dropout, generators).relu()
+    rows = [len(nodes) for nodes in field.targets]
+    if generators is not None and dropout:
+        counts = [count * hidden.shape[1] for count in rows]
+        hidden = hidden * dropout_factors(dropout, counts, generators).view_as(hidden)
+    return per_seed_product(hidden, rows, p["mean_2"])
+
+
+def fit(
+    graph: Graph,
+    splits: Sequence[Split],
+    seeds: Sequence[int],
+    s: Settings,
+    on_epoch: OnEpoch | None,
+) -> list[Fitted]:
+    def finish(trained: Trained, everything: Field, split: Split, seed: int) -> Fitted:
+        output = mlp_output(trained.parameters, everything)
+        return Fitted.of(trained, output.softmax(-1), mean=output)
+
+    return gcn.fit_classifier(graph, splits, seeds, s, on_epoch, finish, mlp_output)
+
+
+METHOD = Method(
+    name="mlp",
+    title="Perceptron without links (MLP)",
+    explanation="Two layers that read a node's own words and never look at its neighbours. What "
+    "the other methods do better than this one is what the links are worth.",
+    settings=Settings,
+    fit=fit,
+)
