@@ -101,7 +101,7 @@ def cagcn(graph: Graph, logits: Tensor, split: Split, seed: int) -> Calibrated:
         return cross_entropy(scaled, labels) + CAGCN_MARGIN * gap.mean()
 
     best = _fit_factors(graph, logits, split, layers, factors, loss, generator)
-    return _report(logits, best)
+    return _report(logits, factors(best, None))
 
 
 def gats(graph: Graph, logits: Tensor, split: Split, seed: int) -> Calibrated:
@@ -114,15 +114,14 @@ def gats(graph: Graph, logits: Tensor, split: Split, seed: int) -> Calibrated:
     generator = torch.Generator().manual_seed(seed)
     n, classes = logits.shape
     with_loops = sparse.coo_array(graph.adjacency + sparse.eye_array(n))
-    here, there = (torch.from_numpy(ends.astype(np.int64)) for ends in with_loops.coords)
+    every_end = [torch.from_numpy(ends.astype(np.int64)) for ends in with_loops.coords]
     hops = np.ma.filled(graph.nearest_hops(split.train), n)
     is_train, is_near = (torch.from_numpy(hops == h)[:, None].float() for h in (0, 1))
     low, high = logits.amin(-1, keepdim=True), logits.amax(-1, keepdim=True)
     scaled = ((logits - low) / (high - low).clamp_min(1e-12)).sort(-1).values
     confidence = logits.softmax(-1).amax(-1)
-    above = torch.zeros(n).index_add(0, here, confidence[here] - confidence[there])
-    above = (above / torch.from_numpy(graph.degree).float())[:, None]
-    likeness = (logits[here] * logits[there]).sum(-1, keepdim=True)
+    around = Csr.from_scipy(sparse.csr_array(with_loops)).matmul(confidence[:, None])
+    above = confidence[:, None] - around / torch.tensor(graph.degree)[:, None]
     parts = [
         glorot([generator], classes, GATS_HEADS)[0],
         torch.ones(2),  # how much training nodes and their neighbours count
@@ -130,8 +129,9 @@ def gats(graph: Graph, logits: Tensor, split: Split, seed: int) -> Calibrated:
         torch.ones(1),  # temperature to start from
     ]
 
-    def factors(weights: Sequence[Tensor], generator: torch.Generator | None) -> Tensor:
-        head, (by_train, by_near), by_confidence, start = weights
+    def factors(ends: Sequence[Tensor], weights: Sequence[Tensor]) -> Tensor:
+        (here, there), (head, (by_train, by_near), by_confidence, start) = ends, weights
+        likeness = (logits[here] * logits[there]).sum(-1, keepdim=True)
         counts = 1 + (by_train - 1) * is_train + (by_near - 1) * is_near
         message = (scaled @ head) * counts
         weight = leaky_relu(likeness / (counts[here] * counts[there]), 0.2)
@@ -140,8 +140,14 @@ def gats(graph: Graph, logits: Tensor, split: Split, seed: int) -> Calibrated:
         temperature = softplus(heard + by_confidence * above).mean(-1, keepdim=True) + start
         return 1 / temperature.clamp_min(1e-3)
 
-    best = _fit_factors(graph, logits, split, parts, factors, cross_entropy, generator)
-    return _report(logits, best)
+    # only nodes whose label is looked at need their temperature before the end
+    seen = torch.zeros(n, dtype=torch.bool)
+    seen[torch.from_numpy(np.concatenate([split.train, split.validation]))] = True
+    some_ends = [ends[seen[every_end[0]]] for ends in every_end]
+    best = _fit_factors(
+        graph, logits, split, parts, lambda weights, _: factors(some_ends, weights), cross_entropy
+    )
+    return _report(logits, factors(every_end, best))
 
 
 Factors = Callable[[Sequence[Tensor], torch.Generator | None], Tensor]
@@ -154,27 +160,26 @@ def _fit_factors(
     weights: list[Tensor],
     factors: Factors,
     loss: Callable[[Tensor, Tensor], Tensor],
-    generator: torch.Generator,
-) -> Tensor:
-    """The best factors [n, 1]: learned on the validation nodes, stopped by the training nodes."""
+    generator: torch.Generator | None = None,
+) -> list[Tensor]:
+    """The best weights: learned on the validation nodes, stopped by the training nodes."""
     held = Held.of(graph, split)
     stop = torch.from_numpy(split.train)
     stop_labels = torch.from_numpy(split.targets(graph.labels[split.train]))
     for tensor in weights:
         tensor.requires_grad_(True)
     optimiser = torch.optim.Adam(weights, lr=0.01, weight_decay=5e-3)
-    best, best_loss, waited = torch.ones(len(logits), 1), math.inf, 0
+    best, best_loss, waited = weights, math.inf, 0
     for _ in range(MOST_STEPS):
         optimiser.zero_grad()
         scaled = logits * factors(weights, generator)
         loss(scaled[held.nodes], held.labels).backward()
         optimiser.step()
         with torch.no_grad():
-            now = factors(weights, None)
-            value = loss((logits * now)[stop], stop_labels).item()
+            value = loss((logits * factors(weights, None))[stop], stop_labels).item()
         waited += 1
         if value < best_loss:
-            best, best_loss, waited = now, value, 0
+            best, best_loss, waited = [w.detach().clone() for w in weights], value, 0
         if waited >= PATIENCE:
             break
     return best

@@ -138,22 +138,27 @@ def graph(name: str, as_json: bool) -> None:
 
 
 @app.command()
+@click.argument("name", required=False)
 @json_option
-def methods(as_json: bool) -> None:
-    """List the methods, what each one does, and its settings."""
-    from bup.methods import METHODS
+def methods(name: str | None, as_json: bool) -> None:
+    """List the methods and what each one does; with a NAME, its settings and scores too."""
+    from bup.calibration import CALIBRATORS
+    from bup.methods import METHODS, find
 
+    chosen = list(METHODS.values()) if name is None else [find(name)]
     described: list[dict[str, Any]] = [
         {
             "name": method.name,
             "title": method.title,
             "explanation": method.explanation,
+            "most_nodes": method.most_nodes,
+            "scores": [dataclasses.asdict(score) for score in method.every_score],
             "settings": [
                 {"name": f.name, "default": f.default, **f.metadata}
                 for f in dataclasses.fields(method.settings)
             ],
         }
-        for method in METHODS.values()
+        for method in chosen
     ]
     if as_json:
         print_json(described)
@@ -161,13 +166,26 @@ def methods(as_json: bool) -> None:
     console = Console()
     for method in described:
         console.print(f"[bold]{method['name']}[/]  {escape(method['title'])}")
-        console.print(f"  {escape(method['explanation'])}")
+        console.print(f"  {escape(method['explanation'])}", highlight=False)
+    if name is None:
+        console.print("\nAfter any of them, such as [bold]gcn+temperature[/]:")
+        for calibrator in CALIBRATORS.values():
+            console.print(f"[bold]+{calibrator.name}[/]  {escape(calibrator.title)}")
+            console.print(f"  {escape(calibrator.explanation)}", highlight=False)
+        console.print("[bold]+variance[/]  for bup only: one factor on all variances")
+        console.print("\n[dim]'bup methods NAME' shows a method's settings and scores.[/]")
+        return
+    for method in described:
         print_table(
             ["setting", "default", "what it is", "allowed"],
             (
                 (f["name"], text_of(f["default"]), f["help"], _allowed(f))
                 for f in method["settings"]
             ),
+        )
+        print_table(
+            ["score (higher: less certain)", "kind of doubt", "what it is"],
+            ((score["name"], score["kind"], score["help"]) for score in method["scores"]),
         )
 
 
@@ -362,6 +380,14 @@ def _print_report(result: bup.Result, report: dict[str, Any], bins: int, was_sto
             value = f"{100 * test[key]:.2f} %" if metric.percent else f"{test[key]:.4f}"
             rows.append((metric.label, value, metric.meaning))
     print_table([f"{test['nodes']:,} test nodes, {bins} bins", "value", "what it says"], rows)
+
+    print_table(
+        ["sets that shall contain the class", "wanted", "covered", "classes per set"],
+        (
+            (rule, f"{s['level']:.0%}", f"{s['coverage']:.1%}", f"{s['size']:.2f}")
+            for rule, s in report["conformal"].items()
+        ),
+    )
 
     def print_detection(title: str, scores: dict[str, dict[str, float]]) -> None:
         print_table(

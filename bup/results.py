@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bup import metrics
+from bup import conformal, metrics
+from bup.conformal import Sets, conformal_sets
 from bup.files import DamagedFile, Packed
 from bup.graph import Graph
 from bup.spec import Spec
@@ -141,9 +142,11 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
 def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
     """Every metric of a run on its test nodes, as plain values.
 
-    ``test`` is on the nodes of learned classes. ``errors`` says how well each uncertainty score
-    finds the mistakes among them, ``ood`` how well it finds the left-out classes, if any;
-    ``structure`` correlates message uncertainty with degree and distance to the training nodes.
+    ``test`` is on the nodes of learned classes, as is ``conformal``: how often sets of classes that
+    shall contain the true one in nine of ten cases do, and how large they are. ``errors`` says how
+    well each uncertainty score finds the mistakes among them, ``ood`` how well it finds the
+    left-out classes, if any; ``structure`` correlates message uncertainty with degree and distance
+    to the training nodes.
     """
     split = result.split
     labels = graph.labels[split.test]
@@ -157,6 +160,10 @@ def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
         "errors": {name: _detection(score[known], wrong) for name, score in scores.items()}
         if 0 < wrong.sum() < len(wrong)
         else {},
+        "conformal": {
+            rule: _sets(conformal_sets(result.probs, graph, split, rule=rule), known, targets)
+            for rule in conformal.RULES
+        },
     }
     if ood.any() and not ood.all():
         confidence = metrics.confidence(result.probs)
@@ -181,6 +188,14 @@ def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
             for name in ("message_std", "message_entropy")
         }
     return report
+
+
+def _sets(sets: Sets, nodes: np.ndarray, targets: np.ndarray) -> dict[str, float]:
+    return {
+        "level": sets.level,
+        "coverage": sets.coverage(nodes, targets),
+        "size": float(sets.size[nodes].mean()),
+    }
 
 
 def _detection(score: np.ndarray, positive: np.ndarray) -> dict[str, float]:

@@ -11,10 +11,12 @@ from scipy.stats import beta, entropy
 from torch.distributions import Kumaraswamy, RelaxedBernoulli
 
 import bup
-from bup.graph import Graph
-from bup.methods import drop, ggp
+from bup.graph import Graph, neighbour_mean
+from bup.methods import drop, energy, gcn, gebm, ggp, gpn, sgcn
 from bup.scores import SAMPLED, sample_scores
 from bup.sparse import Csr
+from bup.splits import Split
+from bup.training import normalised_links
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -196,3 +198,104 @@ def test_training_a_graph_process_improves_its_bound(cora):
     result = bup.fit(cora, "ggp", per_class=5, epochs=15, learning_rate=0.005)
     loss = result.history["loss"]
     assert all(after < before for before, after in pairwise(loss))
+
+
+def test_a_radial_flow_knows_its_determinant():
+    s = gpn.Settings(latent=3)
+    p = gpn.initial_parameters(4, 2, s, [torch.Generator().manual_seed(0)])
+    p = {name: 3 * tensor.double() for name, tensor in p.items()}
+    z = torch.randn(3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+
+    def flow(z, c):
+        for k in range(gpn.LAYERS):
+            centre = p["centre"][0, k, c]
+            a = torch.nn.functional.softplus(p["radius"][0, k, c])
+            b = torch.nn.functional.softplus(p["push"][0, k, c]) - a
+            z = z + b * (z - centre) / (a + (z - centre).norm())
+        return z
+
+    for c in range(2):
+        jacobian = torch.autograd.functional.jacobian(lambda z, c=c: flow(z, c), z)
+        base = torch.distributions.Normal(0.0, 1.0).log_prob(flow(z, c)).sum()
+        expected = base + torch.linalg.slogdet(jacobian).logabsdet
+        assert gpn.log_density(p, z[None])[0, c].item() == pytest.approx(expected.item())
+
+
+def test_a_flow_keeps_a_density():
+    """Each class's density still integrates to one."""
+    s = gpn.Settings(latent=1)
+    p = gpn.initial_parameters(4, 2, s, [torch.Generator().manual_seed(0)])
+    p = {name: 2 * tensor.double() for name, tensor in p.items()}
+    z = torch.linspace(-40, 40, 200_001, dtype=torch.float64)[:, None]
+    density = gpn.log_density(p, z).exp()
+    assert torch.trapezoid(density, z, dim=0).tolist() == pytest.approx([1, 1], abs=1e-4)
+
+
+def test_evidence_falls_with_the_distance_from_training_nodes(path_graph):
+    split = Split(np.array([0, 3]), np.array([1]), np.array([2]), (0, 1), ())
+    near, two, three = np.exp(-0.5), np.exp(-2), np.exp(-4.5)
+    expected = 1 + np.array([[1, three], [near, two], [two, near], [three, 1], [0, 0]])
+    assert np.allclose(sgcn.kernel_evidence(path_graph, split), expected)
+
+
+def test_dissonance_is_conflict_between_classes():
+    alpha = 1 + torch.tensor([[9.0, 0, 0], [5, 5, 0], [3, 3, 3], [0, 0, 0]])
+    found = sgcn.dissonance(alpha)
+    for node, row in enumerate(alpha.tolist()):
+        belief = [(a - 1) / sum(row) for a in row]
+        expected = 0.0
+        for k, b in enumerate(belief):
+            others = [x for j, x in enumerate(belief) if j != k]
+            if sum(others):
+                balances = [1 - abs(x - b) / (x + b) if x + b else 0 for x in others]
+                weighted = sum(x * bal for x, bal in zip(others, balances, strict=True))
+                expected += b * weighted / sum(others)
+        assert found[node].item() == pytest.approx(expected, abs=1e-6)
+    assert found[0] == 0 and found[1] > 0.7
+
+
+def test_energy_spreads_along_links_and_stays_with_a_lonely_node(path_graph):
+    own = np.array([0.0, 8.0, 0.0, 0.0, 5.0])
+    once = np.array([4.0, 4.0, 2.0, 0.0, 5.0])
+    twice = [(4 + 4) / 2, (4 + (4 + 2) / 2) / 2, (2 + (4 + 0) / 2) / 2, (0 + 2) / 2, 5]
+    assert np.allclose(energy.spread(own, path_graph), twice)
+    assert np.allclose(0.5 * own + 0.5 * (neighbour_mean(path_graph) @ own), once)
+
+
+def test_graph_energy_is_high_far_from_the_training_nodes():
+    hidden = torch.tensor([[0.0, 0], [0.2, 0.1], [5, 5], [5.1, 5.2], [20, -20]])
+    nodes, labels = torch.tensor([0, 1, 2, 3]), torch.tensor([0, 0, 1, 1])
+    distance = gebm.class_distances(hidden, nodes, labels, 2)
+    assert (distance[:2, 0] < distance[:2, 1]).all() and (distance[2:4, 1] < distance[2:4, 0]).all()
+    output = torch.tensor([[2.0, 0], [2, 0], [0, 2], [0, 2], [1, 1]])
+    scaled = gebm.rescaled(distance, output)
+    assert scaled.amax() <= output.amax() + 0.3 and scaled[4].mean() > scaled[:4].amin(1).mean()
+    no_links = Csr.from_scipy(sparse.csr_array((5, 5)))
+    found = gebm.graph_energy(output - scaled, no_links)
+    assert found.argmax() == 4
+
+
+def test_diffusion_is_the_slow_sum(path_graph):
+    links = normalised_links(path_graph)
+    x = np.arange(10.0).reshape(5, 2)
+    dense, expected = links.toarray(), x
+    for _ in range(10):
+        expected = 0.5 * dense @ expected + 0.5 * x
+    found = gebm.diffused(torch.from_numpy(x).float(), Csr.from_scipy(links))
+    assert np.allclose(found, expected, atol=1e-5)
+
+
+def test_members_of_an_ensemble_are_plain_networks(cora):
+    result = bup.fit(cora, "ensemble", members=2, epochs=5, seed=3)
+    seeds = np.random.RandomState(3).randint(2**31, size=2)
+    members = gcn.fit(
+        cora, [result.split] * 2, [int(s) for s in seeds], gcn.Settings(epochs=5), None
+    )
+    assert np.allclose(result.probs, (members[0].probs + members[1].probs) / 2, atol=1e-7)
+
+
+def test_links_are_worth_something(cora):
+    with_links, without = (
+        bup.evaluate(bup.fit(cora, name), cora)["test"]["accuracy"] for name in ("gcn", "mlp")
+    )
+    assert 0.4 < without < with_links - 0.15

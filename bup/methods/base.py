@@ -13,7 +13,7 @@ from torch import Tensor
 from bup.calibration import CALIBRATORS
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.scores import Score
+from bup.scores import COMMON, Score
 from bup.settings import setting
 from bup.splits import Split
 from bup.training import Field, Inputs, Network, OnEpoch, Schedule, Task, Trained, train
@@ -70,6 +70,10 @@ class Method:
     most_nodes: int | None = None  # it refuses larger graphs ...
     limit_reason: str = ""  # ... because of this
     draws_answers: bool = False  # predictions are averages over random draws, not a function
+
+    @property
+    def every_score(self) -> tuple[Score, ...]:
+        return (*COMMON, *self.scores)
 
     def check(self, graph: Graph) -> None:
         """Refuse a graph that the method cannot take."""

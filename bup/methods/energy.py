@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy import sparse
 
-from bup.graph import Graph
+from bup.graph import Graph, neighbour_mean
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
 from bup.scores import Score
@@ -24,14 +23,6 @@ KEEP = 0.5
 @dataclass(frozen=True)
 class Settings(gcn.Settings):
     hidden: int = setting(64, "Width of the hidden layer.", low=1, high=1024)
-
-
-def neighbour_mean(graph: Graph) -> sparse.csr_array:
-    """D^-1 A, without self-loops; a node without neighbours keeps its own value."""
-    links = np.asarray(graph.adjacency.sum(axis=1)).ravel()
-    alone = sparse.diags_array((links == 0).astype(np.float64))
-    mean = sparse.diags_array(1 / np.maximum(links, 1)) @ graph.adjacency
-    return sparse.csr_array(mean + alone)
 
 
 def spread(energy: np.ndarray, graph: Graph) -> np.ndarray:
