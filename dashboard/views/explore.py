@@ -8,6 +8,7 @@ import streamlit as st
 
 import bup
 from bup import metrics
+from bup.inspection import Inspection
 from bup.methods import settings_of
 from dashboard import data, state
 from dashboard.components.network import (
@@ -19,8 +20,9 @@ from dashboard.components.network import (
     standalone_html,
 )
 from dashboard.figures import map as maps
+from dashboard.figures.classes import message_table, probability_table
 from dashboard.figures.locator import locator
-from dashboard.figures.node import message_figure, probability_bars, shares_figure
+from dashboard.figures.node import shares_figure
 from dashboard.markdown import plain
 from dashboard.state import View
 from dashboard.views import frame
@@ -148,51 +150,51 @@ def _group(view: View) -> None:
 
 
 def _inspector(view: View) -> None:
-    node, table = view.node, view.table
-    row = table.iloc[node]
+    node = view.node
+    row = view.table.iloc[node]
     st.subheader(f"Paper {plain(view.name_of(node))}")
-    st.image(
-        locator(view.positions, node, view.graph.neighbours(node), view.theme),
-        width=220,
-        caption="Where it is",
-    )
-    verdict = _verdict(row)
-    st.markdown(verdict)
-    names = view.answers
-    true = row.true if row.true in names else None
-    true_index = names.index(true) if true is not None else None
-    if view.has_variance:
-        seen = data.inspection(view.spec, node)
-        probs, low, high = view.result.probs[node], seen.low, seen.high
-    else:
-        probs, low, high = view.result.probs[node], None, None
-    frame.chart(
-        probability_bars(probs, low, high, names, true_index, view.theme),
-        "probabilities",
-        "Bars: probability of each class. Whiskers: where that probability would lie in 90 % of "
-        "cases, were the message of the class known exactly."
-        if view.has_variance
-        else "Bars: probability of each class. This method's messages have no variance, so there "
-        "is no interval around them.",
-    )
-    if view.has_variance:
-        frame.chart(
-            message_figure(
-                view.result.mean[node], np.sqrt(view.result.var[node]), names, view.theme
-            ),
-            "message",
-            "The message of each class: its mean and one standard deviation either way. Where the "
-            "ranges overlap, the model cannot tell the classes apart.",
+    st.markdown(_verdict(row))
+    _probabilities(view, node)
+    st.caption(
+        "Bars: probability of each class; the star marks the true one. "
+        + (
+            "Whiskers: where that probability would lie in 90 % of cases, were the message of the "
+            "class known exactly."
+            if view.has_variance
+            else "This method's messages have no variance, so there is no interval around them."
         )
-    _facts(view, row)
+    )
+    if view.has_variance:
+        std = np.sqrt(view.result.var[node])
+        st.html(message_table(view.result.mean[node], std, view.answers, view.theme))
+        st.caption(
+            "The message of each class: higher speaks for the class. Mean and one standard "
+            "deviation either way; where the ranges overlap, the model cannot tell the classes "
+            "apart."
+        )
+    near = view.graph.neighbours(node)
+    where, facts = st.columns(2, vertical_alignment="center")
+    where.image(locator(view.positions, node, near, view.theme), caption="Where it is")
+    with facts:
+        _facts(view, row)
     st.markdown("**Linked papers**")
-    near = view.graph.neighbours(node).tolist()
-    if near:
+    if len(near):
         columns = ["true", "predicted", "confidence"]
-        frame.node_list(view, near, columns, f"near_{node}")
+        frame.node_list(view, near.tolist(), columns, f"near_{node}")
         st.caption("Click a row to walk on.")
     else:
         st.caption("None: nothing but its own words speaks for this paper.")
+
+
+def _probabilities(view: View, node: int, seen: Inspection | None = None) -> None:
+    """The class probabilities of a node, as the run gave them or as ``seen`` on other links."""
+    probs = view.result.probs[node] if seen is None else seen.probs
+    if seen is None and view.has_variance:
+        seen = data.inspection(view.spec, node)
+    low, high = (seen.low, seen.high) if seen is not None else (None, None)
+    names, true = view.answers, view.table.true.iloc[node]
+    true_index = names.index(true) if true in names else None
+    st.html(probability_table(probs, low, high, names, true_index, view.theme))
 
 
 def _verdict(row: pd.Series) -> str:
@@ -222,9 +224,8 @@ def _facts(view: View, row: pd.Series) -> None:
     }
     if view.has_variance:
         facts["Message std"] = f"{row.message_std:.3f}"
-    columns = st.columns(2)
-    for i, (label, value) in enumerate(facts.items()):
-        columns[i % 2].metric(label, value, help=_HELP[label])
+    for label, value in facts.items():
+        st.metric(label, value, help=_HELP[label])
 
 
 _HELP = {
@@ -406,12 +407,11 @@ def _what_if(view: View) -> None:
     for column, title, seen in ((left, "As it is", before), (right, "What if", after)):
         with column:
             st.markdown(f"**{title}**")
-            frame.chart(
-                probability_bars(seen.probs, seen.low, seen.high, names, None, view.theme),
-                f"what_if_{title}",
-                "Nothing is trained again: the learned weights see the changed links. "
-                "Both the mean and the variance of the message follow.",
-            )
+            _probabilities(view, node, seen)
+    st.caption(
+        "Nothing is trained again: the learned weights see the changed links. Both the mean and "
+        "the variance of the message follow."
+    )
 
 
 def _pair(view: View) -> None:
@@ -428,31 +428,14 @@ def _pair(view: View) -> None:
     if other is None:
         st.caption("Pin one paper, then pick another: both are shown side by side.")
         return
-    names = view.answers
     rows = []
     for column, title, node in zip(
         st.columns(2), ("Pinned", "Picked"), (other, view.node), strict=True
     ):
         with column:
             st.markdown(f"**{title}: {plain(view.name_of(node))}**")
-            if view.has_variance:
-                seen = data.inspection(view.spec, node)
-                low, high = seen.low, seen.high
-            else:
-                low = high = None
-            true = view.table.true.iloc[node]
-            frame.chart(
-                probability_bars(
-                    view.result.probs[node],
-                    low,
-                    high,
-                    names,
-                    names.index(true) if true in names else None,
-                    view.theme,
-                ),
-                f"pair_{title}",
-                _verdict(view.table.iloc[node]),
-            )
+            _probabilities(view, node)
+            st.caption(_verdict(view.table.iloc[node]))
         rows.append(view.table.iloc[[node]])
     st.dataframe(pd.concat(rows), hide_index=True, width="stretch")
 

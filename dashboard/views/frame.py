@@ -16,6 +16,7 @@ from bup.spec import Spec, text_of
 from dashboard import data, state
 from dashboard.components import chart as charts
 from dashboard.components.chart import Drawing
+from dashboard.figures import classes
 from dashboard.figures.training import curves_figure
 from dashboard.jobs import Job
 from dashboard.markdown import plain
@@ -25,7 +26,7 @@ POLL_SECONDS = 0.5
 
 def page_style(large: bool) -> None:
     """Less empty space on top; everything larger for a projector."""
-    st.html(f"<style>{_STYLE}{_LARGE if large else ''}</style>")
+    st.html(f"<style>{_STYLE}{classes.STYLE}{_LARGE if large else ''}</style>")
 
 
 _STYLE = """
@@ -50,8 +51,10 @@ def problem(error: Exception | str) -> None:
 
 def result_or_training(spec: Spec, graph: Graph) -> Result | None:
     """The run's result; None while it has to be trained first."""
-    bup.make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
-    return data.result(spec)
+    found = data.result(spec)
+    if found is None:  # a split that cannot be made is explained before anybody trains
+        bup.make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+    return found
 
 
 def training_panel(spec: Spec, graph: Graph) -> None:
