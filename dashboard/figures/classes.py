@@ -14,11 +14,11 @@ from dashboard.theme import IN, OUT, Theme
 
 STYLE = """
 .classes { width: 100%; max-width: 44rem; border-collapse: collapse; font-size: 0.875rem; }
-.classes th { text-align: left; font-weight: normal; overflow-wrap: anywhere; min-width: 5.5rem; }
+.classes th { text-align: left; font-weight: normal; overflow-wrap: break-word; min-width: 6.5rem; }
 .classes .predicted { font-weight: bold; }
 .classes th, .classes td { padding: 0 0.6rem 0 0; line-height: 1.15; border: 0; }
 .classes .number { padding: 0; text-align: right; white-space: nowrap; }
-.classes .plot { width: 70%; height: 1.75rem; }
+.classes .plot { width: 60%; height: 1.75rem; }
 .classes .plot > div { position: relative; height: 100%; background: var(--grid); }
 .classes .plot i { position: absolute; display: block; box-sizing: border-box; }
 .classes .bar { top: 14%; bottom: 14%; left: 0; }
@@ -62,8 +62,7 @@ def probability_table(
             marks += _span(100 * low[i], 100 * high[i])
             span = f"{low[i]:.1%} to {high[i]:.1%}"
         star = " ★" if i == true_index else ""
-        number = f"{p:.1%}" if p >= 0.0005 else "&lt;0.1%"
-        rows.append(_row(name, star, marks, number, span, i == predicted))
+        rows.append(_row(name, star, marks, percent(p), span, i == predicted))
     ticks = {0: "0%", 25: "", 50: "50%", 75: "", 100: "100%"}
     return _table("Probability of each class", rows, ticks, theme)
 
@@ -91,6 +90,10 @@ def message_table(
     return _table("Message of each class, mean and standard deviation", rows, ticks, theme)
 
 
+def percent(share: float) -> str:
+    return f"{share:.1%}" if share >= 0.0005 else "<0.1%"
+
+
 def _span(start: float, end: float) -> str:
     return f'<i class="span" style="left:{start:.2f}%;width:{end - start:.2f}%"></i>'
 
@@ -100,7 +103,7 @@ def _row(name: str, star: str, marks: str, number: str, hover: str, predicted: b
     title = f' title="{hover}"' if hover else ""
     return (
         f'<tr{kind}{title}><th scope="row">{escape(name)}{star}</th>'
-        f'<td class="plot"><div>{marks}</div></td><td class="number">{number}</td></tr>'
+        f'<td class="plot"><div>{marks}</div></td><td class="number">{escape(number)}</td></tr>'
     )
 
 

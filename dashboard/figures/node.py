@@ -94,13 +94,15 @@ def _add_waterfall(
                 },
                 text=[f"{change:+.{digits}f}".replace("-", "−") for change in parts[here]],
                 textposition="outside",
+                cliponaxis=False,
+                textfont={"size": theme.font_size - 2},
                 hovertemplate="%{text}<extra></extra>",
                 name=name,
                 **place,
             )
     reached = np.concatenate([[before, after], start, start + parts])
     # Room for the numbers beside the bars, which plotly does not count as part of them.
-    room = max(np.ptp(reached), 0.1 * before) * (0.9 if theme.large else 0.55)
+    room = max(np.ptp(reached), 0.1 * before) * (1.2 if theme.large else 0.85)
     figure.update_xaxes(range=[reached.min() - room, reached.max() + room], **place)
     figure.add_scatter(
         x=[before, after],

@@ -124,9 +124,6 @@ def test_a_link_reopens_exactly_this_view(app, page):
     expect(page.get_by_text("How many links a node has")).to_be_visible(timeout=LONG)
 
 
-@pytest.mark.xfail(
-    strict=False, reason="on a busy machine the chart may be mounted anew, which resets its camera"
-)
 def test_switching_the_colour_keeps_the_camera(app, page):
     visit(page, app, "Where is the model unsure, and why?")
     wait_for_charts(page)
