@@ -100,8 +100,9 @@ def _measure(browser: Browser, url: str, name: str) -> None:
         settled(page)
     print(
         f"{name}: first paint {painted:.2f} s, map {mapped:.2f} s; click to updated inspector, "
-        f"median of {len(seconds)}: {statistics.median(seconds):.2f} s (most {max(seconds):.2f} s); "
-        f"{right} of {CLICKS} clicks picked the very node aimed at, among {graph.num_nodes:,}"
+        f"median of {len(seconds)}: {statistics.median(seconds):.2f} s "
+        f"(most {max(seconds):.2f} s); {right} of {CLICKS} clicks picked the very node aimed at, "
+        f"among {graph.num_nodes:,}"
     )
     page.context.close()
 

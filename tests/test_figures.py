@@ -209,7 +209,7 @@ def test_a_constant_score_fills_one_bin():
 
 
 def test_a_score_that_the_method_lacks_is_named(rival, cora):
-    with pytest.raises(BupError, match="no score 'message_std': choose one of confidence, prob"):
+    with pytest.raises(BupError, match="no score 'message_std': choose one of confidence, pred"):
         ood.score_histograms(node_table(rival, cora), "message_std", LIGHT)
 
 

@@ -63,7 +63,7 @@ def probability_table(
             span = f"{low[i]:.1%} to {high[i]:.1%}"
         star = " ★" if i == true_index else ""
         rows.append(_row(name, star, marks, percent(p), span, i == predicted))
-    ticks = {0: "0%", 25: "", 50: "50%", 75: "", 100: "100%"}
+    ticks = {0.0: "0%", 25.0: "", 50.0: "50%", 75.0: "", 100.0: "100%"}
     return _table("Probability of each class", rows, ticks, theme)
 
 

@@ -10,16 +10,15 @@ import bup
 from bup import metrics
 from bup.inspection import Inspection
 from bup.methods import settings_of
-from dashboard import data, state
+from dashboard import columns, data, state
+from dashboard.columns import colour_limits
 from dashboard.components.network import (
     EgoNetwork,
-    colour_limits,
     ego_network,
     network,
     picked,
     standalone_html,
 )
-from dashboard.figures import map as maps
 from dashboard.figures.classes import message_table, probability_table
 from dashboard.figures.locator import locator
 from dashboard.figures.node import shares_figure
@@ -62,12 +61,13 @@ def _export(view: View) -> tuple[str, str, str]:
 def _controls(view: View) -> np.ndarray:
     """What the map is coloured by and which nodes it shows."""
     table = view.table
+    offered = columns.of(table)
     one, two = st.columns([3, 1], vertical_alignment="bottom")
     colour = one.selectbox(
         "Colour by",
-        list(maps.available(table)),
+        list(offered),
         key="colour",
-        format_func=lambda key: maps.COLOURINGS[key].label,
+        format_func=lambda key: offered[key].label,
         bind="query-params",
     )
     shown = np.ones(len(table), dtype=bool)
@@ -86,11 +86,15 @@ def _controls(view: View) -> np.ndarray:
             shown &= table.ood.to_numpy()
         if "test" in chosen:
             shown &= (table.part == "test").to_numpy()
-        if maps.COLOURINGS[colour].kind == "score" and table[colour].nunique() > 1:
+        if offered[colour].kind == "score" and table[colour].nunique() > 1:
             low, high = float(table[colour].min()), float(table[colour].max())
-            label = maps.COLOURINGS[colour].label
             between = st.slider(
-                f"{label} between", low, high, (low, high), key=f"range_{colour}", format="%.2f"
+                f"{plain(offered[colour].label)} between",
+                low,
+                high,
+                (low, high),
+                key=f"range_{colour}",
+                format="%.2f",
             )
             if between != (low, high):
                 shown &= table[colour].between(*between).to_numpy()
@@ -99,11 +103,12 @@ def _controls(view: View) -> np.ndarray:
 
 def _map(view: View, shown: np.ndarray) -> None:
     colour = st.session_state.colour
+    meaning = columns.of(view.table)[colour].meaning
     frame.node_map(
         view,
         data.map_drawing(view.spec, colour, view.theme, shown),
         MAP,
-        f"{maps.COLOURINGS[colour].meaning} {shown.sum():,} of {len(shown):,} papers are shown; "
+        f"{meaning} {shown.sum():,} of {len(shown):,} papers are shown; "
         "click one to inspect it, scroll to zoom, or draw around several with the lasso.",
     )
     words = st.text_input("Find a paper by id or title", key="search", placeholder="part of an id")
@@ -240,8 +245,10 @@ _HELP = {
 
 def _ego(view: View) -> EgoNetwork:
     """The neighbourhood as the controls of its tab ask for it, or at their defaults."""
-    scores = _ego_scores(view)
-    score = st.session_state.get("ego_score", scores[0])
+    offered = columns.numbers(view.table)
+    score = st.session_state.get("ego_score")
+    if score not in offered:  # not chosen yet, or a score of another method
+        score = next(iter(offered))
     values = limits = None
     stage = st.session_state.get("stage", "off")
     if view.has_variance and stage not in ("off", None):
@@ -254,19 +261,16 @@ def _ego(view: View) -> EgoNetwork:
     )
 
 
-def _ego_scores(view: View) -> list[str]:
-    return [key for key, c in maps.available(view.table).items() if c.kind == "score"]
-
-
 def _neighbourhood(view: View) -> None:
     """The ego network: click a neighbour and walk on."""
+    offered = columns.numbers(view.table)
     one, two = st.columns([1, 2])
     one.segmented_control("Hops", [1, 2, 3], default=1, key="hops", required=True)
     two.selectbox(
         "Colour",
-        _ego_scores(view),
+        list(offered),
         key="ego_score",
-        format_func=lambda k: maps.COLOURINGS[k].label,
+        format_func=lambda key: offered[key].label,
     )
     if view.has_variance:
         st.segmented_control(

@@ -252,11 +252,10 @@ def node_list(view: state.View, nodes: list[int], columns: list[str], key: str) 
         on_select=chosen,
         selection_mode="single-row",
         height=min(38 * (len(nodes) + 1), 320),
-        column_config={c: st.column_config.NumberColumn(format="%.3f") for c in _REAL},
+        column_config={
+            c: st.column_config.NumberColumn(format="%.3f") for c in shown.select_dtypes("float")
+        },
     )
-
-
-_REAL = ("confidence", "prob_std", "predictive_entropy", "message_std", "message_entropy")
 
 
 def chart(figure, key: str, caption: str, **options) -> None:
