@@ -186,7 +186,7 @@ def test_a_node_has_the_same_colour_as_on_the_map(cora, dark, score):
         expected = unlabel_rgb(
             sample_colorscale([tone for _, tone in marker.colorscale], [share])[0]
         )
-        assert unlabel_rgb(node["color"]["background"]) == pytest.approx(expected, abs=3)
+        assert unlabel_rgb(node["color"]["background"]) == pytest.approx(expected, abs=6)
     ends = [marker.colorscale[0][1], marker.colorscale[-1][1]]
     bounds = ego_of(cora, 163, 1, values=table["confidence"] > 0.5, theme=theme, limits=(0, 1))
     assert {node["color"]["background"] for node in bounds.nodes} == set(ends)
