@@ -487,7 +487,7 @@ def test_a_ridge_spans_three_std_around_its_mean_on_one_scale(mean, std):
         for name, reach in (("ridge", 3), ("span", 1), ("mean", 0)):
             ends = (share(mean[i] - reach * std[i]), share(mean[i] + reach * std[i]))
             assert marks[name] == pytest.approx(ends, abs=0.02)
-        assert text == f"{mean[i]:.2f} ± {std[i]:.2f}"
+        assert text == f"{mean[i]:z.2f} ± {std[i]:.2f}"
     for tick in ElementTree.fromstring(table).findall("tfoot/tr/td/div/span"):
         place = float(tick.get("style").removeprefix("left:")[:-1])
         assert 0 <= place <= 100

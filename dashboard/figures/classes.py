@@ -85,7 +85,7 @@ def message_table(
             + _span(at - scale * s, at + scale * s)
             + f'<i class="mean" style="left:{at:.2f}%;background:{OUT}"></i>'
         )
-        rows.append(_row(name, "", marks, f"{m:.2f} ± {s:.2f}", "", False))
+        rows.append(_row(name, "", marks, f"{m:z.2f} ± {s:.2f}", "", False))
     ticks = {scale * (tick - left): f"{tick:.10g}" for tick in _round_numbers(left, right)}
     return _table("Message of each class, mean and standard deviation", rows, ticks, theme)
 

@@ -102,8 +102,10 @@ def _add_waterfall(
             )
     reached = np.concatenate([[before, after], start, start + parts])
     # Room for the numbers beside the bars, which plotly does not count as part of them.
-    room = max(np.ptp(reached), 0.1 * before) * (1.2 if theme.large else 0.85)
-    figure.update_xaxes(range=[reached.min() - room, reached.max() + room], **place)
+    room = max(np.ptp(reached), 0.1 * before) * (1.5 if theme.large else 1)
+    most, least = 1.15 * room, 0.5 * room  # most where the bars lead
+    left, right = (most, least) if after <= before else (least, most)
+    figure.update_xaxes(range=[reached.min() - left, reached.max() + right], **place)
     figure.add_scatter(
         x=[before, after],
         y=[0, len(parts) + 1],

@@ -47,7 +47,7 @@ def main(view: View) -> None:
         {label: data.report(v.spec) for label, v in views.items()},
         {label: bootstrap_intervals(*part) for label, part in parts.items()},
     )
-    st.dataframe(shown(numbers), width="stretch")
+    st.dataframe(shown(numbers), hide_index=True, width="stretch")
     st.caption(
         "In brackets: 95 % intervals from resampling the test papers. The best is marked; where "
         "intervals overlap, the difference may be chance."
@@ -99,6 +99,14 @@ def main(view: View) -> None:
         "first. Click a row to pick the paper."
     )
     nodes = rows.pop("node").tolist()
+    for suffix, (label, _) in zip("ab", (first, second), strict=True):
+        rows = rows.rename(
+            columns={
+                f"predicted_{suffix}": f"{label} says",
+                f"confidence_{suffix}": f"confidence of {label}",
+            }
+        )
+    rows = rows.rename(columns={"ood": "never shown"})
 
     def picked() -> None:
         selected = st.session_state["disagree"]["selection"]["rows"]
