@@ -36,14 +36,15 @@ MAP = "map"
 
 def main(view: View) -> None:
     st.title("Where is the model unsure, and why?")
-    # Keyed, so that the style sheet can stack the two columns on a narrow page.
-    with st.container(key="stacking"):
-        left, right = st.columns([3, 2], gap="medium")
+    # Keyed, so that the style sheet can lay them out: side by side, or below each other.
+    with st.container(key="explore"):
+        chart, inspector, more = st.container(), st.container(), st.container()
     # The inspector first: it is what somebody who has just clicked is waiting for.
-    with right:
+    with inspector:
         _inspector(view)
-    with left:
+    with chart:
         _map(view, _controls(view))
+    with more:
         _group(view)
         # Only the open tab is computed.
         tabs = dict(zip(TABS, st.tabs(list(TABS), key="tab", bind="query-params"), strict=True))

@@ -31,14 +31,15 @@ def page_style(large: bool) -> None:
 
 _STYLE = """
 .stMainBlockContainer { padding: 4rem 2rem 2rem; }
-@media (max-width: 1250px) {
-  .st-key-stacking > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"],
-  .st-key-stacking > [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
-  .st-key-stacking > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]
-    > [data-testid="stColumn"],
-  .st-key-stacking > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
-    min-width: 100%;
+@media (min-width: 1250px) {
+  .st-key-explore {
+    display: grid;
+    grid-template: "map inspector" auto "more inspector" 1fr / minmax(0, 3fr) minmax(0, 2fr);
+    gap: 1rem 2rem;
   }
+  .st-key-explore > :nth-child(1) { grid-area: map; }
+  .st-key-explore > :nth-child(2) { grid-area: inspector; }
+  .st-key-explore > :nth-child(3) { grid-area: more; }
 }
 """
 _LARGE = "html { font-size: 20px; }"
@@ -223,7 +224,7 @@ def exports(view: state.View, extra: dict[str, Export] | None = None) -> None:
         for label, make in (extra or {}).items():
             name, text, kind = make(view)
             st.download_button(label, text, name, kind, icon=":material/download:")
-        st.caption("Every chart has a camera button that saves it as a picture.")
+        st.caption("The camera button of a chart saves it as a picture.")
 
 
 def numbers(frame: pd.DataFrame, name: str, key: str) -> None:
