@@ -50,3 +50,4 @@ else:
         page.run()
     except bup.BupError as error:
         frame.problem(error)
+    data.spare_the_collector()

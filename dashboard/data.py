@@ -6,6 +6,7 @@ Caches are keyed by names and specifications, never by arrays.
 from __future__ import annotations
 
 import base64
+import gc
 import hashlib
 import io
 from typing import Any
@@ -61,6 +62,17 @@ def edge_picture(name: str, dark: bool) -> str:
 @st.cache_resource(show_spinner=False)
 def manager() -> Manager:
     return Manager()
+
+
+@st.cache_resource(show_spinner=False)
+def spare_the_collector() -> None:
+    """Keep what is loaded by now out of the garbage collections that follow every script run.
+
+    Streamlit makes one each time; over all objects of the libraries it takes a quarter of a second,
+    in which nobody is served.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 # Okabe and Ito's palette, for classes; black and yellow swapped for tones that both themes carry.
 CLASS_COLOURS = (
@@ -58,10 +61,19 @@ def class_colours(names: Sequence[str]) -> dict[str, str]:
     return {name: CLASS_COLOURS[i % len(CLASS_COLOURS)] for i, name in enumerate(names)}
 
 
+def score_colours(shares: np.ndarray, theme: Theme) -> list[str]:
+    """The colour of each share of the way from a scale's first value to its last.
+
+    Without the tones that drown in a dark page or on a white one.
+    """
+    first, last = (0.2, 1) if theme.dark else (0, 0.94)
+    return sample_colorscale(SCORE_SCALE, (first + (last - first) * shares).tolist())
+
+
 def styled(figure: go.Figure, theme: Theme, height: int = 380) -> go.Figure:
     """Fonts, margins and grid of every chart."""
-    axis = {"gridcolor": theme.faint, "zerolinecolor": theme.faint, "linecolor": theme.faint}
-    axis |= {"title_font_size": theme.font_size}
+    lines = dict.fromkeys(("gridcolor", "zerolinecolor", "linecolor"), theme.faint)
+    axis: dict[str, Any] = lines | {"title_font_size": theme.font_size}
     figure.update_xaxes(**axis)
     figure.update_yaxes(**axis)
     return figure.update_layout(

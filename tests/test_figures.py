@@ -1,4 +1,5 @@
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from bup.errors import BupError
 from bup.inspection import inspect
 from bup.propagation import Shares, paper_factor
 from bup.results import evaluate, node_table
-from dashboard.figures import compare, node, ood, reliability, structure, training
+from dashboard.figures import classes, compare, node, ood, reliability, structure, training
 from dashboard.theme import Theme
 
 LIGHT = Theme()
@@ -208,7 +209,7 @@ def test_a_constant_score_fills_one_bin():
 
 
 def test_a_score_that_the_method_lacks_is_named(rival, cora):
-    with pytest.raises(BupError, match="no score 'message_std': choose one of confidence, prob"):
+    with pytest.raises(BupError, match="no score 'message_std': choose one of confidence, pred"):
         ood.score_histograms(node_table(rival, cora), "message_std", LIGHT)
 
 
@@ -432,61 +433,75 @@ def test_the_disagreement_of_two_sure_runs_comes_first():
         compare.disagreement_table(a, b.iloc[:3])
 
 
-@pytest.mark.parametrize("classes", [1, 3, 20])
+def rows(table):
+    """The rows of a table of classes: name, number, and left and right end of every mark in %."""
+    found = []
+    for row in ElementTree.fromstring(table).findall("tbody/tr"):
+        marks = {}
+        for mark in row.findall("td/div/i"):
+            style = dict(part.split(":", 1) for part in mark.get("style").split(";"))
+            left = float(style.get("left", "0%")[:-1])
+            marks[mark.get("class")] = (left, left + float(style.get("width", "0%")[:-1]))
+        found.append((row.find("th").text, row.find("td[@class='number']").text, marks, row.attrib))
+    return found
+
+
+@pytest.mark.parametrize("number", [1, 3, 20])
 @pytest.mark.parametrize("theme", [LIGHT, Theme(dark=True, large=True)])
-def test_probability_bars_show_probability_interval_prediction_and_truth(classes, theme):
-    probs = np.random.RandomState(0).dirichlet(np.ones(classes))
+def test_probabilities_are_shown_with_interval_prediction_and_truth(number, theme):
+    probs = np.random.RandomState(0).dirichlet(np.ones(number))
     low, high = probs / 2, (1 + probs) / 2
-    names = [f"class {i}" for i in range(classes)]
-    figure = node.probability_bars(probs, low, high, names, classes - 1, theme)
-    shown = np.zeros(classes)
-    for trace in (named(figure, "predicted"), named(figure, "other classes")):
-        shown[trace.y] = trace.x
-    np.testing.assert_allclose(shown, probs)
+    names = [f"class {i}" for i in range(number)]
+    found = rows(classes.probability_table(probs, low, high, names, number - 1, theme))
     top = int(probs.argmax())
-    assert named(figure, "predicted").y.tolist() == [top]
-    labels = list(figure.layout.yaxis.ticktext)
-    assert [i for i, label in enumerate(labels) if label.startswith("<b>")] == [top]
-    interval = named(figure, "credible interval")
-    np.testing.assert_allclose(interval.x + interval.error_x.array, high)
-    np.testing.assert_allclose(interval.x - interval.error_x.arrayminus, low)
-    truth = named(figure, "true class")
-    assert list(truth.y) == [classes - 1] and truth.marker.symbol == "star"
+    for i, (name, text, marks, about) in enumerate(found):
+        assert name == names[i] + (" ★" if i == number - 1 else "")
+        assert text == ("<0.1%" if probs[i] < 0.0005 else f"{probs[i]:.1%}")
+        assert marks["bar"] == pytest.approx((0, 100 * probs[i]), abs=0.006)
+        assert marks["span"] == pytest.approx((100 * low[i], 100 * high[i]), abs=0.011)
+        assert (about.get("class") == "predicted") == (i == top)
+        assert about["title"] == f"{low[i]:.1%} to {high[i]:.1%}"
 
 
-def test_probability_bars_do_without_interval_and_truth():
-    figure = node.probability_bars(np.array([0.5, 0.5]), None, None, ["a", "b"], None, LIGHT)
-    assert not {"credible interval", "true class"} & {t.name for t in figure.data}
-    assert named(figure, "predicted").y.tolist() == [0]  # a tie goes to the lower number
+def test_probabilities_do_without_interval_and_truth():
+    found = rows(
+        classes.probability_table(np.array([0.5, 0.5]), None, None, ["a", "a"], None, LIGHT)
+    )
+    assert [list(marks) for *_, marks, _ in found] == [["bar"], ["bar"]]
+    assert [name for name, *_ in found] == ["a", "a"]
+    assert [a.get("class") for *_, a in found] == ["predicted", None]  # a tie: the lower number
 
 
-def test_classes_whose_names_are_cut_to_the_same_text_keep_their_own_row():
-    names = ["a very long class name that ends in " + end for end in ("one", "two")]
-    figure = node.probability_bars(np.array([0.4, 0.6]), None, None, names, None, LIGHT)
-    assert sorted(y for t in figure.data[:2] for y in t.y) == [0, 1]
-    assert [h for t in figure.data[:2] for h in t.hovertext] == [
-        f"{names[1]}: 60.0%",
-        f"{names[0]}: 40.0%",
-    ]
+@given(
+    arrays.arrays(float, 4, elements=st.floats(-1e4, 1e4)),
+    arrays.arrays(float, 4, elements=st.floats(1e-3, 1e3)),
+)
+def test_a_ridge_spans_three_std_around_its_mean_on_one_scale(mean, std):
+    table = classes.message_table(mean, std, list("abcd"), LIGHT)
+    left, right = (mean - 3 * std).min(), (mean + 3 * std).max()
+
+    def share(value):
+        return 100 * (value - left) / (right - left)
+
+    for i, (_, text, marks, _) in enumerate(rows(table)):
+        for name, reach in (("ridge", 3), ("span", 1), ("mean", 0)):
+            ends = (share(mean[i] - reach * std[i]), share(mean[i] + reach * std[i]))
+            assert marks[name] == pytest.approx(ends, abs=0.02)
+        assert text == f"{mean[i]:z.2f} ± {std[i]:.2f}"
+    for tick in ElementTree.fromstring(table).findall("tfoot/tr/td/div/span"):
+        place = float(tick.get("style").removeprefix("left:")[:-1])
+        assert 0 <= place <= 100
+        assert place == pytest.approx(share(float(tick.text)), abs=0.02)
 
 
-def test_a_ridge_spans_three_std_and_peaks_at_the_mean():
-    mean, std = np.array([-1.0, 2.0]), np.array([0.5, 1.5])
-    figure = node.message_figure(mean, std, ["a", "b"], LIGHT)
-    for i, ridge in enumerate(figure.data[0:4:2]):
-        assert (ridge.x[0], ridge.x[-1]) == pytest.approx(
-            (mean[i] - 3 * std[i], mean[i] + 3 * std[i])
-        )
-        assert ridge.x[np.argmin(ridge.y)] == pytest.approx(mean[i])  # rows count downwards
-    points = named(figure, "mean ± std")
-    assert points.x.tolist() == [-1, 2] and points.error_x.array.tolist() == [0.5, 1.5]
-
-
-def test_messages_without_variance_are_points_only(rival):
-    figure = node.message_figure(rival.mean[0], None, list("abcdef"), LIGHT)
-    (points,) = figure.data
-    np.testing.assert_allclose(points.x, rival.mean[0])
-    assert points.error_x.array is None
+@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
+def test_ticks_are_few_and_round(low, width):
+    ticks = classes._round_numbers(low, low + width)
+    assert len(ticks) <= 6
+    steps = np.diff(ticks)
+    if len(steps):
+        assert np.allclose(steps, steps[0], rtol=1e-3)
+        assert f"{steps[0]:.0e}"[0] in "125"
 
 
 def waterfall(figure, steps):
@@ -603,8 +618,6 @@ LABELLED_BY_DATA = {
     ),
     "against": lambda: structure.against_figure(TWO, TWO, np.arange(2), LIGHT, NASTY, NASTY),
     "overlay": lambda: compare.overlay_reliability([(NASTY, two_bins())], LIGHT),
-    "bars": lambda: node.probability_bars(TWO, TWO, TWO, [NASTY, "b"], 0, LIGHT),
-    "message": lambda: node.message_figure(TWO, TWO, [NASTY, "b"], LIGHT),
     "shares": lambda: node.shares_figure(
         (Shares(np.array([3]), -TWO[None] / 2, 0 * TWO, TWO, TWO / 2),), [NASTY], LIGHT
     ),
@@ -616,3 +629,12 @@ def test_text_from_the_data_is_never_markup(name):
     found = texts(LABELLED_BY_DATA[name]())
     assert any("&lt;img src" in text for text in found)
     assert not any("<img" in text for text in found)
+
+
+def test_text_from_the_data_is_never_markup_in_a_table_of_classes():
+    for table in (
+        classes.probability_table(TWO, TWO, TWO, [NASTY, "b"], 0, LIGHT),
+        classes.message_table(TWO, TWO + 1, [NASTY, "b"], LIGHT),
+    ):
+        assert "<img" not in table and "<b>" not in table
+        assert rows(table)[0][0].startswith(NASTY)

@@ -15,7 +15,9 @@ import bup
 from bup.graph import Graph, simple_edges
 from bup.results import Result, node_table
 from bup.spec import Spec
+from dashboard import columns
 from dashboard.figures import map as maps
+from dashboard.figures.ood import score_histograms
 from dashboard.layouts import positions
 from dashboard.theme import IN, OUT, PART_COLOURS, WRONG, Theme, class_colours
 
@@ -81,7 +83,7 @@ def legend_of(figure):
     return {t.name: (t.marker.symbol, t.marker.color) for t in figure.data if t.customdata is None}
 
 
-@pytest.mark.parametrize("colour_by", maps.COLOURINGS)
+@pytest.mark.parametrize("colour_by", columns.KNOWN)
 def test_every_node_is_one_point_at_its_place_with_its_symbol(colour_by):
     found = nodes_of(figure_of(colour_by))
     assert found.keys() == set(range(60))
@@ -93,7 +95,7 @@ def test_every_node_is_one_point_at_its_place_with_its_symbol(colour_by):
     assert {t.marker.symbol for *_, t in found.values()} == {"circle", "diamond", "x"}
 
 
-@pytest.mark.parametrize("colour_by", [k for k, c in maps.COLOURINGS.items() if c.kind == "score"])
+@pytest.mark.parametrize("colour_by", [k for k, c in columns.KNOWN.items() if c.kind == "score"])
 def test_scores_are_the_colour_values(colour_by):
     figure = figure_of(colour_by)
     missing = 0
@@ -178,7 +180,7 @@ def test_neither_colour_nor_filter_moves_the_camera():
             sort_keys=True,
         )
         for figure in (
-            *(figure_of(colour_by) for colour_by in maps.COLOURINGS),
+            *(figure_of(colour_by) for colour_by in columns.KNOWN),
             figure_of("true", shown=TABLE.ood.to_numpy()),
         )
     }
@@ -200,7 +202,7 @@ def test_the_colour_bar_says_which_end_is_certain(colour_by):
     rises = np.corrcoef(TABLE[colour_by], less_certain)[0, 1] > 0
     assert ("less certain" in high, "more certain" in high) == (rises, not rises)
     assert ("less certain" in low, "more certain" in low) == (not rises, rises)
-    assert maps.COLOURINGS[colour_by].label in middle and maps.COLOURINGS[colour_by].uncertain
+    assert columns.KNOWN[colour_by].label in middle and columns.KNOWN[colour_by].uncertain
 
 
 def test_extremes_do_not_set_the_limits():
@@ -274,14 +276,29 @@ def test_a_class_may_have_any_name():
 
 
 def test_only_what_a_run_has_is_offered():
-    assert list(maps.available(TABLE)) == list(maps.COLOURINGS)
+    assert list(columns.of(TABLE)) == list(columns.KNOWN)
     plain = node_table(drawn_result(variance=False), GRAPH)
-    absent = maps.COLOURINGS.keys() - maps.available(plain).keys()
+    absent = columns.KNOWN.keys() - columns.of(plain).keys()
     assert absent == {"message_std", "message_entropy"}
     with pytest.raises(bup.BupError, match="'message_std': choose one of confidence"):
         figure_of("message_std", plain)
     with pytest.raises(bup.BupError, match="'id'"):
         figure_of("id")
+
+
+def test_scores_of_a_method_of_its_own_are_offered_everywhere():
+    table = TABLE.assign(surprise=np.linspace(0, 1, 60))
+    assert "surprise" not in columns.of(table)
+    table.attrs["scores"] = {"surprise": ("Surprise <1>", "How odd a node is.")}
+    assert next(iter(columns.of(table))) == "surprise"
+    assert columns.scores(table[table.part == "test"]).keys() - columns.scores(TABLE).keys() == {
+        "surprise"
+    }
+    assert columns.scores(table)["surprise"].high == "less certain"
+    texts = figure_of("surprise", table).data[0].marker.colorbar.ticktext
+    assert "<b>Surprise &lt;1&gt;</b>" in texts[1]
+    histogram = score_histograms(table, "surprise", LIGHT)
+    assert "Surprise &lt;1&gt;" in histogram.to_json().encode().decode("unicode_escape")
 
 
 @pytest.mark.parametrize("colour_by", ["message_std", "degree", "part"])

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plotly.colors import sample_colorscale
+from plotly.colors import sample_colorscale, unlabel_rgb
 from streamlit.testing.v1 import AppTest
 
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
+from dashboard.columns import colour_limits
 from dashboard.components.network import (
     EgoNetwork,
-    colour_limits,
     ego_network,
     legend,
     standalone_html,
@@ -166,15 +166,27 @@ def test_a_missing_value_has_no_colour_and_says_so(dark):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_a_node_has_the_same_colour_as_on_the_map(cora, dark):
+@pytest.mark.parametrize("score", ["confidence", "degree"])
+def test_a_node_has_the_same_colour_as_on_the_map(cora, dark, score):
     table = table_of(cora, confidence=np.random.RandomState(0).rand(cora.num_nodes))
     theme = Theme(dark=dark)
-    figure = map_figure(
-        table, np.zeros((cora.num_nodes, 2)), "confidence", cora.class_names, theme, None
-    )
+    figure = map_figure(table, np.zeros((cora.num_nodes, 2)), score, cora.class_names, theme, None)
     marker = next(t.marker for t in figure.data if t.marker.colorscale is not None)
-    ego = ego_of(cora, 163, 1, score="confidence", table=table, theme=theme)
-    assert (ego.low, ego.high) == pytest.approx((marker.cmin, marker.cmax), abs=1e-6)
+    ego = ego_of(cora, 163, 1, score=score, table=table, theme=theme)
+    limits = np.array([marker.cmin, marker.cmax])
+    assert (ego.low, ego.high) == pytest.approx(10**limits if score == "degree" else limits)
+    on_map = {
+        int(node): shade
+        for trace in figure.data
+        if trace.customdata is not None
+        for node, shade in zip(trace.customdata, trace.marker.color, strict=True)
+    }
+    for node in ego.nodes:
+        share = float(np.clip((on_map[node["id"]] - limits[0]) / np.ptp(limits), 0, 1))
+        expected = unlabel_rgb(
+            sample_colorscale([tone for _, tone in marker.colorscale], [share])[0]
+        )
+        assert unlabel_rgb(node["color"]["background"]) == pytest.approx(expected, abs=6)
     ends = [marker.colorscale[0][1], marker.colorscale[-1][1]]
     bounds = ego_of(cora, 163, 1, values=table["confidence"] > 0.5, theme=theme, limits=(0, 1))
     assert {node["color"]["background"] for node in bounds.nodes} == set(ends)

@@ -1,11 +1,11 @@
-// A plotly chart that keeps its camera when its colours change and shows the pick without a redraw.
+// A plotly chart that keeps its camera when its colours change and rings the pick without a redraw.
 const views = new WeakMap();
 const RING = "#E69F00";
 
 // Called at first, and again whenever the data or the theme change.
 export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".bup-chart");
-  const view = views.get(host) ?? {};
+  const view = views.get(host) ?? { stage: host.parentElement };
   views.set(host, view);
   view.data = data;
   view.send = setTriggerValue;
@@ -31,25 +31,24 @@ function ready(digest) {
 }
 
 async function draw(plotly, host, view, figure) {
-  const { marks, config } = view.data;
-  const rings = marks.map(({ x, y, axes }) => ({
-    type: "scattergl", // drawn above the other GL points; plain ones would lie below
-    x: [x],
-    y: [y],
-    xaxis: `x${axes}`,
-    yaxis: `y${axes}`,
-    mode: "markers",
-    marker: { symbol: "circle-open", size: 22, color: RING, line: { width: 4 } },
-    hoverinfo: "skip",
-    showlegend: false,
-  }));
-  await plotly.react(host, [...figure.data, ...rings], figure.layout, {
-    displaylogo: false,
-    responsive: true,
-    scrollZoom: true,
-    ...config,
-  });
-  if (view.listening) return;
+  const { digest, key, config } = view.data;
+  if (view.digest !== digest) {
+    const first = view.digest === undefined;
+    view.digest = digest;
+    const options = { displaylogo: false, responsive: true, scrollZoom: true, ...config };
+    const layout = structuredClone(figure.layout); // plotly writes into what it is given
+    view.camera = camera(key, layout);
+    const kept = cameras().get(view.camera);
+    // An empty chart first, so that a double-click leads back to the figure's own camera.
+    if (first && kept) await plotly.newPlot(host, [], structuredClone(layout), options);
+    for (const [axis, range] of Object.entries(kept ?? {})) layout[axis].range = [...range];
+    await plotly.react(host, figure.data, layout, options);
+  }
+  if (!view.listening) listen(host, view);
+  ring(host, view);
+}
+
+function listen(host, view) {
   view.listening = true;
   host.on("plotly_click", ({ points }) => {
     const node = points.map(index).find((n) => n !== null);
@@ -59,6 +58,53 @@ async function draw(plotly, host, view, figure) {
     const nodes = (event?.points ?? []).map(index).filter((n) => n !== null);
     if (nodes.length) view.send("group", nodes);
   });
+  host.on("plotly_relayout", () => {
+    if (view.camera) cameras().set(view.camera, ranges(host._fullLayout));
+  });
+  for (const moved of ["plotly_relayouting", "plotly_relayout", "plotly_afterplot"]) {
+    host.on(moved, () => ring(host, view));
+  }
+}
+
+// Where the visitor looks, by chart: it outlives the element, which Streamlit may mount anew.
+function cameras() {
+  return (globalThis.bupCameras ??= new Map());
+}
+
+// Only charts that ask for a lasting camera have one; another graph has other ranges and its own.
+function camera(key, layout) {
+  return layout.uirevision ? `${key} ${JSON.stringify(ranges(layout))}` : null;
+}
+
+function ranges(layout) {
+  const axes = Object.keys(layout).filter((name) => /^[xy]axis\d*$/.test(name));
+  return Object.fromEntries(axes.sort().map((name) => [name, [...(layout[name].range ?? [])]]));
+}
+
+// Rings lie over the chart: as part of it, each would have all points drawn again.
+function ring(host, { stage, data }) {
+  for (const old of stage.querySelectorAll(".bup-ring")) old.remove();
+  for (const { x, y, axes } of data.marks) {
+    const across = host._fullLayout?.[`xaxis${axes}`];
+    const down = host._fullLayout?.[`yaxis${axes}`];
+    if (!across || !down) continue;
+    const share = (value, { range: [from, to] }) => (value - from) / (to - from);
+    const [right, up] = [share(x, across), share(y, down)];
+    if (Math.min(right, up) < 0 || Math.max(right, up) > 1) continue;
+    const mark = stage.appendChild(document.createElement("div"));
+    mark.className = "bup-ring";
+    Object.assign(mark.style, {
+      position: "absolute",
+      left: `${across._offset + right * across._length}px`,
+      top: `${down._offset + (1 - up) * down._length}px`,
+      width: "26px",
+      height: "26px",
+      transform: "translate(-50%, -50%)",
+      border: `4px solid ${RING}`,
+      borderRadius: "50%",
+      pointerEvents: "none",
+    });
+  }
 }
 
 function index({ customdata }) {

@@ -38,7 +38,18 @@ class Mark:
 
 
 def _library() -> str:
-    """The plotly that the Python package brings along."""
+    """What brings plotly to the page: Streamlit's copy, which browsers keep, else the package's.
+
+    In a message it would cost every rerun a tenth of a second, because Streamlit's page decodes
+    each message again, however old.
+    """
+    bundles = Path(st.__file__).parent / "static" / "static" / "js"
+    if found := sorted(bundles.glob("PlotlyChart.*.js")):
+        return f"""
+const scripts = [...document.scripts].map((script) => script.src);
+const beside = scripts.find((source) => source.includes("/static/js/"));
+if (!globalThis.Plotly) import(new URL("{found[0].name}", beside));
+"""
     folder = Path(plotly.__file__).parent / "package_data"
     return (folder / "plotly.min.js").read_text(encoding="utf-8")
 
@@ -64,7 +75,7 @@ export default function ({ data }) {
 )
 _view = st.components.v2.component(
     "bup_chart",
-    html='<div class="bup-chart" role="img"></div>',
+    html='<div style="position: relative"><div class="bup-chart" role="img"></div></div>',
     js=(Path(__file__).parent / "chart.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
@@ -93,6 +104,7 @@ def chart(
         _view(
             key=key,
             data={
+                "key": key,
                 "digest": drawing.digest,
                 "height": drawing.height,
                 "marks": [{"x": m.x, "y": m.y, "axes": m.axes} for m in marks],

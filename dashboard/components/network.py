@@ -19,11 +19,13 @@ import numpy as np
 import pandas as pd
 import pyvis.network
 import streamlit as st
-from plotly.colors import sample_colorscale, unlabel_rgb
+from plotly.colors import unlabel_rgb
 
 from bup.errors import BupError
 from bup.graph import Graph
-from dashboard.theme import IN, OUT, SCORE_SCALE, WRONG, Theme
+from dashboard import columns
+from dashboard.columns import Column, colour_limits
+from dashboard.theme import IN, OUT, WRONG, Theme, score_colours
 
 Link = tuple[int, int]
 
@@ -77,15 +79,6 @@ def legend(ego: EgoNetwork) -> str:
     return " · ".join(part for part, occurs in parts.items() if occurs)
 
 
-def colour_limits(values: np.ndarray) -> tuple[float, float]:
-    """The 1st and 99th percentile of the finite values: a few extremes do not flatten the rest."""
-    finite = values[np.isfinite(values)]
-    if len(finite) == 0:
-        return 0.0, 1.0
-    low, high = np.percentile(finite, [1, 99]).tolist()
-    return (low, high) if high - low >= 1e-6 else (low - 0.5, high + 0.5)
-
-
 def ego_network(
     graph: Graph,
     table: pd.DataFrame,
@@ -112,7 +105,10 @@ def ego_network(
     if hops < 1 or limit < 1:
         raise BupError(f"hops and limit must be at least 1, got {hops} and {limit}")
     values = _numbers(table, score) if values is None else np.asarray(values, dtype=float)
-    low, high = limits or colour_limits(values)
+    words = score.replace("_", " ")
+    column = columns.of(table).get(score, Column(words, ""))
+    shades = column.shade(values)
+    low, high = limits or colour_limits(shades)
     removed, added = _pairs(removed), _pairs(added)
     changed = removed | added
 
@@ -122,14 +118,14 @@ def ego_network(
     shown = reach[:limit]
     links = sorted(_links_among(graph, shown) | {link for link in changed if {*link} <= {*shown}})
     places = _rings(shown, distance, links)
-    words = score.replace("_", " ")
-    colours = _colours(values[shown], low, high, theme)
+    colours = _colours(shades[shown], low, high, theme)
     rows = table.iloc[shown].to_dict("records")
     nodes = [
         _node(row, i, distance[i], places[i], float(values[i]), colour, words, theme)
         for i, row, colour in zip(shown, rows, colours, strict=True)
     ]
     edges = [_edge(link, node in link, link in removed, link in added) for link in links]
+    low, high = column.value(low), column.value(high)
     return EgoNetwork(node, nodes, edges, len(reach) - len(shown), words, low, high, theme)
 
 
@@ -200,13 +196,10 @@ def _rings(
 def _colours(values: np.ndarray, low: float, high: float, theme: Theme) -> list[str]:
     known = np.isfinite(values)
     share = np.clip((np.where(known, values, low) - low) / ((high - low) or 1), 0, 1)
-    return [c if k else theme.background for c, k in zip(_tones(share, theme), known, strict=True)]
-
-
-def _tones(share: np.ndarray, theme: Theme) -> list[str]:
-    """The map's colours: without the tones that drown in a dark page or on a white one."""
-    first, last = (0.2, 1) if theme.dark else (0, 0.94)
-    return sample_colorscale(SCORE_SCALE, (first + (last - first) * share).tolist())
+    return [
+        c if k else theme.background
+        for c, k in zip(score_colours(share, theme), known, strict=True)
+    ]
 
 
 def _node(
@@ -379,7 +372,7 @@ def standalone_html(ego: EgoNetwork) -> str:
     # Between two empty headings the template loads bootstrap from the internet.
     page, found = re.subn("<center>.*</center>", "", page, count=1, flags=re.DOTALL)
     assert found, "pyvis has another template: check what it loads"
-    scale = ", ".join(_tones(np.linspace(0, 1, 9), theme))
+    scale = ", ".join(score_colours(np.linspace(0, 1, 9), theme))
     head = f"""<meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy"
  content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">

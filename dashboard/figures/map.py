@@ -3,112 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from PIL import Image, ImageColor
-from plotly.colors import sample_colorscale
 
 from bup.errors import BupError
+from dashboard import columns
+from dashboard.columns import Column
 from dashboard.figures.frame import plain
 from dashboard.theme import (
     IN,
     OUT,
     PART_COLOURS,
-    SCORE_SCALE,
     WRONG,
     Theme,
     class_colours,
+    score_colours,
     styled,
 )
-
-
-@dataclass(frozen=True)
-class Colouring:
-    """A column of ``bup.results.node_table`` that the map can show."""
-
-    label: str
-    meaning: str
-    kind: Literal["score", "category"]
-    uncertain: bool = False  # it says how sure the model is
-    low: str = ""  # what the ends of a score mean
-    high: str = ""
-
-
-COLOURINGS = {
-    "message_std": Colouring(
-        "Message std",
-        "How unsure the model is of the message itself: its standard deviation, averaged over "
-        "classes.",
-        "score",
-        True,
-        "more certain",
-        "less certain",
-    ),
-    "message_entropy": Colouring(
-        "Message entropy",
-        "How widely the message may vary over all classes together, in nats.",
-        "score",
-        True,
-        "more certain",
-        "less certain",
-    ),
-    "confidence": Colouring(
-        "Confidence",
-        "The probability that the model gives to the class it predicts.",
-        "score",
-        True,
-        "less certain",
-        "more certain",
-    ),
-    "predictive_entropy": Colouring(
-        "Predictive entropy",
-        "How evenly the probability is spread over the classes, in nats: 0 is a firm answer.",
-        "score",
-        True,
-        "more certain",
-        "less certain",
-    ),
-    "prob_std": Colouring(
-        "Spread of the probabilities",
-        "How far the class probabilities lie apart (their standard deviation): 0 is a pure guess.",
-        "score",
-        True,
-        "less certain",
-        "more certain",
-    ),
-    "correct": Colouring(
-        "Right or wrong",
-        "Whether the predicted class is the true one; left-out classes can only be got wrong.",
-        "category",
-    ),
-    "predicted": Colouring("Predicted class", "The class that the model predicts.", "category"),
-    "true": Colouring("True class", "The class that the data give.", "category"),
-    "part": Colouring(
-        "Part of the split",
-        "What a node was used for: training, choosing the best epoch (validation), testing, or "
-        "nothing; nodes of left-out classes are never trained on.",
-        "category",
-    ),
-    "degree": Colouring(
-        "Degree",
-        "How many links a node has, counting one to itself; the colours are on a log scale.",
-        "score",
-        low="few links",
-        high="many links",
-    ),
-    "distance": Colouring(
-        "Distance to training",
-        "How many links away the nearest training node is.",
-        "score",
-        low="near",
-        high="far",
-    ),
-}
-"""Column name -> what it shows."""
 
 _SYMBOLS = {
     "other": ("circle", 1.0, "correct"),
@@ -125,11 +40,6 @@ _MAX_LINKS = 200_000
 
 # Symbol, colour and words of a line in the legend.
 Entry = tuple[str, str, str]
-
-
-def available(table: pd.DataFrame) -> dict[str, Colouring]:
-    """What this run can be coloured by; messages without a variance have no std or entropy."""
-    return {key: colouring for key, colouring in COLOURINGS.items() if key in table}
 
 
 def edge_image(
@@ -197,17 +107,18 @@ def map_figure(
     Diamonds are nodes of left-out classes, crosses are mistakes. Nodes outside the mask ``shown``
     are specks without an index. ``edge_png`` is ``edge_image`` as a data URI.
     """
-    if colour_by not in available(table):
-        known = ", ".join(available(table))
-        raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {known}")
+    known = columns.of(table)
+    if colour_by not in known:
+        names = ", ".join(known)
+        raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {names}")
     n = len(table)
     size = size or float(np.clip(330 / np.sqrt(n), 3, 9)) * (1.3 if theme.large else 1)
     shown = np.ones(n, dtype=bool) if shown is None else np.asarray(shown, dtype=bool)
     places = positions.astype(np.float32)
-    colouring = COLOURINGS[colour_by]
+    column = known[colour_by]
     values, marker, entries = (
-        _scores(table, colour_by, theme)
-        if colouring.kind == "score"
+        _scores(table[colour_by], column, theme)
+        if column.kind == "score"
         else _categories(table, colour_by, class_names)
     )
     figure = go.Figure()
@@ -222,8 +133,8 @@ def map_figure(
         )
     group, has_value = _groups(table), np.isfinite(values)
     text, predicted = _hover_texts(table, colour_by)
-    exact = colouring.kind == "score" and colour_by != "degree"  # that is coloured by its log
-    tail = f"<br>{colouring.label}: %{{marker.color:.3g}}" if exact else ""
+    exact = column.kind == "score" and not column.log
+    tail = f"<br>{plain(column.label)}: %{{marker.color:.3g}}" if exact else ""
     for name, (symbol, factor, _) in _SYMBOLS.items():
         for valued in (True, False):
             nodes = np.flatnonzero(shown & (group == name) & (has_value == valued))
@@ -275,7 +186,7 @@ def map_figure(
             sizing="stretch",
             layer="below",
         )
-    return _laid_out(figure, positions, theme, height, colouring.kind)
+    return _laid_out(figure, positions, theme, height, column.kind)
 
 
 def _frame(positions: np.ndarray) -> tuple[float, float, float, float]:
@@ -296,25 +207,21 @@ def _groups(table: pd.DataFrame) -> np.ndarray:
 
 
 def _scores(
-    table: pd.DataFrame, colour_by: str, theme: Theme
+    column_values: pd.Series, column: Column, theme: Theme
 ) -> tuple[np.ndarray, dict[str, Any], list[Entry]]:
     """Values [n] to colour by (NaN: none), how, and what the legend has to add."""
-    colouring = COLOURINGS[colour_by]
-    values = table[colour_by].to_numpy(np.float32)
-    if colour_by == "degree":
-        values = np.log10(values)
-    finite = values[np.isfinite(values)]
-    # A few extremes must not flatten the colours of all others.
-    low, high = np.percentile(finite, [1, 99]).tolist() if len(finite) else (0.0, 1.0)
-    if high - low < 1e-6:
-        low, high = low - 0.5, high + 0.5
-    ticks, words = _ticks(low, high, colour_by == "degree")
-    for k, meaning in enumerate((colouring.low, f"<b>{colouring.label}</b>", colouring.high)):
-        words[k] += f"<br>{meaning}"
-    # The darkest tones would drown in a dark page, the brightest in a white one.
-    tones = np.linspace(0.2, 1, 12) if theme.dark else np.linspace(0, 0.94, 12)
+    shades = column.shade(column_values.to_numpy(np.float32))
+    low, high = columns.colour_limits(shades)
+    ticks = [low, (low + high) / 2, high]
+    digits = ".0f" if column.log else ".3g"
+    words = [
+        f"{column.value(tick):{digits}}<br>{meaning}"
+        for tick, meaning in zip(
+            ticks, (column.low, f"<b>{plain(column.label)}</b>", column.high), strict=True
+        )
+    ]
     marker = {
-        "colorscale": sample_colorscale(SCORE_SCALE, tones.tolist()),
+        "colorscale": score_colours(np.linspace(0, 1, 12), theme),
         "cmin": low,
         "cmax": high,
         "showscale": True,
@@ -331,14 +238,8 @@ def _scores(
             "ticktext": words,
         },
     }
-    missing = [("circle", _GREY, "no path to training")] if len(finite) < len(values) else []
-    return values, marker, missing
-
-
-def _ticks(low: float, high: float, log: bool) -> tuple[list[float], list[str]]:
-    """Both ends and the middle; powers of ten are read as what they stand for."""
-    ticks = [low, (low + high) / 2, high]
-    return ticks, [f"{10**tick:.0f}" if log else f"{tick:.3g}" for tick in ticks]
+    missing = [] if np.isfinite(shades).all() else [("circle", _GREY, "no path to training")]
+    return shades, marker, missing
 
 
 def _categories(

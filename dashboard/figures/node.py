@@ -1,4 +1,4 @@
-"""What does the model think of one node, and why? Charts of the node inspector."""
+"""Why is the model unsure of one node? What its neighbours did to its variance."""
 
 from __future__ import annotations
 
@@ -11,154 +11,12 @@ from plotly.subplots import make_subplots
 from bup.errors import BupError
 from bup.propagation import Shares
 from dashboard.figures.frame import framed, hatch, plain
-from dashboard.theme import IN, OUT, WRONG, Theme
+from dashboard.theme import IN, WRONG, Theme
 
 MOST_NEIGHBOURS = 12
 """How many neighbours have a bar of their own; the others share one."""
 
 LONGEST_NAME = 26
-
-
-def probability_bars(
-    probs: np.ndarray,
-    low: np.ndarray | None,
-    high: np.ndarray | None,
-    class_names: Sequence[str],
-    true_index: int | None,
-    theme: Theme,
-) -> go.Figure:
-    """The probability of each class with its credible interval, prediction and truth marked.
-
-    ``low`` and ``high`` are None for methods that give no interval.
-    """
-    predicted = int(np.argmax(probs))
-    figure = go.Figure()
-    rows = np.arange(len(probs))
-    for name, here, colour in (
-        ("predicted", rows == predicted, IN),
-        ("other classes", rows != predicted, IN + ("A0" if theme.dark else "70")),
-    ):
-        figure.add_bar(
-            x=probs[here],
-            y=rows[here],
-            orientation="h",
-            width=0.7,
-            marker={"color": colour},
-            hovertext=[_hover(i, probs, low, high, class_names) for i in rows[here]],
-            hoverinfo="text",
-            name=name,
-            showlegend=name == "predicted",
-        )
-    if low is not None and high is not None:
-        figure.add_scatter(
-            x=probs,
-            y=rows,
-            mode="markers",
-            marker={"color": theme.text, "symbol": "line-ns-open", "size": 8},
-            error_x={
-                "array": high - probs,
-                "arrayminus": probs - low,
-                "color": theme.text,
-                "thickness": 1.5,
-                "width": 4,
-            },
-            hoverinfo="skip",
-            name="credible interval",
-        )
-    figure.add_scatter(
-        x=np.full(len(probs), 1.13),
-        y=rows,
-        mode="text",
-        text=[f"{p:.1%}" if p >= 0.0005 else "&lt;0.1%" for p in probs],
-        textposition="middle right",
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    if true_index is not None:
-        figure.add_scatter(
-            x=[1.07],
-            y=[true_index],
-            mode="markers",
-            marker={
-                "color": OUT,
-                "symbol": "star",
-                "size": 13,
-                "line": {"width": 1, "color": theme.text},
-            },
-            hoverinfo="skip",
-            name="true class",
-        )
-    _class_rows(figure, class_names, theme, bold=predicted)
-    figure.update_layout(barmode="overlay")
-    ticks = [0, 0.25, 0.5, 0.75, 1]
-    figure.update_xaxes(title="probability", range=[0, 1.45], tickvals=ticks, tickformat=".0%")
-    return figure
-
-
-def _hover(
-    i: int,
-    probs: np.ndarray,
-    low: np.ndarray | None,
-    high: np.ndarray | None,
-    class_names: Sequence[str],
-) -> str:
-    span = "" if low is None or high is None else f"<br>{low[i]:.1%} to {high[i]:.1%}"
-    return f"{plain(class_names[i])}: {probs[i]:.1%}{span}"
-
-
-def message_figure(
-    mean: np.ndarray, std: np.ndarray | None, class_names: Sequence[str], theme: Theme
-) -> go.Figure:
-    """The Gaussian of each class's message, one ridge per class, with its mean and std.
-
-    Ridges are drawn equally high: their width is the uncertainty. ``std`` is None for methods
-    whose messages are plain numbers.
-    """
-    figure = go.Figure()
-    rows = np.arange(len(mean))
-    hover = [f"{plain(name)}: {m:.3f}" for name, m in zip(class_names, mean, strict=True)]
-    if std is not None:
-        hover = [f"{text} ± {s:.3f}" for text, s in zip(hover, std, strict=True)]
-        z = np.linspace(-3, 3, 61)
-        bell = 0.85 * np.exp(-(z**2) / 2)
-        # Rows count downwards, so a ridge rises towards smaller numbers.
-        for i in rows:
-            figure.add_scatter(
-                x=mean[i] + std[i] * z,
-                y=i - bell,
-                mode="lines",
-                line={"color": IN, "width": 1.5},
-                hoverinfo="skip",
-                showlegend=False,
-            )
-            figure.add_scatter(
-                x=mean[i] + std[i] * z[[0, -1]],
-                y=[i, i],
-                mode="lines",
-                line={"color": IN, "width": 0.5},
-                fill="tonexty",
-                fillcolor=IN + "38",
-                hoverinfo="skip",
-                showlegend=False,
-            )
-    figure.add_scatter(
-        x=mean,
-        y=rows,
-        mode="markers",
-        marker={
-            "color": OUT,
-            "symbol": "diamond",
-            "size": 9,
-            "line": {"width": 1, "color": theme.text},
-        },
-        error_x=None if std is None else {"array": std, "color": theme.text, "width": 4},
-        hovertext=hover,
-        hoverinfo="text",
-        name="mean" if std is None else "mean ± std",
-        showlegend=True,
-    )
-    _class_rows(figure, class_names, theme, above=1.0 if std is not None else 0.6)
-    return figure.update_xaxes(title="message: higher speaks for the class")
 
 
 def shares_figure(
@@ -236,14 +94,18 @@ def _add_waterfall(
                 },
                 text=[f"{change:+.{digits}f}".replace("-", "−") for change in parts[here]],
                 textposition="outside",
+                cliponaxis=False,
+                textfont={"size": theme.font_size - 2},
                 hovertemplate="%{text}<extra></extra>",
                 name=name,
                 **place,
             )
     reached = np.concatenate([[before, after], start, start + parts])
     # Room for the numbers beside the bars, which plotly does not count as part of them.
-    room = max(np.ptp(reached), 0.1 * before) * (0.9 if theme.large else 0.55)
-    figure.update_xaxes(range=[reached.min() - room, reached.max() + room], **place)
+    room = max(np.ptp(reached), 0.1 * before) * (1.5 if theme.large else 1)
+    most, least = 1.15 * room, 0.5 * room  # most where the bars lead
+    left, right = (most, least) if after <= before else (least, most)
+    figure.update_xaxes(range=[reached.min() - left, reached.max() + right], **place)
     figure.add_scatter(
         x=[before, after],
         y=[0, len(parts) + 1],
@@ -255,22 +117,6 @@ def _add_waterfall(
         showlegend=False,
         **place,
     )
-
-
-def _class_rows(
-    figure: go.Figure,
-    class_names: Sequence[str],
-    theme: Theme,
-    bold: int | None = None,
-    above: float = 0.6,
-) -> None:
-    """One row per class, from the top; rows are numbers, so that equal names cannot merge."""
-    names = [_short(name) for name in class_names]
-    if bold is not None:
-        names[bold] = f"<b>{names[bold]}</b>"
-    framed(figure, theme, height=120 + 28 * len(names))
-    ticks = {"tickvals": list(range(len(names))), "ticktext": names}
-    figure.update_yaxes(range=[len(names) - 0.4, -above], showgrid=False, zeroline=False, **ticks)
 
 
 def _short(name: str) -> str:

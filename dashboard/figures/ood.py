@@ -11,17 +11,9 @@ from plotly.subplots import make_subplots
 
 from bup.errors import BupError
 from bup.metrics import PrecisionRecall, Roc
+from dashboard import columns
 from dashboard.figures.frame import framed, hatch, plain
 from dashboard.theme import IN, OUT, WRONG, Theme
-
-SCORE_LABELS = {
-    "confidence": "confidence in the predicted class",
-    "prob_std": "spread of the class probabilities (std)",
-    "predictive_entropy": "entropy of the class probabilities (nats)",
-    "message_std": "std of the message, mean over classes",
-    "message_entropy": "entropy of the message (nats)",
-}
-"""The scores of ``bup.results.node_table``, as axes name them."""
 
 
 def score_histograms(
@@ -36,9 +28,9 @@ def score_histograms(
     One panel per group that has a node, below each other, so that the eye compares along one axis;
     each panel is a density, so that small groups are as visible as large ones.
     """
-    if score not in table:
-        known = ", ".join(name for name in SCORE_LABELS if name in table)
-        raise BupError(f"this run has no score {score!r}: choose one of {known}")
+    known = columns.scores(table)
+    if score not in known:
+        raise BupError(f"this run has no score {score!r}: choose one of {', '.join(known)}")
     test = table[table["part"] == "test"]
     ood = test["ood"].to_numpy(bool)
     right = test["correct"].fillna(False).to_numpy(bool)
@@ -98,7 +90,9 @@ def score_histograms(
     figure.update_layout(bargap=0, showlegend=False)
     figure.update_yaxes(nticks=4, rangemode="tozero")
     figure.update_yaxes(title="density", row=(len(groups) + 1) // 2)
-    return figure.update_xaxes(title=SCORE_LABELS.get(score, plain(score)), row=len(groups))
+    return figure.update_xaxes(
+        title=plain(known[score].axis or known[score].label), row=len(groups)
+    )
 
 
 def roc_figure(

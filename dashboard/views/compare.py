@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from bup import metrics
-from dashboard import data, state
+from dashboard import columns, data, state
 from dashboard.components.chart import Drawing
-from dashboard.figures import map as maps
 from dashboard.figures.compare import (
     bootstrap_intervals,
     disagreement_table,
@@ -48,7 +47,7 @@ def main(view: View) -> None:
         {label: data.report(v.spec) for label, v in views.items()},
         {label: bootstrap_intervals(*part) for label, part in parts.items()},
     )
-    st.dataframe(shown(numbers), width="stretch")
+    st.dataframe(shown(numbers), hide_index=True, width="stretch")
     st.caption(
         "In brackets: 95 % intervals from resampling the test papers. The best is marked; where "
         "intervals overlap, the difference may be chance."
@@ -66,13 +65,14 @@ def main(view: View) -> None:
 
     first, second = next(iter(views.items())), list(views.items())[1]
     st.subheader(f"{first[0]} and {second[0]}, paper by paper")
-    both = [k for k in maps.available(first[1].table) if k in maps.available(second[1].table)]
+    offered = columns.of(first[1].table)
+    both = [key for key in offered if key in columns.of(second[1].table)]
     colour = st.selectbox(
         "Colour both maps by",
         both,
         index=both.index("confidence"),
         key="pair_colour",
-        format_func=lambda k: maps.COLOURINGS[k].label,
+        format_func=lambda key: offered[key].label,
     )
     figure = paired_maps(
         (first[1].table, second[1].table),
@@ -99,6 +99,14 @@ def main(view: View) -> None:
         "first. Click a row to pick the paper."
     )
     nodes = rows.pop("node").tolist()
+    for suffix, (label, _) in zip("ab", (first, second), strict=True):
+        rows = rows.rename(
+            columns={
+                f"predicted_{suffix}": f"{label} says",
+                f"confidence_{suffix}": f"confidence of {label}",
+            }
+        )
+    rows = rows.rename(columns={"ood": "never shown"})
 
     def picked() -> None:
         selected = st.session_state["disagree"]["selection"]["rows"]

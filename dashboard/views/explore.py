@@ -8,19 +8,20 @@ import streamlit as st
 
 import bup
 from bup import metrics
+from bup.inspection import Inspection
 from bup.methods import settings_of
-from dashboard import data, state
+from dashboard import columns, data, state
+from dashboard.columns import colour_limits
 from dashboard.components.network import (
     EgoNetwork,
-    colour_limits,
     ego_network,
     network,
     picked,
     standalone_html,
 )
-from dashboard.figures import map as maps
+from dashboard.figures.classes import message_table, probability_table
 from dashboard.figures.locator import locator
-from dashboard.figures.node import message_figure, probability_bars, shares_figure
+from dashboard.figures.node import shares_figure
 from dashboard.markdown import plain
 from dashboard.state import View
 from dashboard.views import frame
@@ -35,14 +36,15 @@ MAP = "map"
 
 def main(view: View) -> None:
     st.title("Where is the model unsure, and why?")
-    # Keyed, so that the style sheet can stack the two columns on a narrow page.
-    with st.container(key="stacking"):
-        left, right = st.columns([3, 2], gap="medium")
+    # Keyed, so that the style sheet can lay them out: side by side, or below each other.
+    with st.container(key="explore"):
+        chart, inspector, more = st.container(), st.container(), st.container()
     # The inspector first: it is what somebody who has just clicked is waiting for.
-    with right:
+    with inspector:
         _inspector(view)
-    with left:
+    with chart:
         _map(view, _controls(view))
+    with more:
         _group(view)
         # Only the open tab is computed.
         tabs = dict(zip(TABS, st.tabs(list(TABS), key="tab", bind="query-params"), strict=True))
@@ -60,12 +62,13 @@ def _export(view: View) -> tuple[str, str, str]:
 def _controls(view: View) -> np.ndarray:
     """What the map is coloured by and which nodes it shows."""
     table = view.table
+    offered = columns.of(table)
     one, two = st.columns([3, 1], vertical_alignment="bottom")
     colour = one.selectbox(
         "Colour by",
-        list(maps.available(table)),
+        list(offered),
         key="colour",
-        format_func=lambda key: maps.COLOURINGS[key].label,
+        format_func=lambda key: offered[key].label,
         bind="query-params",
     )
     shown = np.ones(len(table), dtype=bool)
@@ -84,11 +87,15 @@ def _controls(view: View) -> np.ndarray:
             shown &= table.ood.to_numpy()
         if "test" in chosen:
             shown &= (table.part == "test").to_numpy()
-        if maps.COLOURINGS[colour].kind == "score" and table[colour].nunique() > 1:
+        if offered[colour].kind == "score" and table[colour].nunique() > 1:
             low, high = float(table[colour].min()), float(table[colour].max())
-            label = maps.COLOURINGS[colour].label
             between = st.slider(
-                f"{label} between", low, high, (low, high), key=f"range_{colour}", format="%.2f"
+                f"{plain(offered[colour].label)} between",
+                low,
+                high,
+                (low, high),
+                key=f"range_{colour}",
+                format="%.2f",
             )
             if between != (low, high):
                 shown &= table[colour].between(*between).to_numpy()
@@ -97,11 +104,12 @@ def _controls(view: View) -> np.ndarray:
 
 def _map(view: View, shown: np.ndarray) -> None:
     colour = st.session_state.colour
+    meaning = columns.of(view.table)[colour].meaning
     frame.node_map(
         view,
         data.map_drawing(view.spec, colour, view.theme, shown),
         MAP,
-        f"{maps.COLOURINGS[colour].meaning} {shown.sum():,} of {len(shown):,} papers are shown; "
+        f"{meaning} {shown.sum():,} of {len(shown):,} papers are shown; "
         "click one to inspect it, scroll to zoom, or draw around several with the lasso.",
     )
     words = st.text_input("Find a paper by id or title", key="search", placeholder="part of an id")
@@ -148,51 +156,51 @@ def _group(view: View) -> None:
 
 
 def _inspector(view: View) -> None:
-    node, table = view.node, view.table
-    row = table.iloc[node]
+    node = view.node
+    row = view.table.iloc[node]
     st.subheader(f"Paper {plain(view.name_of(node))}")
-    st.image(
-        locator(view.positions, node, view.graph.neighbours(node), view.theme),
-        width=220,
-        caption="Where it is",
-    )
-    verdict = _verdict(row)
-    st.markdown(verdict)
-    names = view.answers
-    true = row.true if row.true in names else None
-    true_index = names.index(true) if true is not None else None
-    if view.has_variance:
-        seen = data.inspection(view.spec, node)
-        probs, low, high = view.result.probs[node], seen.low, seen.high
-    else:
-        probs, low, high = view.result.probs[node], None, None
-    frame.chart(
-        probability_bars(probs, low, high, names, true_index, view.theme),
-        "probabilities",
-        "Bars: probability of each class. Whiskers: where that probability would lie in 90 % of "
-        "cases, were the message of the class known exactly."
-        if view.has_variance
-        else "Bars: probability of each class. This method's messages have no variance, so there "
-        "is no interval around them.",
-    )
-    if view.has_variance:
-        frame.chart(
-            message_figure(
-                view.result.mean[node], np.sqrt(view.result.var[node]), names, view.theme
-            ),
-            "message",
-            "The message of each class: its mean and one standard deviation either way. Where the "
-            "ranges overlap, the model cannot tell the classes apart.",
+    st.markdown(_verdict(row))
+    _probabilities(view, node)
+    st.caption(
+        "Bars: probability of each class; the star marks the true one. "
+        + (
+            "Whiskers: where that probability would lie in 90 % of cases, were the message of the "
+            "class known exactly."
+            if view.has_variance
+            else "This method's messages have no variance, so there is no interval around them."
         )
-    _facts(view, row)
+    )
+    if view.has_variance:
+        std = np.sqrt(view.result.var[node])
+        st.html(message_table(view.result.mean[node], std, view.answers, view.theme))
+        st.caption(
+            "The message of each class: higher speaks for the class. Mean and one standard "
+            "deviation either way; where the ranges overlap, the model cannot tell the classes "
+            "apart."
+        )
+    near = view.graph.neighbours(node)
+    where, facts = st.columns(2, vertical_alignment="center")
+    where.image(locator(view.positions, node, near, view.theme), caption="Where it is")
+    with facts:
+        _facts(view, row)
     st.markdown("**Linked papers**")
-    near = view.graph.neighbours(node).tolist()
-    if near:
+    if len(near):
         columns = ["true", "predicted", "confidence"]
-        frame.node_list(view, near, columns, f"near_{node}")
+        frame.node_list(view, near.tolist(), columns, f"near_{node}")
         st.caption("Click a row to walk on.")
     else:
         st.caption("None: nothing but its own words speaks for this paper.")
+
+
+def _probabilities(view: View, node: int, seen: Inspection | None = None) -> None:
+    """The class probabilities of a node, as the run gave them or as ``seen`` on other links."""
+    probs = view.result.probs[node] if seen is None else seen.probs
+    if seen is None and view.has_variance:
+        seen = data.inspection(view.spec, node)
+    low, high = (seen.low, seen.high) if seen is not None else (None, None)
+    names, true = view.answers, view.table.true.iloc[node]
+    true_index = names.index(true) if true in names else None
+    st.html(probability_table(probs, low, high, names, true_index, view.theme))
 
 
 def _verdict(row: pd.Series) -> str:
@@ -222,9 +230,8 @@ def _facts(view: View, row: pd.Series) -> None:
     }
     if view.has_variance:
         facts["Message std"] = f"{row.message_std:.3f}"
-    columns = st.columns(2)
-    for i, (label, value) in enumerate(facts.items()):
-        columns[i % 2].metric(label, value, help=_HELP[label])
+    for label, value in facts.items():
+        st.metric(label, value, help=_HELP[label])
 
 
 _HELP = {
@@ -239,8 +246,10 @@ _HELP = {
 
 def _ego(view: View) -> EgoNetwork:
     """The neighbourhood as the controls of its tab ask for it, or at their defaults."""
-    scores = _ego_scores(view)
-    score = st.session_state.get("ego_score", scores[0])
+    offered = columns.numbers(view.table)
+    score = st.session_state.get("ego_score")
+    if score not in offered:  # not chosen yet, or a score of another method
+        score = next(iter(offered))
     values = limits = None
     stage = st.session_state.get("stage", "off")
     if view.has_variance and stage not in ("off", None):
@@ -253,19 +262,16 @@ def _ego(view: View) -> EgoNetwork:
     )
 
 
-def _ego_scores(view: View) -> list[str]:
-    return [key for key, c in maps.available(view.table).items() if c.kind == "score"]
-
-
 def _neighbourhood(view: View) -> None:
     """The ego network: click a neighbour and walk on."""
+    offered = columns.numbers(view.table)
     one, two = st.columns([1, 2])
     one.segmented_control("Hops", [1, 2, 3], default=1, key="hops", required=True)
     two.selectbox(
         "Colour",
-        _ego_scores(view),
+        list(offered),
         key="ego_score",
-        format_func=lambda k: maps.COLOURINGS[k].label,
+        format_func=lambda key: offered[key].label,
     )
     if view.has_variance:
         st.segmented_control(
@@ -406,12 +412,11 @@ def _what_if(view: View) -> None:
     for column, title, seen in ((left, "As it is", before), (right, "What if", after)):
         with column:
             st.markdown(f"**{title}**")
-            frame.chart(
-                probability_bars(seen.probs, seen.low, seen.high, names, None, view.theme),
-                f"what_if_{title}",
-                "Nothing is trained again: the learned weights see the changed links. "
-                "Both the mean and the variance of the message follow.",
-            )
+            _probabilities(view, node, seen)
+    st.caption(
+        "Nothing is trained again: the learned weights see the changed links. Both the mean and "
+        "the variance of the message follow."
+    )
 
 
 def _pair(view: View) -> None:
@@ -428,31 +433,14 @@ def _pair(view: View) -> None:
     if other is None:
         st.caption("Pin one paper, then pick another: both are shown side by side.")
         return
-    names = view.answers
     rows = []
     for column, title, node in zip(
         st.columns(2), ("Pinned", "Picked"), (other, view.node), strict=True
     ):
         with column:
             st.markdown(f"**{title}: {plain(view.name_of(node))}**")
-            if view.has_variance:
-                seen = data.inspection(view.spec, node)
-                low, high = seen.low, seen.high
-            else:
-                low = high = None
-            true = view.table.true.iloc[node]
-            frame.chart(
-                probability_bars(
-                    view.result.probs[node],
-                    low,
-                    high,
-                    names,
-                    names.index(true) if true in names else None,
-                    view.theme,
-                ),
-                f"pair_{title}",
-                _verdict(view.table.iloc[node]),
-            )
+            _probabilities(view, node)
+            st.caption(_verdict(view.table.iloc[node]))
         rows.append(view.table.iloc[[node]])
     st.dataframe(pd.concat(rows), hide_index=True, width="stretch")
 

@@ -16,6 +16,7 @@ from bup.spec import Spec, text_of
 from dashboard import data, state
 from dashboard.components import chart as charts
 from dashboard.components.chart import Drawing
+from dashboard.figures import classes
 from dashboard.figures.training import curves_figure
 from dashboard.jobs import Job
 from dashboard.markdown import plain
@@ -25,19 +26,20 @@ POLL_SECONDS = 0.5
 
 def page_style(large: bool) -> None:
     """Less empty space on top; everything larger for a projector."""
-    st.html(f"<style>{_STYLE}{_LARGE if large else ''}</style>")
+    st.html(f"<style>{_STYLE}{classes.STYLE}{_LARGE if large else ''}</style>")
 
 
 _STYLE = """
 .stMainBlockContainer { padding: 4rem 2rem 2rem; }
-@media (max-width: 1250px) {
-  .st-key-stacking > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"],
-  .st-key-stacking > [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
-  .st-key-stacking > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]
-    > [data-testid="stColumn"],
-  .st-key-stacking > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
-    min-width: 100%;
+@media (min-width: 1250px) {
+  .st-key-explore {
+    display: grid;
+    grid-template: "map inspector" auto "more inspector" 1fr / minmax(0, 3fr) minmax(0, 2fr);
+    gap: 1rem 2rem;
   }
+  .st-key-explore > :nth-child(1) { grid-area: map; }
+  .st-key-explore > :nth-child(2) { grid-area: inspector; }
+  .st-key-explore > :nth-child(3) { grid-area: more; }
 }
 """
 _LARGE = "html { font-size: 20px; }"
@@ -50,8 +52,10 @@ def problem(error: Exception | str) -> None:
 
 def result_or_training(spec: Spec, graph: Graph) -> Result | None:
     """The run's result; None while it has to be trained first."""
-    bup.make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
-    return data.result(spec)
+    found = data.result(spec)
+    if found is None:  # a split that cannot be made is explained before anybody trains
+        bup.make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+    return found
 
 
 def training_panel(spec: Spec, graph: Graph) -> None:
@@ -220,7 +224,7 @@ def exports(view: state.View, extra: dict[str, Export] | None = None) -> None:
         for label, make in (extra or {}).items():
             name, text, kind = make(view)
             st.download_button(label, text, name, kind, icon=":material/download:")
-        st.caption("Every chart has a camera button that saves it as a picture.")
+        st.caption("The camera button of a chart saves it as a picture.")
 
 
 def numbers(frame: pd.DataFrame, name: str, key: str) -> None:
@@ -249,11 +253,10 @@ def node_list(view: state.View, nodes: list[int], columns: list[str], key: str) 
         on_select=chosen,
         selection_mode="single-row",
         height=min(38 * (len(nodes) + 1), 320),
-        column_config={c: st.column_config.NumberColumn(format="%.3f") for c in _REAL},
+        column_config={
+            c: st.column_config.NumberColumn(format="%.3f") for c in shown.select_dtypes("float")
+        },
     )
-
-
-_REAL = ("confidence", "prob_std", "predictive_entropy", "message_std", "message_entropy")
 
 
 def chart(figure, key: str, caption: str, **options) -> None:

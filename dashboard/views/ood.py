@@ -7,8 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from bup import metrics
-from dashboard import data
-from dashboard.figures import map as maps
+from dashboard import columns, data
 from dashboard.figures.ood import precision_recall_figure, roc_figure, score_histograms
 from dashboard.state import View
 from dashboard.views import frame
@@ -38,13 +37,13 @@ def main(view: View) -> None:
             on_click=lambda: st.session_state.update(left_out=[last]),
         )
         return
-    scores = [k for k, c in maps.available(view.table).items() if c.kind == "score" and c.uncertain]
+    scores = columns.scores(view.table)
     score = st.selectbox(
         "Score",
-        scores,
-        index=scores.index("confidence"),
+        list(scores),
+        index=list(scores).index("confidence"),
         key="ood_score",
-        format_func=lambda k: maps.COLOURINGS[k].label,
+        format_func=lambda key: scores[key].label,
         bind="query-params",
         help="Which number should tell known from unknown.",
     )
@@ -53,7 +52,7 @@ def main(view: View) -> None:
     frame.chart(
         score_histograms(test, score, view.theme),
         "histograms",
-        f"{maps.COLOURINGS[score].meaning} The less the distribution of classes never shown "
+        f"{scores[score].meaning} The less the distribution of classes never shown "
         "overlaps with that of right answers, the better the score tells them apart.",
     )
     _detection(view, score)
@@ -98,8 +97,9 @@ def _detection(view: View, score: str) -> None:
             "Of the flagged papers, how many are really unknown, as more and more of them are "
             "found. The dashed line is guessing.",
         )
+    offered = columns.scores(view.table)
     rows = [
-        {"score": maps.COLOURINGS[name].label}
+        {"score": offered[name].label}
         | {metrics.METRICS[key].label: found[key] for key in ("auroc", "aupr", "fpr95")}
         for name, found in data.report(view.spec)["ood"]["scores"].items()
     ]

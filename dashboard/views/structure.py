@@ -9,7 +9,7 @@ import streamlit as st
 from bup import metrics
 from bup.methods import settings_of
 from bup.propagation import paper_factor
-from dashboard.figures import map as maps
+from dashboard import columns
 from dashboard.figures.structure import against_figure, binned_medians, factor_figure
 from dashboard.state import View
 from dashboard.views import frame
@@ -22,16 +22,15 @@ AXES = {
 
 def main(view: View) -> None:
     st.title("Is a well-linked paper a certain paper?")
-    scores = [k for k, c in maps.available(view.table).items() if c.kind == "score" and c.uncertain]
+    scores = columns.scores(view.table)
     score = st.selectbox(
         "Uncertainty",
-        scores,
+        list(scores),
         key="structure_score",
-        format_func=lambda k: maps.COLOURINGS[k].label,
+        format_func=lambda key: scores[key].label,
         bind="query-params",
     )
-    doubt = view.result.scores()[score] if score not in ("confidence", "prob_std") else None
-    values = view.table[score].to_numpy() if doubt is None else doubt
+    values = view.table[score].to_numpy()
     rows = []
     for column, (axis, (label, log)) in zip(st.columns(2), AXES.items(), strict=True):
         x = view.table[axis].to_numpy(float)
@@ -46,7 +45,7 @@ def main(view: View) -> None:
                 nodes,
                 view.theme,
                 label,
-                maps.COLOURINGS[score].label,
+                scores[score].label,
                 log,
                 binned,
             )

@@ -16,6 +16,7 @@ from .test_network_component import PIXEL
 SECOND = 1000
 LONG = 90 * SECOND
 """The machine may be busy; nothing here measures speed."""
+RANGE = "document.querySelector('.st-key-map .js-plotly-plot')._fullLayout.xaxis.range.join()"
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +125,6 @@ def test_a_link_reopens_exactly_this_view(app, page):
     expect(page.get_by_text("How many links a node has")).to_be_visible(timeout=LONG)
 
 
-@pytest.mark.xfail(
-    strict=False, reason="on a busy machine the chart may be mounted anew, which resets its camera"
-)
 def test_switching_the_colour_keeps_the_camera(app, page):
     visit(page, app, "Where is the model unsure, and why?")
     wait_for_charts(page)
@@ -134,13 +132,46 @@ def test_switching_the_colour_keeps_the_camera(app, page):
     page.mouse.move(x, y)
     page.mouse.wheel(0, -400)
     page.wait_for_timeout(SECOND)
-    ranges = "document.querySelector('.st-key-map .js-plotly-plot')._fullLayout.xaxis.range.join()"
-    zoomed = page.evaluate(ranges)
+    zoomed = page.evaluate(RANGE)
     page.get_by_label("Colour by").click()
     page.get_by_role("option", name="True class").click()
     expect(page.get_by_text("The class that the data give.")).to_be_visible(timeout=LONG)
     settled(page)
-    assert page.evaluate(ranges) == zoomed
+    assert page.evaluate(RANGE) == zoomed
+
+
+def test_the_camera_outlives_the_map_until_a_double_click(app, page):
+    visit(page, app, "Where is the model unsure, and why?")
+    wait_for_charts(page)
+    whole = page.evaluate(RANGE)
+    page.mouse.move(*node_on_map(page, 0))
+    page.mouse.wheel(0, -400)
+    page.wait_for_timeout(SECOND)
+    zoomed = page.evaluate(RANGE)
+    assert zoomed != whole
+    page.get_by_role("link", name="The graph").click()
+    expect(page.get_by_role("heading", name="What does the graph look like?")).to_be_visible(
+        timeout=LONG
+    )
+    page.get_by_role("link", name="Explore").click()
+    wait_for_charts(page)
+    assert page.evaluate(RANGE) == zoomed
+    page.mouse.dblclick(*node_on_map(page, 0))
+    page.wait_for_timeout(SECOND)
+    assert page.evaluate(RANGE) == whole
+
+
+def test_the_ring_is_around_the_picked_paper_also_after_zooming(app, page, cora):
+    node = _far_from_others(cora)
+    visit(page, f"{app}/?node={cora.node_id(node)}", "Where is the model unsure, and why?")
+    wait_for_charts(page)
+    for wheel in (0, -200):
+        page.mouse.move(*node_on_map(page, node))
+        page.mouse.wheel(0, wheel)
+        page.wait_for_timeout(SECOND)
+        box = page.locator(".st-key-map .bup-ring").bounding_box()
+        centre = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        assert centre == pytest.approx(node_on_map(page, node), abs=1)
 
 
 def test_train_and_cancel(app, page):

@@ -1,0 +1,131 @@
+"""What the model thinks of one node, class by class: tables with bars, quick to send and to draw.
+
+They are plain HTML, which a screen reader reads as the table that it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import numpy as np
+
+from dashboard.theme import IN, OUT, Theme
+
+STYLE = """
+.classes { width: 100%; max-width: 44rem; border-collapse: collapse; font-size: 0.875rem; }
+.classes th { text-align: left; font-weight: normal; overflow-wrap: break-word; min-width: 6.5rem; }
+.classes .predicted { font-weight: bold; }
+.classes th, .classes td { padding: 0 0.6rem 0 0; line-height: 1.15; border: 0; }
+.classes .number { padding: 0; text-align: right; white-space: nowrap; }
+.classes .plot { width: 60%; height: 1.75rem; }
+.classes .plot > div { position: relative; height: 100%; background: var(--grid); }
+.classes .plot i { position: absolute; display: block; box-sizing: border-box; }
+.classes .bar { top: 14%; bottom: 14%; left: 0; }
+.classes .ridge { top: 4%; bottom: 8%; }
+.classes .span { top: 34%; bottom: 34%; border: solid currentColor; border-width: 0 2px; }
+.classes .span::before { content: ""; position: absolute; top: 50%; left: 0; right: 0;
+  border-top: 1.5px solid currentColor; transform: translateY(-50%); }
+.classes .mean { top: 50%; width: 0.6rem; height: 0.6rem; border: 1px solid currentColor;
+  transform: translate(-50%, -50%) rotate(45deg); }
+.classes .ticks { height: 1.2rem; font-size: 0.75rem; opacity: 0.8; }
+.classes .ticks span { position: absolute; top: 0.2rem; transform: translateX(-50%); }
+"""
+
+# The bell of a Gaussian from three standard deviations below its mean to three above.
+_Z = np.linspace(-3, 3, 41)
+_BELL = ", ".join(
+    f"{x:.1f}% {y:.1f}%"
+    for x, y in zip(100 * (_Z + 3) / 6, 100 * (1 - np.exp(-(_Z**2) / 2)), strict=True)
+)
+
+
+def probability_table(
+    probs: np.ndarray,
+    low: np.ndarray | None,
+    high: np.ndarray | None,
+    class_names: Sequence[str],
+    true_index: int | None,
+    theme: Theme,
+) -> str:
+    """The probability of each class with its credible interval, prediction and truth marked.
+
+    ``low`` and ``high`` are None for methods that give no interval.
+    """
+    predicted = int(np.argmax(probs))
+    rows = []
+    for i, (name, p) in enumerate(zip(class_names, probs, strict=True)):
+        colour = IN if i == predicted else IN + ("A0" if theme.dark else "70")
+        marks = f'<i class="bar" style="width:{100 * p:.2f}%;background:{colour}"></i>'
+        span = ""
+        if low is not None and high is not None:
+            marks += _span(100 * low[i], 100 * high[i])
+            span = f"{low[i]:.1%} to {high[i]:.1%}"
+        star = " ★" if i == true_index else ""
+        rows.append(_row(name, star, marks, percent(p), span, i == predicted))
+    ticks = {0.0: "0%", 25.0: "", 50.0: "50%", 75.0: "", 100.0: "100%"}
+    return _table("Probability of each class", rows, ticks, theme)
+
+
+def message_table(
+    mean: np.ndarray, std: np.ndarray, class_names: Sequence[str], theme: Theme
+) -> str:
+    """The Gaussian of each class's message: a ridge with its mean and one std either way.
+
+    Ridges are equally high: their width is the uncertainty.
+    """
+    left, right = float((mean - 3 * std).min()), float((mean + 3 * std).max())
+    scale = 100 / ((right - left) or 1.0)
+    rows = []
+    for name, m, s in zip(class_names, mean, std, strict=True):
+        at = scale * (m - left)
+        marks = (
+            f'<i class="ridge" style="left:{at - 3 * scale * s:.2f}%;width:{6 * scale * s:.2f}%;'
+            f'background:{IN}70;clip-path:polygon({_BELL})"></i>'
+            + _span(at - scale * s, at + scale * s)
+            + f'<i class="mean" style="left:{at:.2f}%;background:{OUT}"></i>'
+        )
+        rows.append(_row(name, "", marks, f"{m:z.2f} ± {s:.2f}", "", False))
+    ticks = {scale * (tick - left): f"{tick:.10g}" for tick in _round_numbers(left, right)}
+    return _table("Message of each class, mean and standard deviation", rows, ticks, theme)
+
+
+def percent(share: float) -> str:
+    return f"{share:.1%}" if share >= 0.0005 else "<0.1%"
+
+
+def _span(start: float, end: float) -> str:
+    return f'<i class="span" style="left:{start:.2f}%;width:{end - start:.2f}%"></i>'
+
+
+def _row(name: str, star: str, marks: str, number: str, hover: str, predicted: bool) -> str:
+    kind = ' class="predicted"' if predicted else ""
+    title = f' title="{hover}"' if hover else ""
+    return (
+        f'<tr{kind}{title}><th scope="row">{escape(name)}{star}</th>'
+        f'<td class="plot"><div>{marks}</div></td><td class="number">{escape(number)}</td></tr>'
+    )
+
+
+def _table(label: str, rows: Iterable[str], ticks: dict[float, str], theme: Theme) -> str:
+    grid = ", ".join(
+        f"linear-gradient({theme.faint}, {theme.faint}) {at:.2f}% 0 / 1px 100% no-repeat"
+        for at in ticks
+    )
+    axis = "".join(f'<span style="left:{at:.2f}%">{text}</span>' for at, text in ticks.items())
+    return (
+        f'<table class="classes" aria-label="{label}" style="--grid:{grid}">'
+        f"<tbody>{''.join(rows)}</tbody>"
+        '<tfoot aria-hidden="true"><tr><td></td><td class="plot ticks">'
+        f"<div>{axis}</div></td><td></td></tr></tfoot></table>"
+    )
+
+
+def _round_numbers(low: float, high: float, most: int = 5) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten between two numbers."""
+    if high <= low:
+        return [low]
+    power = 10.0 ** np.floor(np.log10((high - low) / most))
+    step = next(s * power for s in (1, 2, 5, 10) if (high - low) / (s * power) <= most)
+    count = np.arange(np.ceil(low / step), np.floor(high / step) + 1)
+    return [round(float(k * step), 10) for k in count]
