@@ -42,7 +42,10 @@ except bup.BupError as error:
     st.stop()
 
 if result is None:
-    frame.training_panel(spec, graph)
+    try:
+        frame.training_panel(spec, graph)
+    except bup.BupError as error:
+        frame.problem(error)
 else:
     st.session_state.view = state.View(spec, graph, result, data.table(spec), node, state.theme())
     chart.library()

@@ -19,12 +19,13 @@ import bup
 from bup import runs
 from bup.graph import Graph, describe
 from bup.inspection import Inspection, inspect, with_links
+from bup.methods import METHODS, settings_of
 from bup.methods import bup as bup_method
-from bup.methods import settings_of
 from bup.results import Result, evaluate, node_table
+from bup.scores import KINDS
 from bup.spec import Spec
 from bup.training import Inputs
-from dashboard import layouts
+from dashboard import columns, layouts
 from dashboard.components.chart import Drawing
 from dashboard.figures import map as map_figures
 from dashboard.jobs import Manager
@@ -95,7 +96,13 @@ def result(spec: Spec) -> Result | None:
 def table(spec: Spec) -> pd.DataFrame:
     shelf = _shelf(spec.key)
     if "table" not in shelf:
-        shelf["table"] = node_table(shelf["result"], graph(spec.graph))
+        found = node_table(shelf["result"], graph(spec.graph))
+        found.attrs["scores"] = {
+            score.name: (score.title, f"{score.help} {KINDS[score.kind].capitalize()}.")
+            for score in METHODS[spec.method].scores
+            if score.name not in columns.KNOWN
+        }
+        shelf["table"] = found
     return shelf["table"]
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 import streamlit as st
 
 import bup
+from bup.calibration import CALIBRATORS
 from bup.datasets import citation
 from bup.graph import Graph
 from bup.methods import METHODS, complete
@@ -47,7 +48,9 @@ class View:
 
     @property
     def has_variance(self) -> bool:
-        return self.result.var is not None
+        """Messages have a variance, and the probabilities are what follows from it."""
+        recalibrated = dict(self.spec.settings)["calibrate"] in CALIBRATORS
+        return self.result.var is not None and not recalibrated
 
     @property
     def answers(self) -> list[str]:

@@ -72,6 +72,11 @@ class Method:
     draws_answers: bool = False  # predictions are averages over random draws, not a function
 
     @property
+    def short(self) -> str:
+        """The abbreviation that its title ends with, or the title."""
+        return self.title.partition("(")[2].rstrip(")").partition(",")[0] or self.title
+
+    @property
     def every_score(self) -> tuple[Score, ...]:
         return (*COMMON, *self.scores)
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 import bup
 from bup.graph import Graph
+from bup.methods import METHODS, complete
 from bup.results import Result
 from bup.spec import Spec, text_of
 from dashboard import data, state
@@ -62,8 +63,8 @@ def training_panel(spec: Spec, graph: Graph) -> None:
     """In place of a page: offer to train the run, or show how its training goes."""
     st.title("This model has not been trained yet")
     st.markdown(
-        f"**{spec.method}** on **{state.graph_label(spec.graph)}**, {spec.per_class} labelled "
-        f"papers per class, seed {spec.seed}"
+        f"**{METHODS[spec.method].short}** on **{state.graph_label(spec.graph)}**, "
+        f"{spec.per_class} labelled papers per class, seed {spec.seed}"
         + (
             f", without {', '.join(graph.class_names[c] for c in spec.left_out)}"
             if spec.left_out
@@ -72,6 +73,7 @@ def training_panel(spec: Spec, graph: Graph) -> None:
         + ". Training takes seconds on a small graph; the result is kept, so next time it is here "
         "at once."
     )
+    METHODS[spec.method].check(graph)
     manager = data.manager()
     job = manager.find(spec)
     if (job is None and _is_first_visit(spec)) or (job is not None and job.state == "done"):
@@ -95,8 +97,6 @@ def _is_first_visit(spec: Spec) -> bool:
 
 
 def _untouched(spec: Spec) -> Spec:
-    from bup.methods import complete
-
     return complete(Spec(graph=spec.graph, validation=spec.validation, test=spec.test))
 
 
@@ -195,8 +195,6 @@ def command_line(spec: Spec) -> str:
 
 
 def _untouched_settings(spec: Spec) -> tuple:
-    from bup.methods import complete
-
     return complete(Spec(method=spec.method)).settings
 
 

@@ -19,7 +19,11 @@ NONE = "nobody"
 
 def rival_specs(view: View) -> dict[str, Spec]:
     """Runs on the same split: every method at its defaults, and the calibrated GCN."""
-    offers: dict[str, tuple[str, dict[str, Any]]] = {short(name): (name, {}) for name in METHODS}
+    offers: dict[str, tuple[str, dict[str, Any]]] = {
+        method.short: (method.name, {})
+        for method in METHODS.values()
+        if method.most_nodes is None or view.graph.num_nodes <= method.most_nodes
+    }
     offers["GCN, temperature-scaled"] = (
         "gcn",
         {"hidden": 64, "keep": "best", "patience": 40, "calibrate": "temperature"},
@@ -36,15 +40,12 @@ def rival_specs(view: View) -> dict[str, Spec]:
     return specs
 
 
-def short(method: str) -> str:
-    """A method's name as people abbreviate it."""
-    return method.upper() if len(method) <= 4 else method.replace("_", " ")
-
-
 def label_of(spec: Spec, view: View) -> str:
     if spec == view.spec:
-        return f"{short(spec.method)} (this run)"
-    return next((label for label, s in rival_specs(view).items() if s == spec), spec.method)
+        return f"{METHODS[spec.method].short} (this run)"
+    return next(
+        (label for label, s in rival_specs(view).items() if s == spec), METHODS[spec.method].short
+    )
 
 
 def view_of(spec: Spec, view: View) -> View | None:
