@@ -114,13 +114,13 @@ def choose_run(graph: Graph) -> Spec:
         "Method",
         list(METHODS),
         key="method",
-        format_func=lambda name: METHODS[name].title,
+        format_func=lambda name: METHODS[name].short,
         bind="query-params",
         help="How class probabilities are learned.",
     )
     if method not in METHODS:
         raise bup.BupError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
-    st.caption(METHODS[method].explanation)
+    st.caption(f"**{METHODS[method].title}.** {METHODS[method].explanation}")
     left, right = st.columns(2)
     per_class = left.number_input(
         "Labels per class",

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as arrays
 
 import bup
 from bup import metrics
+from bup.conformal import conformal_sets
 from bup.errors import BupError
 from bup.inspection import inspect
 from bup.propagation import Shares, paper_factor
@@ -138,6 +139,19 @@ def test_no_line_of_the_confidence_histogram_crosses_a_label(sure, right):
     assert upper.xanchor == lower.xanchor
     # The lower label lies on the far side of the upper label's line.
     assert upper.x >= lower.x if lower.xanchor == "right" else upper.x <= lower.x
+
+
+def test_the_set_size_figure_counts_every_node_once(run, cora):
+    sets = conformal_sets(run.probs, cora, run.split)
+    nodes = run.split.test[~run.split.is_ood(cora.labels[run.split.test])]
+    targets = run.split.targets(cora.labels[nodes])
+    covered = sets.member[nodes, targets]
+    figure = reliability.set_size_figure(sets.size[nodes], covered, 6, LIGHT)
+    inside, outside = named(figure, "contains the true class"), named(figure, "misses it")
+    assert inside.y.sum() == covered.sum() and outside.y.sum() == (~covered).sum()
+    assert inside.x.tolist() == list(range(7)) and inside.y[0] == 0
+    mean = (inside.x * (inside.y + outside.y)).sum() / len(nodes)
+    assert mean == pytest.approx(sets.size[nodes].mean())
 
 
 def test_the_risk_coverage_figure_marks_the_chosen_coverage(run, rival, cora):

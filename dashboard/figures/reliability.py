@@ -241,6 +241,27 @@ def confidence_histogram(
     return figure.update_yaxes(title="nodes")
 
 
+def set_size_figure(size: np.ndarray, covered: np.ndarray, classes: int, theme: Theme) -> go.Figure:
+    """How many nodes get a set of how many classes, by whether it contains the true one."""
+    covered = np.asarray(covered, dtype=bool)
+    figure = go.Figure()
+    for name, group, colour, pattern in (
+        ("contains the true class", covered, IN, ""),
+        ("misses it", ~covered, WRONG, "/"),
+    ):
+        figure.add_bar(
+            x=np.arange(classes + 1),
+            y=np.bincount(size[group], minlength=classes + 1),
+            marker={"color": colour, "pattern": hatch(pattern, theme.background)},
+            hovertemplate="%{y:,} nodes with %{x} classes",
+            name=name,
+        )
+    framed(figure, theme, 320)
+    figure.update_layout(barmode="stack", bargap=0.2)
+    figure.update_xaxes(title="classes in the set", dtick=1)
+    return figure.update_yaxes(title="nodes")
+
+
 def risk_coverage_figure(
     curve: RiskCoverage,
     coverage: float,

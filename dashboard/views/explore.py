@@ -309,7 +309,7 @@ def _why(view: View) -> None:
     if not view.has_variance:
         st.info(
             "This method passes plain numbers, so there is no message variance to explain. Choose "
-            "Bayesian uncertainty propagation in the sidebar."
+            "BUP in the sidebar."
         )
         return
     seen = data.inspection(view.spec, view.node)
@@ -369,7 +369,7 @@ def _formula(view: View, s, seen) -> str:
 
 def _what_if(view: View) -> None:
     if not view.has_variance:
-        st.info("Choose Bayesian uncertainty propagation in the sidebar to change links.")
+        st.info("Choose BUP in the sidebar to change links.")
         return
     node = view.node
     near = view.graph.neighbours(node).tolist()

@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bup import metrics
+from bup import conformal, metrics
+from bup.methods import METHODS
 from bup.metrics import METRICS
 from dashboard import data
 from dashboard.figures.reliability import (
     confidence_histogram,
     reliability_figure,
     risk_coverage_figure,
+    set_size_figure,
 )
 from dashboard.state import View
 from dashboard.views import frame
@@ -41,14 +43,14 @@ def main(view: View) -> None:
         rival_probs, rival_targets, _ = rival.judged()
         other = (
             metrics.reliability_bins(rival_probs, rival_targets, bins, scheme or "width"),
-            rival.spec.method,
+            METHODS[rival.spec.method].short,
         )
     _scores(view, bins)
     left, right = st.columns(2)
     with left:
         st.subheader("Confidence against accuracy")
         frame.clickable(
-            reliability_figure(found, view.theme, view.spec.method, other),
+            reliability_figure(found, view.theme, METHODS[view.spec.method].short, other),
             "reliability",
             "On the diagonal, confidence is what it claims to be; above it the model is right more "
             "often than it says (under-confident), below it less often. Whiskers are 95 % "
@@ -68,6 +70,7 @@ def main(view: View) -> None:
         )
     _clicked_bin(view, found, nodes)
     _selective(view, rival)
+    _sets(view)
     frame.exports(view)
 
 
@@ -146,8 +149,8 @@ def _selective(view: View, rival: View | None) -> None:
             curve,
             coverage,
             view.theme,
-            view.spec.method,
-            None if rival is None else (_curve(rival), rival.spec.method),
+            METHODS[view.spec.method].short,
+            None if rival is None else (_curve(rival), METHODS[rival.spec.method].short),
         ),
         "risk_coverage",
         "The papers are answered in the order of confidence. A model that knows what it does not "
@@ -161,6 +164,54 @@ def _selective(view: View, rival: View | None) -> None:
         }
     )
     frame.numbers(rows, f"{view.spec.key}-risk-coverage", "risk")
+
+
+def _sets(view: View) -> None:
+    st.subheader("Several answers instead of one")
+    left, right = st.columns(2)
+    level = left.slider(
+        "Share of sets that shall contain the true class",
+        0.5,
+        0.99,
+        0.9,
+        0.01,
+        key="set_level",
+        bind="query-params",
+        help="Conformal prediction: a paper gets as many classes as it takes, judged by how the "
+        "validation papers fared.",
+    )
+    rule = right.segmented_control(
+        "Ask the neighbours?",
+        list(conformal.RULES),
+        default="daps",
+        required=True,
+        key="set_rule",
+        format_func={"aps": "no (APS)", "daps": "yes (DAPS)"}.get,
+        bind="query-params",
+        help="With DAPS, a paper's scores are averaged with those of the papers it is linked to.",
+    )
+    split, labels = view.result.split, view.graph.labels
+    sets = conformal.conformal_sets(view.result.probs, view.graph, split, level, rule or "daps")
+    _, targets, nodes = view.judged()
+    one, two, three = st.columns(3)
+    one.metric("Sets that contain the true class", f"{sets.coverage(nodes, targets):.1%}")
+    two.metric("Classes per set", f"{sets.size[nodes].mean():.2f}")
+    unseen = split.test[split.is_ood(labels[split.test])]
+    if len(unseen):
+        three.metric(
+            "Classes per set, class never shown",
+            f"{sets.size[unseen].mean():.2f}",
+            help="No set can contain a class that the model cannot answer with.",
+        )
+    frame.chart(
+        set_size_figure(
+            sets.size[nodes], sets.member[nodes, targets], len(view.answers), view.theme
+        ),
+        "set_sizes",
+        "Doubtful papers get larger sets, and the promise holds for the mean over papers, whatever "
+        "the model. The validation papers also chose the best epoch, so it holds nearly, not "
+        "strictly.",
+    )
 
 
 def _curve(view: View) -> metrics.RiskCoverage:
