@@ -11,7 +11,7 @@ import torch
 from bup.calibration import CALIBRATORS, Held
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.methods import bup, drop, gcn, ggp
+from bup.methods import bup, drop, gcn, ggp, vgcn
 from bup.methods.base import Fitted, Method
 from bup.settings import checked
 from bup.spec import Spec
@@ -25,6 +25,7 @@ METHODS: dict[str, Method] = {
         drop.BBDE,
         drop.BBGDC,
         ggp.METHOD,
+        vgcn.METHOD,
     )
 }
 
