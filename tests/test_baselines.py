@@ -7,12 +7,12 @@ import pytest
 import torch
 from scipy import sparse
 from scipy.integrate import quad
-from scipy.stats import beta, entropy
+from scipy.stats import beta, entropy, kstest, logistic
 from torch.distributions import Kumaraswamy, RelaxedBernoulli
 
 import bup
 from bup.graph import Graph, neighbour_mean
-from bup.methods import drop, energy, gcn, gebm, ggp, gpn, sgcn
+from bup.methods import drop, energy, gcn, gebm, ggp, gpn, sgcn, vgcn
 from bup.scores import SAMPLED, sample_scores
 from bup.sparse import Csr
 from bup.splits import Split
@@ -299,3 +299,87 @@ def test_links_are_worth_something(cora):
         bup.evaluate(bup.fit(cora, name), cora)["test"]["accuracy"] for name in ("gcn", "mlp")
     )
     assert 0.4 < without < with_links - 0.15
+
+
+def test_pairs_are_numbered_row_by_row():
+    pairs = vgcn.Pairs(5)
+    i, j = torch.triu_indices(5, 5, offset=1)
+    assert len(pairs) == 10
+    assert torch.equal(pairs.place(i, j), torch.arange(10))
+    found = pairs.ends(torch.arange(10))
+    assert torch.equal(found[0], i) and torch.equal(found[1], j)
+
+
+def test_prior_logits_trust_links(path_graph):
+    probs = vgcn.prior_logits(path_graph, vgcn.Settings()).sigmoid()
+    pairs = vgcn.Pairs(5)
+    linked = pairs.place(torch.tensor([0, 1, 2]), torch.tensor([1, 2, 3]))
+    expected = torch.full((10,), 1e-5)
+    expected[linked] = 0.99
+    assert torch.allclose(probs, expected, rtol=1e-4)
+
+
+def test_uniforms_are_uniform():
+    draws = vgcn.Uniforms(5001)
+    first, g = draws.draw(generator()).clone(), generator(1)
+    assert kstest(first.numpy(), "uniform").pvalue > 0.01
+    assert first.min() >= 0 and first.max() <= 1 and not torch.equal(first, draws.draw(g))
+
+
+def test_the_objective_over_drawn_graphs_is_the_dense_one_and_so_are_its_gradients(path_graph):
+    """Dense and in double precision, with the densities written out, against links and sums."""
+    n, draws, tau = 5, 2, vgcn.TEMPERATURE
+    prior = vgcn.prior_logits(path_graph, vgcn.Settings(missing_links=0.3, link_trust=0.7))
+    shift = (0.5 * torch.randn(10, generator=generator())).requires_grad_(True)
+    uniforms = [torch.rand(10, generator=generator(s)) for s in range(draws)]
+    p = {
+        "weight_1": torch.randn(1, 5, 3, generator=generator(3)),
+        "bias_1": torch.randn(1, 3, generator=generator(4)),
+        "weight_2": torch.randn(1, 3, 2, generator=generator(5)),
+        "bias_2": torch.randn(1, 2, generator=generator(6)),
+    }
+    nodes, labels = torch.tensor([0, 3, 4]), torch.tensor([0, 1, 1])
+
+    graphs = vgcn.draw_links(prior + shift.detach(), vgcn.Pairs(n), uniforms)
+    place = torch.cat([links.place for links in graphs])
+    shifts, log_ratios = vgcn.Posterior.apply(shift, place, uniforms)
+    entries = (prior[place] + shifts).split([len(links.place) for links in graphs])
+    words = Csr.from_scipy(path_graph.features)
+    log_probs = vgcn.log_probabilities(p, words, graphs, entries)
+    found = vgcn.objective(log_probs[:, nodes], labels, log_ratios)
+    (gradient,) = torch.autograd.grad(found, shift)
+
+    def log_density(b: torch.Tensor, location: torch.Tensor) -> torch.Tensor:
+        x = (b - location / tau) * tau
+        return np.log(tau) - x - 2 * torch.log1p(torch.exp(-x))
+
+    def log_label(a: torch.Tensor) -> torch.Tensor:
+        degree = a.sum(0) ** -0.5
+        kernel = degree[:, None] * a * degree[None]
+        w1, b1, w2, b2 = (
+            p[name][0].double() for name in ("weight_1", "bias_1", "weight_2", "bias_2")
+        )
+        output = kernel @ (kernel @ w1 + b1).relu() @ w2 + b2  # the words are the identity
+        return output.log_softmax(-1)[nodes, labels]
+
+    phi = (prior + shift).double()
+    i, j = torch.triu_indices(n, n, offset=1)
+    terms = []
+    for s, u in enumerate(u.double() for u in uniforms):
+        b = (phi + u.log() - (1 - u).log()) / tau
+        a = torch.eye(n, dtype=torch.float64).index_put((i, j), b.sigmoid())
+        a = a.index_put((j, i), b.sigmoid())
+        ratio = (log_density(b, phi) - log_density(b, prior.double())).sum()
+        reference = logistic(phi.detach().numpy() / tau, 1 / tau).logpdf(b.detach().numpy()).sum()
+        assert log_density(b, phi).sum().item() == pytest.approx(reference)
+        assert log_ratios[s].item() == pytest.approx(ratio.item(), abs=1e-4)
+        terms.append(log_label(a) - ratio / 3)
+    slow = -torch.log(torch.stack(terms).exp().mean(0)).mean()
+    (expected,) = torch.autograd.grad(slow, shift)
+    assert found.item() == pytest.approx(slow.item(), abs=1e-4)
+    assert torch.allclose(gradient, expected, atol=1e-3)
+
+
+def test_vgcn_refuses_a_graph_with_too_many_pairs(pubmed):
+    with pytest.raises(bup.BupError, match=r"at most 6,000 nodes .*pubmed with 19,717"):
+        bup.fit(pubmed, "vgcn")

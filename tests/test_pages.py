@@ -44,7 +44,7 @@ def test_every_page_opens_for_every_kind_of_method(open_app, page, method):
 
 def test_a_methods_own_scores_are_offered_without_naming_it(open_app):
     app = open_app("ood", method=METHODS["energy"].short, left_out="Rule Learning")
-    labels = app.selectbox(key="score").options
+    labels = app.selectbox(key="ood_score").options
     assert {"Energy", "Energy without links", "Confidence"} <= set(labels)
     assert not {"Message std"} & set(labels)
 

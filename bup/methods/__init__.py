@@ -11,7 +11,20 @@ import torch
 from bup.calibration import CALIBRATORS
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.methods import bup, drop, energy, ensemble, gcn, gebm, ggp, gpn, mc_dropout, mlp, sgcn
+from bup.methods import (
+    bup,
+    drop,
+    energy,
+    ensemble,
+    gcn,
+    gebm,
+    ggp,
+    gpn,
+    mc_dropout,
+    mlp,
+    sgcn,
+    vgcn,
+)
 from bup.methods.base import Fitted, Method
 from bup.settings import checked
 from bup.spec import Spec
@@ -22,8 +35,9 @@ METHODS: dict[str, Method] = {
     for method in (
         bup.METHOD,
         gcn.METHOD,
-        drop.BBDE,
+        vgcn.METHOD,
         drop.BBGDC,
+        drop.BBDE,
         ggp.METHOD,
         mc_dropout.METHOD,
         ensemble.METHOD,

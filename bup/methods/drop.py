@@ -176,6 +176,13 @@ class _Network:
         return nll_loss(log_mean, self.held.labels)[None], hits.float().mean()[None]
 
 
+def scaled_words(graph: Graph) -> sparse.csr_array:
+    """Words as they are where they are zeros and ones, else with entries of that size."""
+    words = sparse.csr_array(graph.features)
+    size = np.sqrt(np.mean(words.data**2)) if words.nnz else 1.0
+    return words / size
+
+
 def fit_one(
     graph: Graph,
     split: Split,
@@ -186,7 +193,7 @@ def fit_one(
 ) -> Fitted:
     with_loops = sparse.csr_array(graph.adjacency + sparse.eye_array(graph.num_nodes))
     kernel = sparse.csr_array(with_loops.multiply(1 / graph.degree[:, None]))
-    words = sparse.csr_array(graph.features)
+    words = scaled_words(graph)
 
     def region(nodes: np.ndarray) -> Region:
         return Region.of(words, kernel, nodes, split.targets(graph.labels[nodes]))

@@ -1,0 +1,305 @@
+"""Variational graph convolutional network (Elinas et al. 2020): the links themselves are uncertain.
+
+Every pair of nodes has a logit phi of being linked, which training moves away from its prior value
+lambda (high for links of the graph, low for all others). A drawn graph has weights
+a = sigmoid((phi + log u - log(1 - u)) / temperature), nearly zero or one, with u uniform.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn.functional import nll_loss
+
+from bup.graph import Graph
+from bup.methods.base import NEVER, Fitted, Method, PacedSettings, one_by_one
+from bup.methods.gcn import words_product
+from bup.scores import SAMPLED, sample_scores
+from bup.settings import setting
+from bup.sparse import Csr
+from bup.splits import Split
+from bup.training import (
+    OnEpoch,
+    Parameters,
+    Schedule,
+    dropout_factors,
+    glorot,
+    normalised_rows,
+    train,
+)
+
+TEMPERATURE = 0.1  # of both the prior and the posterior
+TRAINING_DRAWS = 3
+LINK_STEP = 1e-3  # step size of phi at any pace: a larger one adds noise to millions of numbers
+WEIGHT_DECAY = 5e-4
+SMALLEST_WEIGHT = 1e-7  # lighter links are below what single precision can add to a node's own 1
+
+PACES = {
+    "fast": Schedule(epochs=200, patience=20, learning_rate=0.05, weight_decay=WEIGHT_DECAY),
+    "authors": Schedule(5000, NEVER, 1e-3, WEIGHT_DECAY, keep="last"),
+}
+
+
+@dataclass(frozen=True)
+class Settings(PacedSettings):
+    hidden: int = setting(16, "Width of the hidden layer.", low=1, high=1024)
+    dropout: float = setting(0.5, "Share of inputs dropped in training.", low=0, high=0.95)
+    link_trust: float = setting(
+        0.99,
+        "Probability, before training, that a link of the graph is real.",
+        low=1e-6,
+        high=0.999999,
+    )
+    missing_links: float = setting(
+        1e-5, "Probability, before training, that two other nodes are linked.", low=1e-9, high=0.5
+    )
+    samples: int = setting(16, "Drawn graphs that a prediction averages.", low=1, high=1000)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs i < j of ``nodes`` nodes in one row: (0, 1), (0, 2), ..., (1, 2), ..."""
+
+    nodes: int
+
+    def __len__(self) -> int:
+        return self.nodes * (self.nodes - 1) // 2
+
+    @property
+    def starts(self) -> Tensor:
+        """Where the pairs of each first node begin."""
+        i = torch.arange(self.nodes)
+        return i * (2 * self.nodes - i - 1) // 2
+
+    def place(self, i: Tensor, j: Tensor) -> Tensor:
+        return self.starts[i] + j - i - 1
+
+    def ends(self, place: Tensor) -> tuple[Tensor, Tensor]:
+        starts = self.starts
+        i = torch.searchsorted(starts[:-1], place, right=True) - 1
+        return i, place - starts[i] + i + 1
+
+
+def prior_logits(graph: Graph, s: Settings) -> Tensor:
+    """lambda [pairs]."""
+    pairs = Pairs(graph.num_nodes)
+    logits = torch.full((len(pairs),), math.log(s.missing_links / (1 - s.missing_links)))
+    i, j = torch.from_numpy(np.array(graph.edges))
+    logits[pairs.place(i, j)] = math.log(s.link_trust / (1 - s.link_trust))
+    return logits
+
+
+class Links(NamedTuple):
+    """A drawn graph: the pairs that are not all but surely apart."""
+
+    place: Tensor  # among all pairs
+    i: Tensor
+    j: Tensor
+    noise: Tensor  # log u - log(1 - u)
+
+    def weights(self, phi: Tensor) -> Tensor:
+        """The links' weights from the logits of their pairs."""
+        return ((phi + self.noise) / TEMPERATURE).sigmoid()
+
+
+@torch.no_grad()
+def draw_links(phi: Tensor, pairs: Pairs, uniforms: Sequence[Tensor]) -> list[Links]:
+    """One graph for each draw of uniforms [pairs]."""
+    cutoff = (TEMPERATURE * math.log(SMALLEST_WEIGHT) - phi).sigmoid_()
+    graphs = []
+    for u in uniforms:
+        place = (u > cutoff).nonzero()[:, 0]
+        noise = u[place].double().logit(eps=1e-9).float()
+        graphs.append(Links(place, *pairs.ends(place), noise))
+    return graphs
+
+
+class Uniforms:
+    """Uniform draws for all pairs, from random bits: in half the time that torch.rand takes."""
+
+    def __init__(self, count: int) -> None:
+        self.values = torch.empty(count)
+        self.bits = torch.empty((count + 1) // 2, dtype=torch.int64)
+
+    def draw(self, generator: torch.Generator) -> Tensor:
+        """The values [count], valid until the next draw."""
+        self.bits.random_(-(2**63), None, generator=generator)
+        whole = self.bits.view(torch.int32)[: len(self.values)]
+        return self.values.copy_(whole).mul_(2.0**-32).add_(0.5)
+
+
+class Posterior(torch.autograd.Function):
+    """What the objective needs to know of d = phi - lambda: few of its entries, and log ratios.
+
+    A log ratio is the sum over pairs of log q(b) - log p(b), one for each draw of uniforms [pairs].
+    Both densities are logistic in b = logit(a), a shift d apart and of one scale, so most of them
+    cancels: a pair's ratio is 2 log(1 + (e^d - 1) u) - d.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, shift: Tensor, place: Tensor, uniforms: Sequence[Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        growth = shift.expm1()
+        ctx.growth, ctx.place, ctx.uniforms = growth, place, uniforms
+        scratch = torch.empty_like(growth)
+        sums = [torch.mul(growth, u, out=scratch).log1p_().sum() for u in uniforms]
+        return shift[place], 2 * torch.stack(sums) - shift.sum()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, by_entry: Tensor, by_ratio: Tensor) -> tuple[Tensor, None, None]:
+        growth: Tensor = ctx.growth
+        by_shift, scratch = torch.zeros_like(growth), torch.empty_like(growth)
+        for weight, u in zip(by_ratio.tolist(), ctx.uniforms, strict=True):
+            divisor = torch.mul(growth, u, out=scratch).add_(1)
+            by_shift.addcdiv_(u, divisor, value=2 * weight)
+        by_shift.mul_(growth.add_(1)).sub_(by_ratio.sum()).index_add_(0, ctx.place, by_entry)
+        return by_shift, None, None
+
+
+def propagate(values: Tensor, links: Links, weights: Tensor) -> Tensor:
+    """D^-1/2 (A + I) D^-1/2 times ``values`` [n, k] for a drawn A."""
+    i, j = links.i, links.j
+    degree = torch.ones(len(values)).index_add(0, i, weights).index_add(0, j, weights)
+    root = degree.rsqrt()[:, None]
+    scaled, weights = values * root, weights[:, None]
+    total = scaled.index_add(0, i, weights * scaled[j]).index_add(0, j, weights * scaled[i])
+    return total * root
+
+
+def log_probabilities(
+    p: Parameters,
+    words: Csr,
+    graphs: Sequence[Links],
+    entries: Sequence[Tensor],
+    dropout: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Log class probabilities [draws, n, c] under drawn graphs; a generator switches dropout on.
+
+    ``entries`` are the entries of phi at each graph's links.
+    """
+    drops = None if generator is None else [generator]
+    projected = words_product(words, p["weight_1"], dropout, drops)
+    outputs = []
+    for links, phi in zip(graphs, entries, strict=True):
+        weights = links.weights(phi)
+        hidden = (propagate(projected, links, weights) + p["bias_1"][0]).relu()
+        if drops is not None and dropout:
+            hidden = hidden * dropout_factors(dropout, [hidden.numel()], drops).view_as(hidden)
+        outputs.append(propagate(hidden @ p["weight_2"][0], links, weights) + p["bias_2"][0])
+    return torch.stack(outputs).log_softmax(-1)
+
+
+class _Network:
+    decayed: tuple[str, ...] = ("weight_1", "bias_1")
+
+    def __init__(
+        self,
+        graph: Graph,
+        words: Csr,
+        split: Split,
+        s: Settings,
+        parameters: Parameters,
+        prior: Tensor,
+        scale: float,
+    ) -> None:
+        self.words, self.s, self.parameters = words, s, parameters
+        self.prior, self.scale = prior, scale
+        self.pairs = Pairs(graph.num_nodes)
+        self.draws = [Uniforms(len(self.pairs)) for _ in range(TRAINING_DRAWS)]
+        self.graphs: list[Links] = []
+        parts = split.train, split.validation
+        self.train, self.held = (torch.from_numpy(nodes) for nodes in parts)
+        self.train_labels, self.held_labels = (
+            torch.from_numpy(split.targets(graph.labels[nodes])) for nodes in parts
+        )
+
+    def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
+        shift = self.scale * self.parameters["shift"].squeeze(0)
+        uniforms = [draw.draw(generators[0]) for draw in self.draws]
+        self.graphs = draw_links(self.prior + shift.detach(), self.pairs, uniforms)
+        place = torch.cat([links.place for links in self.graphs])
+        shifts, log_ratios = Posterior.apply(shift, place, uniforms)
+        log_probs = log_probabilities(
+            self.parameters,
+            self.words,
+            self.graphs,
+            (self.prior[place] + shifts).split([len(links.place) for links in self.graphs]),
+            self.s.dropout,
+            generators[0],
+        )
+        return objective(log_probs[:, self.train], self.train_labels, log_ratios)[None]
+
+    def validation(self) -> tuple[Tensor, Tensor]:
+        # Under the graphs of the training step: drawing others would cost as much as the step.
+        shift = self.parameters["shift"][0]
+        entries = [self.prior[g.place] + self.scale * shift[g.place] for g in self.graphs]
+        log_probs = log_probabilities(self.parameters, self.words, self.graphs, entries)
+        log_mean = log_probs[:, self.held].logsumexp(0) - math.log(len(log_probs))
+        hits = log_mean.argmax(-1) == self.held_labels
+        return nll_loss(log_mean, self.held_labels)[None], hits.float().mean()[None]
+
+
+def objective(log_probs: Tensor, labels: Tensor, log_ratios: Tensor) -> Tensor:
+    """Importance-weighted negative bound per node of log probabilities [draws, nodes, c]."""
+    draws, nodes, _ = log_probs.shape
+    log_lik = log_probs.gather(-1, labels.expand(draws, -1)[..., None])[..., 0]
+    terms = log_lik - log_ratios[:, None] / nodes
+    return (math.log(draws) - terms.logsumexp(0)).mean()
+
+
+def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
+    generator = torch.Generator().manual_seed(seed)
+    classes = len(split.classes)
+    prior = prior_logits(graph, s)
+    parameters = {
+        "shift": torch.zeros(1, len(prior)),
+        "weight_1": glorot([generator], graph.num_features, s.hidden),
+        "bias_1": torch.zeros(1, s.hidden),
+        "weight_2": glorot([generator], s.hidden, classes),
+        "bias_2": torch.zeros(1, classes),
+    }
+    words = Csr.from_scipy(normalised_rows(graph.features))
+    schedule = s.schedule(PACES)
+    scale = LINK_STEP / schedule.learning_rate
+    network = _Network(graph, words, split, s, parameters, prior, scale)
+    (trained,) = train(network, schedule, [generator], on_epoch)
+    others = {name: tensor for name, tensor in trained.parameters.items() if name != "shift"}
+    with torch.no_grad():
+        phi = prior + scale * trained.parameters["shift"][0]
+        draw = network.draws[0].draw
+        graphs = [draw_links(phi, network.pairs, [draw(generator)])[0] for _ in range(s.samples)]
+        entries = [phi[links.place] for links in graphs]
+        probs, scores = sample_scores(log_probabilities(others, words, graphs, entries).exp())
+    # The shifts are millions of numbers: a result keeps the network's weights only.
+    return Fitted.of(
+        replace(trained, parameters=others),
+        probs,
+        figures={"expected_links": phi.sigmoid().sum().item()},
+        scores=scores,
+    )
+
+
+METHOD = Method(
+    name="vgcn",
+    title="Variational graph convolutional network (VGCN)",
+    explanation="A graph convolutional network that does not take the graph for granted: it learns "
+    "for every pair of nodes how likely they are to be linked. The answer is the mean over many "
+    "graphs drawn from these probabilities, and where the graphs disagree the network does not "
+    "know.",
+    settings=Settings,
+    fit=one_by_one(fit_one),
+    scores=SAMPLED,
+    most_nodes=6000,
+    limit_reason="it learns one number for every pair of nodes",
+    draws_answers=True,
+)
