@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import clicks, loading, training
+from bench import clicks, loading, methods, training
 from bench.timing import environment
 
 BENCHES = {
@@ -10,6 +10,7 @@ BENCHES = {
     "epochs": training.run_epochs,
     "seeds": training.run_seeds,
     "growth": training.run_growth,
+    "methods": methods.run,
     "clicks": clicks.run,
 }
 
