@@ -35,6 +35,7 @@ page = st.navigation(
 frame.page_style(bool(st.session_state.get("large", False)))
 
 if page.url_path.startswith(learn.PATH):  # lessons bring their own data and need no run
+    learn.top(page.title)
     try:
         page.run()
     except bup.BupError as error:

@@ -22,17 +22,17 @@ DASHES = ("solid", "dash", "dot")
 """The second cue beside colour."""
 
 
-def rules_figure(
+def rule_figures(
     steps: Mapping[str, Shares], neighbour_names: Sequence[str], theme: Theme
-) -> go.Figure:
-    """What every neighbour did to one node's variance, one panel per rule, all on one scale."""
-    figure = shares_figure(tuple(steps.values()), neighbour_names, theme)
-    for title, words in zip(figure.layout.annotations, steps, strict=True):
-        title.text = words
-    ranges = [axis.range for axis in figure.select_xaxes()]
-    return figure.update_xaxes(
-        range=[min(low for low, _ in ranges), max(high for _, high in ranges)]
-    )
+) -> dict[str, go.Figure]:
+    """What every neighbour did to one node's variance: a chart per rule, all on one scale."""
+    figures = {rule: shares_figure((step,), neighbour_names, theme) for rule, step in steps.items()}
+    ranges = [figure.layout.xaxis.range for figure in figures.values()]
+    span = [min(low for low, _ in ranges), max(high for _, high in ranges)]
+    for figure in figures.values():
+        figure.layout.annotations = ()  # "step 1", where there is only one
+        figure.update_xaxes(range=span).update_layout(margin_t=10)
+    return figures
 
 
 def messages_figure(
@@ -293,8 +293,7 @@ def drawn_roc_figure(
         x=curve.false_positive_rate,
         y=curve.true_positive_rate,
         mode="lines",
-        line={"color": IN, "width": 1.5, "dash": "dot"},
-        opacity=0.5,
+        line={"color": "#56B4E9", "width": 1.5, "dash": "dot"},
         hoverinfo="skip",
         showlegend=False,
     )
@@ -421,73 +420,58 @@ HIGHEST_LOSS = 4.0
 def landscape_figure(
     margins: np.ndarray,
     stds: np.ndarray,
-    surfaces: Mapping[str, np.ndarray],
-    points: Mapping[str, Point],
+    losses: np.ndarray,
+    point: Point,
     here: tuple[float, float],
-    titles: Mapping[str, str],
     theme: Theme,
 ) -> go.Figure:
-    """Losses [stds, margins] side by side, with a point on each and an arrow downhill from it."""
-    figure = make_subplots(
-        rows=1,
-        cols=len(surfaces),
-        shared_yaxes=True,
-        horizontal_spacing=0.04,
-        subplot_titles=[plain(titles[rule]) for rule in surfaces],
-    )
-    for column, (rule, values) in enumerate(surfaces.items(), start=1):
-        figure.add_contour(
-            x=margins,
-            y=stds,
-            z=np.minimum(values, HIGHEST_LOSS),
-            contours={"start": 0, "end": HIGHEST_LOSS, "size": 0.25},
-            coloraxis="coloraxis",
-            line={"width": 0.5, "color": "rgba(255,255,255,0.4)"},
-            hovertemplate="margin %{x:.1f}, std %{y:.1f}: loss %{z:.2f}<extra></extra>",
-            row=1,
-            col=column,
-        )
-        axis = "" if column == 1 else column
-        slope = np.array([points[rule].by_margin, points[rule].by_std])
-        # Steep slopes would leave the chart: longer arrows for steeper slopes, up to a limit.
-        step = -slope / max(1e-12, float(np.hypot(*slope))) * 0.9 * np.tanh(2 * np.hypot(*slope))
-        figure.add_annotation(
-            x=here[0] + step[0],
-            y=here[1] + step[1],
-            ax=here[0],
-            ay=here[1],
-            xref=f"x{axis}",
-            yref=f"y{axis}",
-            axref=f"x{axis}",
-            ayref=f"y{axis}",
-            arrowhead=2,
-            arrowwidth=3,
-            arrowcolor="#FFFFFF",
-            text="",
-        )
-        figure.add_scatter(
-            x=[here[0]],
-            y=[here[1]],
-            mode="markers",
-            marker={"color": WRONG, "size": 14, "line": {"width": 2, "color": "#FFFFFF"}},
-            hoverinfo="skip",
-            showlegend=False,
-            row=1,
-            col=column,
-        )
-    framed(figure, theme, height=380)
-    figure.update_layout(
-        coloraxis={
-            "colorscale": SCORE_SCALE,
-            "cmin": 0,
-            "cmax": HIGHEST_LOSS,
-            "colorbar": {"title": "loss", "thickness": 14},
+    """A loss [stds, margins] as a landscape, a point on it, and an arrow downhill from there."""
+    figure = go.Figure()
+    figure.add_contour(
+        x=margins,
+        y=stds,
+        z=np.minimum(losses, HIGHEST_LOSS),
+        zmin=0,
+        zmax=HIGHEST_LOSS,
+        colorscale=SCORE_SCALE,
+        showscale=False,
+        contours={
+            "start": 0.5,
+            "end": HIGHEST_LOSS - 0.5,
+            "size": 0.5,
+            "showlabels": True,
+            "labelfont": {"color": "#FFFFFF", "size": theme.font_size - 1},
         },
-        margin_t=44,
+        line={"width": 1, "color": "rgba(255,255,255,0.5)"},
+        hovertemplate="margin %{x:.1f}, std %{y:.1f}: loss %{z:.2f}<extra></extra>",
     )
+    slope = np.array([point.by_margin, point.by_std])
+    steepness = float(np.hypot(*slope))
+    # The steeper, the longer, up to a length that the chart has room for.
+    step = -slope / max(1e-12, steepness) * 0.9 * np.tanh(2 * steepness)
+    figure.add_annotation(
+        x=here[0] + step[0],
+        y=here[1] + step[1],
+        ax=here[0],
+        ay=here[1],
+        axref="x",
+        ayref="y",
+        arrowhead=2,
+        arrowwidth=3,
+        arrowcolor="#FFFFFF",
+        text="",
+    )
+    figure.add_scatter(
+        x=[here[0]],
+        y=[here[1]],
+        mode="markers",
+        marker={"color": WRONG, "size": 14, "line": {"width": 2, "color": "#FFFFFF"}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    framed(figure, theme, height=330).update_layout(margin_t=10)
     figure.update_xaxes(title="margin", range=[float(margins[0]), float(margins[-1])])
-    figure.update_yaxes(range=[float(stds[0]), float(stds[-1])])
-    return figure.update_yaxes(title="standard deviation", col=1)
+    return figure.update_yaxes(title="standard deviation", range=[float(stds[0]), float(stds[-1])])
 
 
 def truth_figure(

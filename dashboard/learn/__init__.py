@@ -10,6 +10,18 @@ PATH = "learn"
 """Every page of this section has an address that begins so."""
 
 
+def top(title: str) -> None:
+    """Above every page: where one is, and the switch for a projector.
+
+    Called by the app and not by the pages, so that the switch stays as it is from page to page.
+    """
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        st.caption(f"Learn · {title}", width="content")
+        st.toggle(
+            "Large text", key="large", bind="query-params", help="For a projector.", width="content"
+        )
+
+
 def pages() -> list:
     lessons = [
         st.Page(

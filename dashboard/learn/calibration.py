@@ -70,7 +70,7 @@ def _lesson(here: lesson.Lesson) -> None:
         answered,
         [
             (
-                "This very model: Reliability, where every bin opens to its papers",
+                "This very model, bin by bin",
                 "views/reliability.py",
                 cases.query(case),
             ),

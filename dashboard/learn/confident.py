@@ -67,7 +67,7 @@ def _lesson(here: lesson.Lesson) -> None:
         answered,
         [
             (
-                "This very run, paper by paper: Unseen classes",
+                "This very run, paper by paper",
                 "views/ood.py",
                 cases.query(case),
             )

@@ -81,7 +81,7 @@ PLAN = (
 
 def main() -> None:
     total = sum(part.minutes for part in PLAN)
-    lesson.head("Learn · For lecturers", f"How do I teach this in {total} minutes?")
+    st.title(f"How do I teach this in {total} minutes?")
     st.markdown(
         "Turn on **Large text** above for the projector; the setting travels in the address, so "
         "links that you prepare keep it. The first visit to lessons 1, 5, 6 and 7 trains a model "
@@ -97,8 +97,8 @@ def main() -> None:
         clock += part.minutes
     st.markdown(
         "**Less time?** Lessons 1, 3 and 5 make a whole of 25 minutes. **More?** Send the students "
-        "on the tour, in pairs, with one question: find a paper whose confidence surprises you, and "
-        "say why it is so sure."
+        "on the tour, in pairs, with one question: find a paper whose confidence surprises you, "
+        "and say why it is so sure."
     )
     st.page_link("learn/tour.py", label="The tour", icon=":material/route:")
 

@@ -102,7 +102,7 @@ LESSONS = (
 def begin(number: int, words: Sequence[str] = ()) -> Lesson:
     """The head of a lesson; ``words`` are terms of the glossary that it uses."""
     lesson = LESSONS[number - 1]
-    head(f"Lesson {number} of {len(LESSONS)} · {lesson.title}", lesson.question)
+    st.title(lesson.question)
     if words:
         with st.container(horizontal=True, gap="small", key="words"):
             for word in words:
@@ -122,15 +122,6 @@ def played(body: Callable[[Lesson], None]) -> Callable[[Lesson], None]:
             st.error(plain(error), icon=":material/error:")
 
     return guarded
-
-
-def head(small: str, title: str) -> None:
-    left, right = st.columns([5, 1], vertical_alignment="bottom")
-    with left:
-        st.caption(small)
-    with right, st.container(horizontal=True, horizontal_alignment="right"):
-        st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
-    st.title(title)
 
 
 def explain(word: str) -> None:

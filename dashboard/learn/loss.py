@@ -38,16 +38,16 @@ def _lesson(here: lesson.Lesson) -> None:
     std = two.slider("Standard deviation of the message", 0.2, 3.0, 1.0, 0.05, key="std")
     classes = three.slider("Number of classes", 2, 7, 3, key="classes")
     points = {rule: landscape.point(margin, std, classes, rule) for rule in LOSSES}
-    lesson.chart(
-        landscape_figure(
-            MARGINS, STDS, landscapes(classes), points, (margin, std), LOSSES, lesson.theme()
-        ),
-        "landscape",
-        "The same colours in all three; the loss is cut off at 4, where it only gets worse.",
-    )
+    surfaces = landscapes(classes)
     for column, (rule, words) in zip(st.columns(3), LOSSES.items(), strict=True):
         with column:
-            _point(points[rule], words)
+            st.metric(words, f"{points[rule].loss:.2f}")
+            figure = landscape_figure(
+                MARGINS, STDS, surfaces[rule], points[rule], (margin, std), lesson.theme()
+            )
+            lesson.chart(figure, f"landscape_{rule}")
+            st.markdown(slopes(points[rule]))
+    st.caption("The lines join equal losses; beyond 4 the colour stays the same.")
     left, right = st.columns(2, gap="large")
     with left:
         answered = _question(classes)
@@ -59,7 +59,7 @@ def _lesson(here: lesson.Lesson) -> None:
         answered,
         [
             (
-                "Train BUP with the exact likelihood instead (a few seconds): Reliability",
+                "Train BUP with the exact likelihood",
                 "views/reliability.py",
                 {"graph": name, "bup.loss": "exact", "bup.prediction": "exact"},
             )
@@ -67,14 +67,14 @@ def _lesson(here: lesson.Lesson) -> None:
     )
 
 
-def _point(point: landscape.Point, words: str) -> None:
-    st.metric(words, f"{point.loss:.2f}")
-    if abs(point.by_std) < 5e-4:
-        doubt = "more doubt changes **nothing**"
+def slopes(point: landscape.Point) -> str:
+    """What a little more doubt and a little more margin would do, in words."""
+    if abs(point.by_std) < 5e-3:
+        doubt = "More doubt changes **nothing**"
     else:
-        doubt = f"more doubt {'**costs**' if point.by_std > 0 else '**pays**'}"
-        doubt += f" ({point.by_std:+.2f} per unit)"
-    st.markdown(f"Here {doubt}; more margin: {point.by_margin:+.2f} per unit.")
+        verb = "costs" if point.by_std > 0 else "pays"
+        doubt = f"More doubt **{verb}** ({point.by_std:+.2f})"
+    return f"{doubt}, more margin pays ({point.by_margin:+.2f}).".replace("-", "−")
 
 
 def _question(classes: int) -> bool:

@@ -68,7 +68,7 @@ def _lesson(here: lesson.Lesson) -> None:
         answered,
         [
             (
-                "A real paper's message and its credible intervals: Explore, at the right",
+                "A real paper's message and intervals",
                 "views/explore.py",
                 {"graph": "Cora"} if cases.graph_name() == "cora" else {"graph": "synthetic"},
             )

@@ -8,7 +8,7 @@ from dashboard.learn import lesson
 
 
 def main() -> None:
-    lesson.head("Learn", "How sure is a network of what it says?")
+    st.title("How sure is a network of what it says?")
     st.markdown(
         "Seven small experiments about the uncertainty of neural networks on graphs. Each has "
         "something to drag, a guess to make before the answer shows, and one sentence to keep. "

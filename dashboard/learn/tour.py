@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from dashboard import state
-from dashboard.learn import cases, lesson
+from dashboard.learn import cases
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def stops() -> list[Stop]:
 
 
 def main() -> None:
-    lesson.head("Learn · A tour of the dashboard", "What is there to see?")
+    st.title("What is there to see?")
     st.markdown(
         "Seven stops. Each link opens a page at the right place; come back with your browser's "
         "back button. A model that nobody has trained yet offers to train first, which takes "

@@ -11,7 +11,7 @@ import bup
 from bup.propagation import SMALLEST_LAM
 from dashboard.components.sketch import Line, Spot, edit
 from dashboard.components.sketch import sketch as drawing
-from dashboard.figures.learn import rules_figure
+from dashboard.figures.learn import rule_figures
 from dashboard.learn import lesson
 from dashboard.learn.glossary import meaning
 from dashboard.learn.sketch import MOST_NODES, PRESETS, RULES, Sketch
@@ -19,6 +19,13 @@ from dashboard.markdown import plain
 
 CANVAS = "sketch_canvas"
 LOWEST, HIGHEST = 0.1, 5.0  # of a node's variance
+NOTES = {
+    "paper": "From before (dot) to after (diamond): every neighbour takes off a share that only "
+    "degrees decide.",
+    "evidence": "Every neighbour takes off the more, the surer it is itself.",
+    "gcn": "Variances are treated like messages: a share of the node's own is kept, a share of "
+    "every neighbour's is added, and these shares need not sum to one.",
+}
 
 
 def main() -> None:
@@ -41,17 +48,17 @@ def _lesson(here: lesson.Lesson) -> None:
         answered,
         [
             (
-                "See every neighbour's share on a real paper: Explore, Why this uncertainty?",
+                "Every neighbour's share, on a real paper",
                 "views/explore.py",
                 {"tab": "Why this uncertainty?"},
             ),
             (
-                "How much of the learned uncertainty is the links alone: Structure",
+                "How much of it is the links alone",
                 "views/structure.py",
                 {},
             ),
             (
-                "The same with evidence propagation (trains for a few seconds)",
+                "The same with evidence propagation",
                 "views/structure.py",
                 {"bup.propagation": "evidence"},
             ),
@@ -224,17 +231,14 @@ def _outcome(sketch: Sketch, before: Sketch, lam: float) -> None:
 
 
 def _shares(sketch: Sketch, lam: float) -> None:
-    steps = {words: sketch.shares(sketch.looked, rule, lam) for rule, words in RULES.items()}
+    steps = {rule: sketch.shares(sketch.looked, rule, lam) for rule in RULES}
     names = [f"neighbour {sketch.names[j]}" for j in sketch.neighbours(sketch.looked)]
     name = sketch.names[sketch.looked]
-    lesson.chart(
-        rules_figure(steps, names, lesson.theme()),
-        "rules",
-        f"From the variance of {name} before the step (dot) to after it (diamond), neighbour by "
-        "neighbour. A bar to the left takes variance off. GCN averaging treats variances like "
-        "messages: it keeps a share of the node's own and adds a share of every neighbour's, and "
-        "these shares need not sum to one.",
-    )
+    st.markdown(f"**Who did what to the variance of {name}**")
+    figures = rule_figures(steps, names, lesson.theme())
+    for column, (rule, figure) in zip(st.columns(len(RULES)), figures.items(), strict=True):
+        with column:
+            lesson.chart(figure, f"rule_{rule}", f"{RULES[rule]}. {NOTES[rule]}")
 
 
 def _questions() -> bool:

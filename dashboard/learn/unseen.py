@@ -73,12 +73,12 @@ def _lesson(here: lesson.Lesson) -> None:
         answered,
         [
             (
-                "All scores of this run: Unseen classes",
+                "All scores of this run",
                 "views/ood.py",
                 cases.query(case, ood_score="Message std"),
             ),
             (
-                "Where the doubt in messages is on the map: Explore",
+                "The doubt in messages, on the map",
                 "views/explore.py",
                 cases.query(case, colour="Message std"),
             ),

@@ -9,7 +9,7 @@ from dashboard.learn.glossary import TERMS
 
 
 def main() -> None:
-    lesson.head("Learn · Glossary", "What do the words mean?")
+    st.title("What do the words mean?")
     wanted = st.text_input("Find a word", key="word", placeholder="variance").strip().lower()
     found = {
         word: term
@@ -19,22 +19,22 @@ def main() -> None:
     if not found:
         st.info("No word of ours has that in it.")
         return
-    rows = ["| Word | In the paper | Meaning | Lesson |", "|---|---|---|---|"]
-    for word, term in sorted(found.items(), key=lambda item: item[0].lower()):
-        # A bar would end the table's cell, so the symbols are written without one.
-        symbol = f"${term.symbol}$" if term.symbol else ""
-        rows.append(f"| **{word}** | {symbol} | {term.meaning} | {_where(term.lesson)} |")
-    st.markdown("\n".join(rows))
+    words = sorted(found, key=str.lower)
+    half = -(-len(words) // 2)
+    for column, some in zip(st.columns(2, gap="large"), (words[:half], words[half:]), strict=True):
+        column.markdown("\n\n".join(_entry(word) for word in some))
     st.caption(
         "Symbols are those of Xu, Lawrence, Shaker and Siarheyeu, “Uncertainty Propagation in Node "
         "Classification” (ICDM 2022)."
     )
 
 
-def _where(number: int | None) -> str:
-    if number is None:
-        return ""
-    return f"[{number}]({lesson.LESSONS[number - 1].path})"
+def _entry(word: str) -> str:
+    term = TERMS[word]
+    symbol = f" ${term.symbol}$" if term.symbol else ""
+    number = term.lesson
+    where = f" [Lesson {number}]({lesson.LESSONS[number - 1].path})" if number else ""
+    return f"**{word}**{symbol}  \n{term.meaning}{where}"
 
 
 main()
