@@ -32,7 +32,8 @@ page = st.navigation(
     },
     position="top",
 )
-frame.page_style(bool(st.session_state.get("large", False)))
+# On arrival the link says it; the switch that reads the link comes further down.
+frame.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
 
 if page.url_path.startswith(learn.PATH):  # lessons bring their own data and need no run
     learn.top(page.title)

@@ -19,11 +19,10 @@ def test_rules_share_one_scale_and_end_where_they_should(theme):
     drawn = figures.rule_figures(steps, [sketch.names[j] for j in sketch.neighbours(1)], theme)
     assert len({tuple(figure.layout.xaxis.range) for figure in drawn.values()}) == 1
     for rule, figure in drawn.items():
-        ends = next(trace for trace in figure.data if trace.type == "scatter")
-        assert list(ends.x) == [1.0, pytest.approx(float(steps[rule].after[0]))]
-        bars = [x for trace in figure.data if trace.type == "bar" for x in trace.x]
-        assert 1 + sum(bars) == pytest.approx(ends.x[1])
-        assert not figure.layout.annotations
+        (bars,) = figure.data
+        assert (bars.x[0], bars.x[-1]) == (1.0, pytest.approx(float(steps[rule].after[0])))
+        assert sum(bars.x[:-1]) == pytest.approx(bars.x[-1])
+        assert len(figure.layout.yaxis.ticktext) == len(bars.x) == len(bars.text)
 
 
 def test_messages_peak_at_their_means_and_mark_the_draw():

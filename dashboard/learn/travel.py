@@ -20,8 +20,7 @@ from dashboard.markdown import plain
 CANVAS = "sketch_canvas"
 LOWEST, HIGHEST = 0.1, 5.0  # of a node's variance
 NOTES = {
-    "paper": "From before (dot) to after (diamond): every neighbour takes off a share that only "
-    "degrees decide.",
+    "paper": "Every neighbour takes off a share that only degrees decide.",
     "evidence": "Every neighbour takes off the more, the surer it is itself.",
     "gcn": "Variances are treated like messages: a share of the node's own is kept, a share of "
     "every neighbour's is added, and these shares need not sum to one.",
