@@ -7,8 +7,12 @@ import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 from streamlit.testing.v1 import AppTest
+
+from bup import runs
+from dashboard.learn import cases
 
 APP = Path(__file__).parent.parent / "dashboard" / "app.py"
 REPEATS = 15
@@ -37,14 +41,16 @@ def run() -> None:
             app.slider(key).set_value(values[turn % 2]).run()
 
         _report(page, drag)
-    app.switch_page("learn/truth.py").run()
 
     def retrain(turn: int) -> None:
-        # Another graph every time: this one is a training, not a drag.
+        cases._trained.clear()
         app.slider("strength").set_value(round(0.5 + 0.1 * turn, 1))
         app.button[0].click().run()
 
-    _report("truth, with its training", retrain, repeats=4)
+    # Nothing is found in the store and nothing is kept: every turn trains.
+    with patch.object(runs, "stored", return_value=None), patch.object(runs, "keep"):
+        app.switch_page("learn/truth.py").run()
+        _report("truth, with its training", retrain, repeats=4)
 
 
 def _report(name: str, interaction: Callable[[int], None], repeats: int = REPEATS) -> None:
