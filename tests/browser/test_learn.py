@@ -12,13 +12,6 @@ from dashboard.learn.lesson import LESSONS
 
 from .test_journeys import LONG, settled, visit
 
-OTHERS = {
-    "learn": "How sure is a network of what it says?",
-    "learn-tour": "What is there to see?",
-    "learn-glossary": "What do the words mean?",
-    "learn-lecturers": "How do I teach this",
-}
-
 
 @pytest.fixture(scope="module")
 def app(serve, stocked_cache) -> str:
@@ -36,12 +29,25 @@ def centre(page: Page, selector: str) -> tuple[float, float]:
 
 
 def test_every_page_opens(app, page, console_errors):
-    for path, title in (OTHERS | {each.path: each.question for each in LESSONS}).items():
-        visit(page, f"{app}/{path}", title)
-        settled(page)
-        assert page.get_by_test_id("stException").count() == 0, path
-        assert page.get_by_test_id("stAlertContentError").count() == 0, path
+    """From the start through all lessons by their own links, then the other pages."""
+    visit(page, f"{app}/learn", "How sure is a network of what it says?")
+    main = page.get_by_test_id("stMain")
+    way = [(f"{each.number}. {each.title}", each.question) for each in LESSONS]
+    way.append(("A tour of the dashboard", "What is there to see?"))
+    for link, title in way:
+        main.get_by_role("link", name=link).click(timeout=LONG)
+        _opened(page, title)
+    for path, title in (("glossary", "What do the words mean?"), ("lecturers", "How do I teach")):
+        page.goto(f"{app}/learn-{path}")
+        _opened(page, title)
     assert not [error for error in console_errors if "404" not in error]
+
+
+def _opened(page: Page, title: str) -> None:
+    expect(page.get_by_role("heading", name=title)).to_be_visible(timeout=LONG)
+    settled(page)
+    assert page.get_by_test_id("stException").count() == 0, title
+    assert page.get_by_test_id("stAlertContentError").count() == 0, title
 
 
 def test_the_sketch_answers_to_controls_and_to_hands(app, page):
