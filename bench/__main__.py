@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import clicks, loading, methods, training
+from bench import clicks, lessons, loading, methods, training
 from bench.timing import environment
 
 BENCHES = {
@@ -12,6 +12,7 @@ BENCHES = {
     "growth": training.run_growth,
     "methods": methods.run,
     "clicks": clicks.run,
+    "lessons": lessons.run,
 }
 
 

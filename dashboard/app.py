@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 import bup
-from dashboard import data, state
+from dashboard import data, learn, state
 from dashboard.components import chart
 from dashboard.views import frame
 
@@ -14,19 +14,34 @@ ICON = Path(__file__).parent.parent / "assets" / "icon.png"
 st.set_page_config(page_title="BUP Explorer", page_icon=str(ICON), layout="wide")
 
 page = st.navigation(
-    [
-        st.Page("views/explore.py", title="Explore", icon=":material/hub:", default=True),
-        st.Page("views/reliability.py", title="Reliability", icon=":material/verified:"),
-        st.Page(
-            "views/ood.py", title="Unseen classes", icon=":material/help_center:", url_path="ood"
-        ),
-        st.Page("views/structure.py", title="Structure", icon=":material/account_tree:"),
-        st.Page("views/compare.py", title="Compare", icon=":material/compare:"),
-        st.Page("views/graph.py", title="The graph", icon=":material/dataset:"),
-    ],
-    position="sidebar",
+    {
+        "": [
+            st.Page("views/explore.py", title="Explore", icon=":material/hub:", default=True),
+            st.Page("views/reliability.py", title="Reliability", icon=":material/verified:"),
+            st.Page(
+                "views/ood.py",
+                title="Unseen classes",
+                icon=":material/help_center:",
+                url_path="ood",
+            ),
+            st.Page("views/structure.py", title="Structure", icon=":material/account_tree:"),
+            st.Page("views/compare.py", title="Compare", icon=":material/compare:"),
+            st.Page("views/graph.py", title="The graph", icon=":material/dataset:"),
+        ],
+        "Learn": learn.pages(),
+    },
+    position="top",
 )
-frame.page_style(bool(st.session_state.get("large", False)))
+# On arrival the link says it; the switch that reads the link comes further down.
+frame.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
+
+if page.url_path.startswith(learn.PATH):  # lessons bring their own data and need no run
+    learn.top(page.title)
+    try:
+        page.run()
+    except bup.BupError as error:
+        frame.problem(error)
+    st.stop()
 
 try:
     with st.sidebar:

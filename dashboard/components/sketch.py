@@ -1,0 +1,76 @@
+"""A small graph that is edited by hand: drag nodes, pull links out of them, click links away.
+
+Plain SVG instead of vis-network: every node is an element of its own, which a keyboard, a screen
+reader and a finger can reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A node as it is drawn: two rings whose width is its doubt before and after."""
+
+    name: str
+    x: float  # from 0 to 1
+    y: float
+    before: float  # standard deviations
+    after: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A link as it is drawn; ``change`` is written on it where it concerns the looked-at node."""
+
+    a: int
+    b: int
+    change: float | None = None
+
+
+_view = st.components.v2.component(
+    "bup_sketch",
+    html='<div class="sketch"><svg></svg></div>',
+    css=(HERE / "sketch.css").read_text(encoding="utf-8"),
+    js=(HERE / "sketch.js").read_text(encoding="utf-8"),
+)
+
+
+def sketch(
+    spots: Sequence[Spot],
+    lines: Sequence[Line],
+    looked: int,
+    start: str,
+    key: str,
+    on_edit: Callable[[], None],
+    height: int = 400,
+) -> None:
+    """Draw the graph; whatever a visitor does calls ``on_edit``, in which ``edit(key)`` tells what.
+
+    Places that were dragged stay as long as ``start``, the name of where one began, stays.
+    """
+    _view(
+        key=key,
+        data={
+            "spots": [asdict(spot) for spot in spots],
+            "lines": [asdict(line) for line in lines],
+            "looked": looked,
+            "start": start,
+            "height": height,
+        },
+        on_edit_change=on_edit,
+    )
+
+
+def edit(key: str) -> dict[str, Any]:
+    """What was just done: ``kind`` is look, link, cut or node. Empty if nothing was."""
+    value = st.session_state.get(key, {}).get("edit")
+    return dict(value) if isinstance(value, dict) else {}

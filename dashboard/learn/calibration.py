@@ -1,0 +1,148 @@
+"""Lesson 5: a reliability diagram, filled from dots; bins and temperature to move."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+from scipy.special import softmax
+
+from bup import metrics
+from dashboard.figures.learn import dots_figure
+from dashboard.learn import cases, lesson
+from dashboard.learn.cases import Case
+from dashboard.learn.glossary import meaning
+
+FEW = 60
+
+
+def main() -> None:
+    here = lesson.begin(
+        5, ["GCN", "confidence", "calibrated", "reliability diagram", "ECE", "ACE", "temperature"]
+    )
+    st.markdown(
+        "Every dot is one answer: above if it was right, below if it was wrong, and the further "
+        "right, the surer. Sort the dots into bins, and fill the diagram by dragging: each bar "
+        "shows how many answers of its bin are right."
+    )
+    _lesson(here)
+
+
+@lesson.played
+def _lesson(here: lesson.Lesson) -> None:
+    case = cases.case(cases.graph_name(), "gcn")
+    outputs, targets = test_outputs(case)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        answered = _question(outputs, targets)
+        sweep = st.slider(
+            "Fill the bins up to a confidence of", 0.0, 1.0, 0.4, 0.01, key="sweep",
+            format="percent",
+        )  # fmt: skip
+        bins = st.slider("Number of bins", 2, 20, 10, key="learn_bins")
+        temperature = st.slider(
+            "Temperature", 0.2, 3.0, 1.0, 0.05, key="temperature", help=meaning("temperature")
+        )
+        many = st.toggle(f"All {len(targets):,} test papers instead of {FEW}", key="many")
+    if not many:
+        few = np.random.RandomState(0).permutation(len(targets))[:FEW]
+        outputs, targets = outputs[few], targets[few]
+    probs = softmax(outputs / temperature, axis=1)
+    found = metrics.reliability_bins(probs, targets, bins)
+    with right:
+        _numbers(probs, targets, found, sweep, answered)
+        lesson.chart(
+            dots_figure(
+                found,
+                metrics.confidence(probs),
+                metrics.hits(probs, targets),
+                sweep,
+                lesson.theme(),
+            ),
+            "dots",
+            "On the dotted diagonal, confidence is what it claims to be. A bar that ends above its "
+            "diamond: right more often than it says (not confident enough). Below: too confident. "
+            "The striped part is the gap.",
+        )
+    if answered:
+        _after(case)
+    lesson.end(
+        here,
+        answered,
+        [
+            (
+                "This very model, bin by bin",
+                "views/reliability.py",
+                cases.query(case),
+            ),
+            (
+                "The same held against BUP",
+                "views/reliability.py",
+                cases.query(case, rival="BUP"),
+            ),
+        ],
+    )
+
+
+def test_outputs(case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """The GCN's numbers [n, c] before softmax, and the true columns, for the test papers."""
+    nodes = case.result.split.test
+    assert case.result.mean is not None
+    return case.result.mean[nodes].astype(float), case.graph.labels[nodes]
+
+
+def _numbers(
+    probs: np.ndarray,
+    targets: np.ndarray,
+    found: metrics.ReliabilityBins,
+    sweep: float,
+    answered: bool,
+) -> None:
+    done = sweep >= 1
+    one, two, three, four = st.columns(4)
+    one.metric("Right", f"{metrics.accuracy(probs, targets):.0%}")
+    mean = f"{metrics.confidence(probs).mean():.0%}" if answered else "?"
+    two.metric("Mean confidence", mean)
+    three.metric("ECE", f"{found.expected_error:.1%}" if done else "?", help=meaning("ECE"))
+    four.metric("ACE", f"{found.average_error:.1%}" if done else "?", help=meaning("ACE"))
+    st.caption(
+        "ECE averages the gaps over papers, ACE over bins: a bin of two papers counts as much as "
+        "one of twenty." + ("" if done else " Fill the diagram to the end to read them.")
+    )
+
+
+def _question(outputs: np.ndarray, targets: np.ndarray) -> bool:
+    probs = softmax(outputs, axis=1)
+    accuracy, mean = metrics.accuracy(probs, targets), metrics.confidence(probs).mean()
+    options = ["more than 90 %", f"about {accuracy:.0%}, as it should be", "less than 70 %"]
+    nearest = int(np.abs(np.array([0.95, accuracy, 0.55]) - mean).argmin())
+    return lesson.predict(
+        "expect_confidence",
+        f"Deep networks are often called over-confident. This GCN is right on {accuracy:.0%} of "
+        "its test papers. What is its mean confidence?",
+        options,
+        nearest,
+        lambda: (
+            f"It is {mean:.0%}: here the GCN is *under*-confident. It is right more often than it "
+            "says. Now find the temperature that brings the bars to the diagonal."
+        ),
+    )
+
+
+def _after(case: Case) -> None:
+    """What a temperature fitted on validation papers does, computed by the method itself."""
+    fitted = cases.case(case.spec.graph, "gcn", calibrate="temperature")
+    outputs, targets = test_outputs(case)
+    temperature = fitted.result.figures["temperature"]
+    before, after = (
+        metrics.expected_calibration_error(softmax(outputs / t, axis=1), targets)
+        for t in (1.0, temperature)
+    )
+    st.markdown(
+        f"**How it is done in earnest.** The temperature is chosen on validation papers, never on "
+        f"the test papers that judge it. For this model that gives T = {temperature:.2f}, and the "
+        f"ECE on all {len(targets):,} test papers falls from {before:.1%} to {after:.1%} (10 "
+        "bins). Not one answer changes: dividing all numbers of a paper by T keeps their order."
+    )
+
+
+main()

@@ -1,0 +1,74 @@
+"""The runs that lessons show: the same as the dashboard's, so that a link opens them at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import streamlit as st
+
+import bup
+from bup import runs
+from bup.datasets import citation
+from bup.graph import Graph
+from bup.methods import METHODS, complete
+from bup.results import Result
+from bup.spec import Spec
+from dashboard import data, state
+
+CALIBRATED = {"hidden": 64, "keep": "best", "patience": 40, "calibrate": "temperature"}
+"""Settings of a GCN whose confidence was corrected on the validation papers."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Case:
+    """A graph and a run on it."""
+
+    graph: Graph
+    spec: Spec
+    result: Result
+
+
+def graph_name() -> str:
+    """Cora, or the synthetic graph where Cora has not been fetched."""
+    return "cora" if citation.is_cached("cora") else "synthetic"
+
+
+def case(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any) -> Case:
+    """A run as the dashboard would train it; trained here if nobody has yet, in a second or two."""
+    graph = data.graph(name)
+    validation, test = state.protocol(graph)
+    spec = complete(
+        Spec(
+            graph=graph.name,
+            method=method,
+            validation=validation,
+            test=test,
+            left_out=left_out,
+            settings=tuple(settings.items()),
+        )
+    )
+    return Case(graph, spec, data.result(spec) or _trained(spec.key, spec))
+
+
+@st.cache_resource(max_entries=24, show_spinner="Training a model, a second or two ...")
+def _trained(key: str, _spec: Spec) -> Result:
+    """One training however many students ask for it at once."""
+    graph = data.graph(_spec.graph)
+    (result,) = runs.fit_specs(graph, [_spec])
+    runs.keep(result, graph)
+    return result
+
+
+def query(case: Case, **more: str) -> dict[str, str]:
+    """The parameters of a link that opens this run in the dashboard."""
+    spec = case.spec
+    words = {
+        "graph": state.graph_label(spec.graph),
+        "method": METHODS[spec.method].short,
+    }
+    if spec.left_out:
+        words["left_out"] = ",".join(case.graph.class_names[c] for c in spec.left_out)
+    usual = dict(complete(bup.Spec(method=spec.method)).settings)
+    changed = {k: v for k, v in spec.settings if usual[k] != v}
+    return words | {f"{spec.method}.{k}": str(v) for k, v in changed.items()} | more

@@ -1,0 +1,156 @@
+"""Lesson 1: a class is hidden, and the model answers all the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from bup import metrics
+from dashboard.figures.learn import answers_figure
+from dashboard.learn import cases, lesson
+from dashboard.learn.cases import Case
+from dashboard.markdown import plain
+
+
+def main() -> None:
+    here = lesson.begin(1, ["GCN", "class", "softmax", "confidence", "out of distribution"])
+    st.markdown(
+        "A network learns to sort scientific papers by subject, but we hide one subject: it never "
+        "sees a paper of it and has no word for it. Then we show it such papers. Every answer must "
+        "be wrong. Does it know?"
+    )
+    _lesson(here)
+
+
+@lesson.played
+def _lesson(here: lesson.Lesson) -> None:
+    name = cases.graph_name()
+    graph = cases.data.graph(name)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        hidden = st.selectbox(
+            "Hide a class",
+            range(graph.num_classes),
+            graph.num_classes - 1,
+            format_func=graph.class_names.__getitem__,
+            key="hidden_class",
+        )
+        threshold = st.slider(
+            "Believe an answer from this confidence on",
+            0.0,
+            1.0,
+            0.5,
+            0.01,
+            key="believe",
+            format="percent",
+        )
+    case = cases.case(name, "gcn", (int(hidden),), **cases.CALIBRATED)
+    confidence, right_answer, unseen = test_answers(case)
+    with left:
+        answered = _question(case, confidence, right_answer, unseen)
+    with right:
+        groups = {"known classes, right": (confidence[right_answer & ~unseen], False)}
+        groups["known classes, wrong"] = (confidence[~right_answer & ~unseen], False)
+        if answered:
+            groups[f"{graph.class_names[hidden]}, never seen"] = (confidence[unseen], True)
+        lesson.chart(
+            answers_figure(groups, threshold, lesson.theme()),
+            "answers",
+            "Test papers by confidence; answers to the right of the line are believed."
+            + ("" if answered else " The hidden class appears when you have made your guess."),
+        )
+        _believed(confidence, right_answer, unseen, threshold, answered)
+    if answered:
+        _gallery(case, unseen)
+    lesson.end(
+        here,
+        answered,
+        [
+            (
+                "This very run, paper by paper",
+                "views/ood.py",
+                cases.query(case),
+            )
+        ],
+    )
+
+
+def test_answers(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Confidence, whether it is right, and whether the class was hidden, for every test paper."""
+    nodes = case.result.split.test
+    labels = case.graph.labels[nodes]
+    unseen = case.result.split.is_ood(labels)
+    return (
+        metrics.confidence(case.result.probs[nodes]),
+        case.result.predicted[nodes] == labels,
+        unseen,
+    )
+
+
+def _question(
+    case: Case, confidence: np.ndarray, right_answer: np.ndarray, unseen: np.ndarray
+) -> bool:
+    known = ~unseen
+    share = float((confidence[unseen] > 0.5).mean())
+    options = ["hardly any", "about a quarter", "half of them or so", "nearly all"]
+    nearest = int(np.abs(np.array([0.03, 0.25, 0.5, 0.95]) - share).argmin())
+    classes = len(case.result.split.classes)
+
+    def answer() -> str:
+        return (
+            f"On {share:.0%} of the {unseen.sum():,} papers of the hidden class the model is more "
+            f"than 50 % sure, and all of these answers are wrong. It is less sure than on known "
+            f"classes ({confidence[unseen].mean():.0%} against {confidence[known].mean():.0%} on "
+            f"average), but softmax must share out 100 % among the {classes} classes it knows: "
+            "“none of these” is not on offer."
+        )
+
+    return lesson.predict(
+        f"expect_hidden_{case.spec.left_out[0]}",
+        f"On the known classes the model is right on {right_answer[known].mean():.0%} of the "
+        "papers. On how many papers of the hidden class will it be more than 50 % sure of its "
+        "(wrong) answer?",
+        options,
+        nearest,
+        answer,
+    )
+
+
+def _believed(
+    confidence: np.ndarray,
+    right_answer: np.ndarray,
+    unseen: np.ndarray,
+    threshold: float,
+    answered: bool,
+) -> None:
+    sure = confidence >= threshold
+    one, two, three = st.columns(3)
+    one.metric("Known papers believed", f"{sure[~unseen].mean():.0%}")
+    right_share = right_answer[sure & ~unseen].mean() if (sure & ~unseen).any() else float("nan")
+    two.metric("of these, right", "none" if np.isnan(right_share) else f"{right_share:.0%}")
+    three.metric(
+        "Unseen papers believed",
+        f"{sure[unseen].mean():.0%}" if answered else "?",
+        help="All of these answers are wrong.",
+    )
+    st.caption(
+        "Raise the bar and fewer wrong answers pass, but fewer right ones too. The confidence of "
+        "this GCN was corrected on papers of known classes (lesson 5 shows how), so among those it "
+        "means roughly what it says."
+    )
+
+
+def _gallery(case: Case, unseen: np.ndarray) -> None:
+    graph, result = case.graph, case.result
+    nodes = result.split.test[unseen]
+    surest = nodes[np.argsort(-metrics.confidence(result.probs[nodes]))[:5]]
+    said = [plain(graph.class_names[c]) for c in result.predicted[surest]]
+    lines = [
+        f"- paper {plain(graph.node_id(int(i)))}: “**{name}**, {result.probs[i].max():.0%} sure”"
+        for i, name in zip(surest, said, strict=True)
+    ]
+    hidden = plain(graph.class_names[case.spec.left_out[0]])
+    st.markdown(f"**The surest mistakes.** All five are about {hidden}:\n" + "\n".join(lines))
+
+
+main()

@@ -1,0 +1,121 @@
+"""Lesson 4: three losses as landscapes, a point to move, the way down."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from bup import landscape
+from bup.landscape import LOSSES
+from dashboard.figures.learn import landscape_figure
+from dashboard.learn import cases, lesson
+
+MARGINS = np.linspace(-3, 3, 61)
+STDS = np.linspace(0.2, 3, 41)
+
+
+def main() -> None:
+    here = lesson.begin(
+        4, ["margin", "standard deviation", "likelihood", "cross-entropy", "erf product"]
+    )
+    st.markdown(
+        "Training walks downhill on a loss. Move the point: to the **right** the true class is "
+        "further ahead of the others (the margin), **up** the message is more doubtful. Dark is "
+        "cheap, bright is dear, and the arrow shows where training would push."
+    )
+    _lesson(here)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def landscapes(classes: int) -> dict[str, np.ndarray]:
+    return {rule: landscape.surface(MARGINS, STDS, classes, rule) for rule in LOSSES}
+
+
+@lesson.played
+def _lesson(here: lesson.Lesson) -> None:
+    one, two, three = st.columns(3, gap="large")
+    margin = one.slider("Margin of the true class", -3.0, 3.0, 1.0, 0.05, key="margin")
+    std = two.slider("Standard deviation of the message", 0.2, 3.0, 1.0, 0.05, key="std")
+    classes = three.slider("Number of classes", 2, 7, 3, key="classes")
+    points = {rule: landscape.point(margin, std, classes, rule) for rule in LOSSES}
+    surfaces = landscapes(classes)
+    for column, (rule, words) in zip(st.columns(3), LOSSES.items(), strict=True):
+        with column:
+            st.metric(words, f"{points[rule].loss:.2f}")
+            figure = landscape_figure(
+                MARGINS, STDS, surfaces[rule], points[rule], (margin, std), lesson.theme()
+            )
+            lesson.chart(figure, f"landscape_{rule}")
+            st.markdown(slopes(points[rule]))
+    st.caption("The lines join equal losses; beyond 4 the colour stays the same.")
+    left, right = st.columns(2, gap="large")
+    with left:
+        answered = _question(classes)
+    with right:
+        _bound(points, classes)
+    name = cases.state.graph_label(cases.graph_name())
+    lesson.end(
+        here,
+        answered,
+        [
+            (
+                "Train BUP with the exact likelihood",
+                "views/reliability.py",
+                {"graph": name, "bup.loss": "exact", "bup.prediction": "exact"},
+            )
+        ],
+    )
+
+
+def slopes(point: landscape.Point) -> str:
+    """What a little more doubt and a little more margin would do, in words."""
+    if abs(point.by_std) < 5e-3:
+        doubt = "More doubt changes **nothing**"
+    else:
+        verb = "costs" if point.by_std > 0 else "pays"
+        doubt = f"More doubt **{verb}** ({point.by_std:+.2f})"
+    return f"{doubt}, more margin pays ({point.by_margin:+.2f}).".replace("-", "−")
+
+
+def _question(classes: int) -> bool:
+    def answer() -> str:
+        ahead, behind = (landscape.point(m, 1.0, classes, "exact").by_std for m in (1.0, -1.0))
+        return (
+            f"At margin +1 more doubt costs ({ahead:+.2f} per unit of standard deviation), at "
+            f"margin −1 it pays ({behind:+.2f}). The likelihood asks for honesty: be sure where "
+            "you are right, unsure where you are wrong. At margin 0 doubt is free, because "
+            "the chances are even whatever the width. Cross-entropy has no place for doubt: its "
+            "landscape has the same colour all the way up."
+        )
+
+    return lesson.predict(
+        "expect_doubt",
+        "Put the margin at −1: the model is wrong. What does the exact likelihood do with more "
+        "doubt?",
+        ["It charges for it", "It rewards it", "It does not care"],
+        1,
+        answer,
+    )
+
+
+def _bound(points: dict[str, landscape.Point], classes: int) -> None:
+    with st.container(border=True):
+        st.markdown(":material/straighten: **Why the product is too small**")
+        product, exact = points["erf"].probability, points["exact"].probability
+        one, two = st.columns(2)
+        one.metric("Product", f"{product:.1%}")
+        two.metric("Exact probability", f"{exact:.1%}")
+        st.markdown(
+            "To be predicted, the true class must beat every other class. The product multiplies "
+            "these chances as if they were independent. But all these contests share one number, "
+            "that of the true class: if it is high enough to beat one rival, it probably beats the "
+            "next. So the product is never above the exact probability"
+            + (
+                "; with two classes there is only one contest, and they agree."
+                if classes == 2
+                else ", and the products of all classes sum to less than 100 %."
+            )
+        )
+
+
+main()

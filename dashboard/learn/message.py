@@ -1,0 +1,136 @@
+"""Lesson 2: three bell curves, and the probabilities that come out of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+import torch
+
+from bup import likelihood
+from dashboard.figures.learn import densities_figure, messages_figure, wins_figure
+from dashboard.learn import cases, lesson
+
+CLASSES = ("Neural Networks", "Theory", "Rule Learning")
+START = ((1.0, 0.5), (0.3, 0.5), (-0.5, 0.5))  # mean and standard deviation of each
+DRAWS = 60
+LEVEL = 0.9
+
+
+def main() -> None:
+    here = lesson.begin(2, ["message", "mean", "variance", "credible interval", "likelihood"])
+    st.markdown(
+        "A node's message has one bell curve per class. Nature draws one number from each, and the "
+        "class with the **largest** number wins. Drag a mean or a width and watch how often each "
+        "class wins."
+    )
+    _lesson(here)
+
+
+@lesson.played
+def _lesson(here: lesson.Lesson) -> None:
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        mean, std = _sliders()
+        answered = _question()
+    chances = probabilities(mean, std)
+    theme = lesson.theme()
+    with right:
+        draws = sample(mean, std)
+        lesson.chart(
+            messages_figure(mean, std, CLASSES, draws[:, -1], theme),
+            "messages",
+            "One curve per class. The crosses are one draw from each: the one farthest right wins.",
+        )
+        for column, name, p in zip(st.columns(3), CLASSES, chances.mean[0].tolist(), strict=True):
+            column.metric(f"{name} wins", f"{p:.1%}")
+        lesson.chart(
+            wins_figure(draws, chances.mean[0].numpy(), CLASSES, theme),
+            "wins",
+            f"{DRAWS} draws, one mark each, in the row of the class that won; the line is the "
+            "exact probability. Draws scatter around it.",
+        )
+    st.markdown("**How sure is the probability itself?**")
+    grid = torch.linspace(0.005, 0.995, 199, dtype=torch.float64)
+    rows = torch.tensor(mean), torch.tensor(std) ** 2
+    density = np.stack(
+        [likelihood.probability_density(*rows, c, grid).numpy() for c in range(len(CLASSES))]
+    )
+    lesson.chart(
+        densities_figure(grid.numpy(), density, chances, CLASSES, theme),
+        "densities",
+        f"If the number of one class were known, its probability to win would be known too. As the "
+        f"number is not, that probability is spread out: the curve shows how, the bar holds "
+        f"{LEVEL:.0%} of it (the credible interval), the dot is its mean, which is the percentage "
+        "above. Wide messages make wide intervals.",
+    )
+    lesson.end(
+        here,
+        answered,
+        [
+            (
+                "A real paper's message and intervals",
+                "views/explore.py",
+                {"graph": "Cora"} if cases.graph_name() == "cora" else {"graph": "synthetic"},
+            )
+        ],
+    )
+
+
+def _sliders() -> tuple[list[float], list[float]]:
+    mean, std = [], []
+    for i, (name, (m, s)) in enumerate(zip(CLASSES, START, strict=True)):
+        one, two = st.columns(2)
+        mean.append(one.slider(f"{name}: mean", -2.0, 2.0, m, 0.05, key=f"mean_{i}"))
+        std.append(
+            two.slider(
+                f"{name}: width",
+                0.05,
+                3.0,
+                s,
+                0.05,
+                key=f"std_{i}",
+                help="The standard deviation: the square root of the variance.",
+            )
+        )
+    return mean, std
+
+
+def probabilities(mean: list[float], std: list[float]) -> likelihood.ProbabilityDistribution:
+    """How often each class wins, and how unsure that is; one row."""
+    rows = torch.tensor([mean], dtype=torch.float64), torch.tensor([std], dtype=torch.float64) ** 2
+    return likelihood.probability_distribution(*rows, level=LEVEL)
+
+
+def sample(mean: list[float], std: list[float]) -> np.ndarray:
+    """Draws [classes, draws]; the same luck for every setting, so that only the sliders move it."""
+    luck = np.random.RandomState(4).standard_normal((len(mean), DRAWS))
+    return np.array(mean)[:, None] + np.array(std)[:, None] * luck
+
+
+def _question() -> bool:
+    wide = [m for m, _ in START], [3.0] * len(START)
+
+    def answer() -> str:
+        narrow = probabilities([m for m, _ in START], [s for _, s in START]).mean[0]
+        broad = probabilities(*wide).mean[0]
+        return (
+            f"With the same means, {CLASSES[0]} falls from {narrow[0]:.0%} to {broad[0]:.0%}, and "
+            f"{CLASSES[2]} rises from {narrow[2]:.0%} to {broad[2]:.0%}. As long as all curves are "
+            "equally wide, the largest mean still wins most often: the predicted class stays, the "
+            "confidence goes. Try it with the sliders, then make one curve wider than the others."
+        )
+
+    return lesson.predict(
+        "expect_width",
+        "Make all three curves as wide as the slider allows, and leave the means alone.",
+        [
+            "The three probabilities come closer to each other",
+            "The leader's probability grows",
+            "Nothing changes: the means decide",
+        ],
+        0,
+        answer,
+    )
+
+
+main()

@@ -1,0 +1,39 @@
+"""Where to begin: the seven lessons and what each is about."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.learn import lesson
+
+
+def main() -> None:
+    st.title("How sure is a network of what it says?")
+    st.markdown(
+        "Seven small experiments about the uncertainty of neural networks on graphs. Each has "
+        "something to drag, a guess to make before the answer shows, and one sentence to keep. "
+        "They build on each other, but every one stands alone. Nothing needs to be installed or "
+        "trained beforehand."
+    )
+    for row in (lesson.LESSONS[:4], lesson.LESSONS[4:]):
+        for column, each in zip(st.columns(4), row, strict=False):
+            with column, st.container(border=True, height="stretch"):
+                st.markdown(f"{each.icon} **{each.question}**")
+                st.page_link(each.file, label=f"{each.number}. {each.title}")
+    st.markdown("**And then**")
+    st.page_link(
+        "learn/tour.py",
+        label="A tour of the whole dashboard, in seven stops",
+        icon=":material/route:",
+    )
+    st.page_link(
+        "learn/words.py", label="Glossary: our words and the paper's symbols",
+        icon=":material/dictionary:",
+    )  # fmt: skip
+    st.page_link(
+        "learn/lecturers.py", label="For lecturers: a plan for 45 minutes",
+        icon=":material/cast_for_education:",
+    )  # fmt: skip
+
+
+main()

@@ -1,0 +1,294 @@
+"""Lesson 3: a small graph to edit, three rules side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+
+import bup
+from bup.propagation import SMALLEST_LAM
+from dashboard.components.sketch import Line, Spot, edit
+from dashboard.components.sketch import sketch as drawing
+from dashboard.figures.learn import rule_figures
+from dashboard.learn import lesson
+from dashboard.learn.glossary import meaning
+from dashboard.learn.sketch import MOST_NODES, PRESETS, RULES, Sketch
+from dashboard.markdown import plain
+
+CANVAS = "sketch_canvas"
+LOWEST, HIGHEST = 0.1, 5.0  # of a node's variance
+NOTES = {
+    "paper": "Every neighbour takes off a share that only degrees decide.",
+    "evidence": "Every neighbour takes off the more, the surer it is itself.",
+    "gcn": "Variances are treated like messages: a share of the node's own is kept, a share of "
+    "every neighbour's is added, and these shares need not sum to one.",
+}
+
+
+def main() -> None:
+    here = lesson.begin(3, ["message", "variance", "degree", "lam", "evidence propagation"])
+    st.markdown(
+        "Every node has a message, and the blue ring around it is its doubt. Pull the "
+        ":orange[**+**] of the orange node onto another node to link them, or into the open for a "
+        "new node. Click a link to remove it, a node to look at it, and drag nodes where you like."
+    )
+    _lesson(here)
+
+
+@lesson.played
+def _lesson(here: lesson.Lesson) -> None:
+    lam = _playground()
+    answered = _questions()
+    _shares(st.session_state.sketch, lam)
+    lesson.end(
+        here,
+        answered,
+        [
+            (
+                "Every neighbour's share, on a real paper",
+                "views/explore.py",
+                {"tab": "Why this uncertainty?"},
+            ),
+            (
+                "How much of it is the links alone",
+                "views/structure.py",
+                {},
+            ),
+            (
+                "The same with evidence propagation",
+                "views/structure.py",
+                {"bup.propagation": "evidence"},
+            ),
+        ],
+    )
+
+
+def _change(make: Callable[[Sketch], Sketch]) -> None:
+    """Replace the sketch, and remember the one before to say what changed."""
+    old = st.session_state.sketch
+    try:
+        new = make(old)
+    except bup.BupError as error:
+        st.session_state.sketch_problem = str(error)
+        return
+    if new != old:
+        st.session_state.sketch, st.session_state.sketch_before = new, old
+
+
+def _start() -> None:
+    st.session_state.sketch = PRESETS[st.session_state.preset]
+    st.session_state.sketch_before = st.session_state.sketch
+    st.session_state.sketch_start = st.session_state.get("sketch_start", 0) + 1
+
+
+def _edited() -> None:
+    done = edit(CANVAS)
+    _change(lambda old: apply(old, done))
+
+
+def apply(old: Sketch, done: dict) -> Sketch:
+    """The sketch after what was done in the drawing."""
+    match done:
+        case {"kind": "look", "node": int(node)}:
+            return old.looking_at(node)
+        case {"kind": "link", "a": int(a), "b": int(b)}:
+            return old.with_link(a, b)
+        case {"kind": "cut", "a": int(a), "b": int(b)}:
+            return old.without_link(a, b)
+        case {"kind": "node", "node": int(node), "x": int() | float() as x, "y": y}:
+            return old.with_node(node, (x, float(y)))
+        case {"kind": "node", "node": int(node)}:
+            return old.with_node(node)
+    return old
+
+
+def _playground() -> float:
+    """The drawing and its controls; returns lam."""
+    if "sketch" not in st.session_state:
+        first = next(iter(PRESETS))
+        st.session_state.update(sketch=PRESETS[first], sketch_before=PRESETS[first])
+    one, two, three = st.columns([3, 3, 2], vertical_alignment="bottom")
+    with one:
+        st.segmented_control(
+            "Start from", list(PRESETS), default=next(iter(PRESETS)), key="preset",
+            required=True, on_change=_start,
+        )  # fmt: skip
+    with two:
+        rule = st.segmented_control(
+            "The rings show",
+            list(RULES),
+            default="paper",
+            required=True,
+            key="ring_rule",
+            format_func=RULES.get,
+            help="Dashed ring: before the step. Blue disc: after it, under this rule.",
+        )
+    with three:
+        lam = st.slider("lam", SMALLEST_LAM, 5.0, 1.0, 0.1, key="lam", help=meaning("lam"))
+    left, right = st.columns([3, 2], gap="medium")
+    with right:
+        _controls(st.session_state.sketch)
+        _outcome(st.session_state.sketch, st.session_state.sketch_before, lam)
+    with left:
+        _draw(st.session_state.sketch, rule or "paper", lam)
+    if problem := st.session_state.pop("sketch_problem", None):
+        st.warning(plain(problem))
+    return lam
+
+
+def _draw(sketch: Sketch, rule: str, lam: float) -> None:
+    after = np.sqrt(np.maximum(sketch.after(rule, lam), 0))
+    step = sketch.shares(sketch.looked, rule, lam)
+    change = dict(zip(step.neighbours.tolist(), step.change[:, 0].tolist(), strict=True))
+    spots = [
+        Spot(name, x, y, before**0.5, float(std))
+        for name, (x, y), before, std in zip(
+            sketch.names, sketch.places, sketch.variances, after, strict=True
+        )
+    ]
+    lines = [
+        Line(a, b, change[a + b - sketch.looked] if sketch.looked in (a, b) else None)
+        for a, b in sorted(sketch.links)
+    ]
+    start = f"{st.session_state.preset}-{st.session_state.get('sketch_start', 0)}"
+    drawing(spots, lines, sketch.looked, start, CANVAS, _edited)
+    st.caption(
+        "Dashed ring: doubt before the step (its width is the standard deviation). Blue disc: "
+        "after it. The number below a node is its variance after the step; the number on a link is "
+        "what that neighbour did to the variance of the orange node."
+    )
+
+
+def _controls(sketch: Sketch) -> None:
+    """The same edits for hands that do not drag."""
+    node, name = sketch.looked, sketch.names[sketch.looked]
+    # The widgets show what the drawing did: they own nothing.
+    st.session_state.node_variance = sketch.variances[node]
+    st.session_state.node_links = [sketch.names[j] for j in sketch.neighbours(node)]
+
+    def looked() -> None:
+        chosen = st.session_state.node_looked
+        _change(lambda old: old.looking_at(old.names.index(chosen)))
+
+    def spread() -> None:
+        _change(lambda old: old.with_variance(old.looked, st.session_state.node_variance))
+
+    def linked() -> None:
+        wanted = st.session_state.node_links
+        _change(lambda old: old.with_neighbours(old.looked, [old.names.index(n) for n in wanted]))
+
+    st.session_state.node_looked = name
+    one, two = st.columns([1, 2])
+    one.selectbox("Look at", sketch.names, key="node_looked", on_change=looked)
+    two.slider(
+        f"Variance of {name} before the step",
+        LOWEST,
+        HIGHEST,
+        step=0.1,
+        key="node_variance",
+        on_change=spread,
+    )
+    others = [other for other in sketch.names if other != name]
+    st.multiselect(f"{name} is linked to", others, key="node_links", on_change=linked)
+    with st.container(horizontal=True):
+        st.button(
+            "Add a neighbour",
+            icon=":material/add:",
+            on_click=_change,
+            args=(lambda old: old.with_node(old.looked),),
+            disabled=len(sketch.names) >= MOST_NODES,
+        )
+        st.button(
+            f"Remove {name}",
+            icon=":material/remove:",
+            on_click=_change,
+            args=(lambda old: old.without_node(old.looked),),
+            disabled=len(sketch.names) < 2,
+        )
+
+
+def _outcome(sketch: Sketch, before: Sketch, lam: float) -> None:
+    """The looked-at node's variance under each rule, and what the last edit did to it."""
+    name = sketch.names[sketch.looked]
+    st.markdown(f"**Variance of {name} after the step**")
+    for column, (rule, words) in zip(st.columns(len(RULES)), RULES.items(), strict=True):
+        value = float(sketch.shares(sketch.looked, rule, lam).after[0])
+        delta = None
+        if name in before.names and before != sketch:
+            earlier = before.shares(before.names.index(name), rule, lam)
+            delta = value - float(earlier.after[0])
+        column.metric(
+            words,
+            f"{value:.3f}",
+            None if delta is None else f"{delta:+.3f}" if abs(delta) >= 5e-4 else "no change",
+            delta_color="off" if delta is None or abs(delta) < 5e-4 else "inverse",
+            delta_arrow="auto" if delta is not None and abs(delta) >= 5e-4 else "off",
+        )
+    st.caption("The small number is what your last edit changed.")
+
+
+def _shares(sketch: Sketch, lam: float) -> None:
+    steps = {rule: sketch.shares(sketch.looked, rule, lam) for rule in RULES}
+    names = [f"neighbour {sketch.names[j]}" for j in sketch.neighbours(sketch.looked)]
+    name = sketch.names[sketch.looked]
+    st.markdown(f"**Who did what to the variance of {name}**")
+    figures = rule_figures(steps, names, lesson.theme())
+    for column, (rule, figure) in zip(st.columns(len(RULES)), figures.items(), strict=True):
+        with column:
+            lesson.chart(figure, f"rule_{rule}", f"{RULES[rule]}. {NOTES[rule]}")
+
+
+def _questions() -> bool:
+    pair = PRESETS["Hub of leaves"]  # A and B are linked; C is a hub with seven leaves
+    left, right = st.columns(2)
+    with left:
+        first = lesson.predict(
+            "expect_variance",
+            "Start from *Hub of leaves*. A has one neighbour, B. Make B very unsure: variance 5 "
+            "instead of 1. What does the paper's rule do to A?",
+            ["A becomes less sure", "A becomes surer", "Nothing changes for A"],
+            2,
+            lambda: _cancelling(pair),
+        )
+    with right:
+        second = lesson.predict(
+            "expect_hub",
+            "Now give A a second neighbour: link it to the hub C. What does the paper's rule do?",
+            ["A becomes surer", "A becomes less sure", "Nothing changes for A"],
+            1,
+            lambda: _hub(pair),
+        )
+    return first and second
+
+
+def _cancelling(pair: Sketch) -> str:
+    unsure = pair.with_variance(1, HIGHEST)
+    paper, evidence = (
+        [float(s.shares(0, rule).after[0]) for s in (pair, unsure)]
+        for rule in ("paper", "evidence")
+    )
+    return (
+        f"Its variance is {paper[0]:.2f} before and {paper[1]:.2f} after. What B takes off is "
+        "cor(A,B)² · var(A): the variance of B stands once above and once below the fraction, and "
+        "cancels. The paper says that unsure neighbours make a node unsure, but its formula does "
+        f"not do that. Evidence propagation does: {evidence[0]:.2f} becomes {evidence[1]:.2f}."
+    )
+
+
+def _hub(pair: Sketch) -> str:
+    linked = pair.with_link(0, 2)
+    paper, evidence = (
+        [float(s.shares(0, rule).after[0]) for s in (pair, linked)]
+        for rule in ("paper", "evidence")
+    )
+    return (
+        f"The variance of A goes up, from {paper[0]:.2f} to {paper[1]:.2f}. A neighbour of degree "
+        "d takes off 1/(lam · d(A) · d). The new link raises A's own degree, so B now takes off "
+        "less, and the hub, whose degree is large, does not make up for it. Under evidence "
+        f"propagation every neighbour helps: {evidence[0]:.2f} becomes {evidence[1]:.2f}."
+    )
+
+
+main()

@@ -1,0 +1,135 @@
+"""Lesson 6: known and unseen papers, a threshold to move, the ROC curve that it draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from bup import metrics
+from bup.methods import settings_of
+from bup.propagation import paper_factor
+from dashboard.figures.learn import drawn_roc_figure, threshold_figure
+from dashboard.learn import cases, lesson
+from dashboard.learn.cases import Case
+from dashboard.learn.glossary import meaning
+from dashboard.markdown import plain
+
+SCORES = {
+    "confidence": "doubt in the answer: 1 − confidence",
+    "message_std": "doubt in the message: its standard deviation",
+}
+
+
+def main() -> None:
+    here = lesson.begin(
+        6, ["BUP", "out of distribution", "confidence", "variance", "ROC curve", "AUROC"]
+    )
+    st.markdown(
+        "BUP has two kinds of doubt to offer: how unsure the **answer** is, and how unsure the "
+        "**message** is. We hid a class again. Flag every paper whose doubt is above your "
+        "threshold: how many unseen papers do you catch, and how many known ones by mistake?"
+    )
+    _lesson(here)
+
+
+@lesson.played
+def _lesson(here: lesson.Lesson) -> None:
+    name = cases.graph_name()
+    graph = cases.data.graph(name)
+    case = cases.case(name, "bup", (graph.num_classes - 1,))
+    nodes = case.result.split.test
+    unseen = case.result.split.is_ood(graph.labels[nodes])
+    doubts = {score: case.result.scores()[score][nodes] for score in SCORES}
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        answered = _question(case, doubts, unseen)
+        score = st.segmented_control(
+            "Which doubt?",
+            list(SCORES) if answered else ["confidence"],
+            default="confidence",
+            required=True,
+            key="doubt",
+            format_func={"confidence": "In the answer", "message_std": "In the message"}.get,
+            help="The second one appears when you have made your guess.",
+        )
+        doubt = doubts[score or "confidence"]
+        threshold = _threshold(doubt, score or "confidence")
+        _counts(doubt, unseen, threshold)
+    theme = lesson.theme()
+    with right:
+        lesson.chart(
+            threshold_figure(doubt, unseen, threshold, SCORES[score or "confidence"], theme),
+            "threshold",
+            f"Test papers; the unseen class is {plain(graph.class_names[-1])}. Solid: flagged.",
+        )
+        lesson.chart(
+            drawn_roc_figure(doubt, unseen, threshold, theme),
+            "drawn_roc",
+            "Drag the threshold from right to left and the curve draws itself. The diagonal is "
+            "what a coin would do.",
+        )
+    lesson.end(
+        here,
+        answered,
+        [
+            (
+                "All scores of this run",
+                "views/ood.py",
+                cases.query(case, ood_score="Message std"),
+            ),
+            (
+                "The doubt in messages, on the map",
+                "views/explore.py",
+                cases.query(case, colour="Message std"),
+            ),
+        ],
+    )
+
+
+def _threshold(doubt: np.ndarray, score: str) -> float:
+    step = 0.01 if np.ptp(doubt) > 0.3 else 0.002
+    low, high = (
+        float(np.floor(doubt.min() / step) * step),
+        float(np.ceil(doubt.max() / step) * step),
+    )
+    first = low + round(0.7 * (high - low) / step) * step
+    return st.slider("Flag from this doubt on", low, high, first, step, "%.3f", key=f"flag_{score}")
+
+
+def _counts(doubt: np.ndarray, unseen: np.ndarray, threshold: float) -> None:
+    flagged = doubt >= threshold
+    one, two, three = st.columns(3)
+    one.metric("Unseen caught", f"{flagged[unseen].mean():.0%}")
+    two.metric("Known flagged", f"{flagged[~unseen].mean():.0%}")
+    three.metric("AUROC", f"{metrics.auroc(doubt, unseen):.0%}", help=meaning("AUROC"))
+
+
+def _question(case: Case, doubts: dict[str, np.ndarray], unseen: np.ndarray) -> bool:
+    found = {score: metrics.auroc(doubt, unseen) for score, doubt in doubts.items()}
+    nearest = int(np.abs(np.array([0.95, 0.75, 0.5]) - found["message_std"]).argmin())
+
+    def answer() -> str:
+        factor = paper_factor(case.graph, settings_of(case.spec).lam)
+        std = metrics.message_std(case.result.var)
+        same = metrics.spearman(factor, std, resamples=2).value
+        return (
+            f"The message's variance reaches {found['message_std']:.0%}, the answer's doubt "
+            f"{found['confidence']:.0%}. Under the paper's rule the variance of a node's message "
+            "is what its own words give, times a factor that only counts links; nothing in it asks "
+            f"whether the class is known. (Its rank correlation with that factor is {same:+.2f}.) "
+            "What notices the unseen class is the answer: the known classes are closer together, "
+            "so the probabilities come out more even. The published claim about unseen classes "
+            "rests on these probabilities, too."
+        )
+
+    return lesson.predict(
+        "expect_auroc",
+        f"The doubt in the answer has an AUROC of {found['confidence']:.0%}; a coin has 50 %. What "
+        "will the variance of the message reach?",
+        ["about 95 %", "about 75 %", "about 50 %, like a coin"],
+        nearest,
+        answer,
+    )
+
+
+main()

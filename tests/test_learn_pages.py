@@ -1,0 +1,144 @@
+"""Every page of the Learn section, run without a browser."""
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dashboard.learn import cases
+from dashboard.learn.glossary import TERMS
+from dashboard.learn.lesson import LESSONS
+
+ROOT = Path(__file__).parent.parent
+OTHERS = ("start", "tour", "words", "lecturers")
+ANSWERS = {  # a page's questions and a word of their answers
+    "confident": {"expect_hidden_6": "none of these"},
+    "message": {"expect_width": "As long as all curves"},
+    "travel": {"expect_variance": "cancels", "expect_hub": "goes up, from 0.75 to 0.80"},
+    "loss": {"expect_doubt": "be sure where"},
+    "calibration": {"expect_confidence": "under"},
+    "unseen": {"expect_auroc": "nothing in it asks"},
+    "truth": {"expect_links": "Averaging mixes"},
+}
+SLIDERS = {  # a page's slider, and a value that changes a number
+    "confident": ("believe", 0.9),
+    "message": ("std_0", 2.5),
+    "travel": ("node_variance", 3.0),
+    "loss": ("margin", -1.0),
+    "calibration": ("sweep", 1.0),
+    "unseen": ("flag_confidence", 0.3),
+}
+
+
+@pytest.fixture(scope="module")
+def opened(stocked_cache):
+    """The app, opened once: every test then goes to a page of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUP_CACHE", str(stocked_cache))
+        patch.chdir(ROOT)
+        st.cache_resource.clear()
+        yield AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120).run()
+
+
+@pytest.fixture
+def visit(opened):
+    def go(page: str) -> AppTest:
+        # By way of another page, so that nothing is left of an earlier visit.
+        for key in ("sketch", "sketch_before"):
+            if key in opened.session_state:
+                del opened.session_state[key]
+        opened.switch_page("learn/start.py").run()
+        opened.switch_page(f"learn/{page}.py").run()
+        assert not opened.exception, opened.exception
+        return opened
+
+    return go
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(str(element.value) for element in [*app.markdown, *app.info])
+
+
+def numbers(app: AppTest) -> list[str]:
+    return [metric.value for metric in app.metric]
+
+
+@pytest.mark.parametrize("page", OTHERS)
+def test_the_other_pages_open(visit, page):
+    app = visit(page)
+    assert app.title[0].value.endswith("?")
+    assert not app.sidebar.selectbox, "no run is chosen here"
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_a_prediction_reveals_the_answer_and_the_summary(visit, lesson):
+    app = visit(lesson.name)
+    assert app.title[0].value == lesson.question
+    assert app.get("plotly_chart") and not app.error
+    assert lesson.takeaway not in texts(app)
+    for key, words in ANSWERS[lesson.name].items():
+        assert words not in texts(app)
+        app.radio(key).set_value(0).run()
+        assert not app.exception, app.exception
+        assert words in texts(app)
+    assert lesson.takeaway in texts(app)
+
+
+@pytest.mark.parametrize("page", SLIDERS)
+def test_a_slider_changes_a_number(visit, page):
+    app = visit(page)
+    key, value = SLIDERS[page]
+    before = numbers(app)
+    app.slider(key).set_value(value).run()
+    assert not app.exception, app.exception
+    assert numbers(app) != before
+
+
+def test_the_sketch_is_edited_by_its_controls(visit):
+    app = visit("travel")
+    assert numbers(app) == ["0.750", "0.667", "1.000"]
+    app.multiselect("node_links").set_value(["B", "C"]).run()
+    assert numbers(app)[:2] == ["0.796", "0.500"]
+    assert app.metric[0].delta == "+0.046"
+    app.selectbox("node_looked").set_value("B").run()
+    app.slider("node_variance").set_value(5.0).run()
+    app.selectbox("node_looked").set_value("A").run()
+    assert numbers(app)[0] == "0.796", "the neighbour's variance cancels"
+    next(b for b in app.button if b.label == "Add a neighbour").click().run()
+    assert app.multiselect("node_links").value == ["B", "C", "K"]
+    next(b for b in app.button if b.label == "Remove A").click().run()
+    assert app.selectbox("node_looked").value == "B" and not app.exception
+
+
+def test_a_temperature_moves_the_errors_but_no_answer(visit):
+    app = visit("calibration")
+    app.slider("sweep").set_value(1.0).run()
+    right, _, *errors = numbers(app)
+    app.slider("temperature").set_value(0.5).run()
+    assert numbers(app)[0] == right and numbers(app)[2:] != errors
+    app.slider("learn_bins").set_value(4).run()
+    assert not app.exception and "?" not in numbers(app)[2:]
+
+
+def test_training_on_a_button_changes_the_truth(visit):
+    app = visit("truth")
+    before = numbers(app)
+    app.slider("homophily").set_value(0.5)
+    app.button[0].click().run()
+    assert not app.exception and not app.error
+    assert numbers(app) != before
+    assert numbers(app)[2] == before[2], "words alone know nothing of links"
+
+
+@pytest.mark.parametrize("page", ["confident", "calibration", "unseen", "tour"])
+def test_without_cora_the_synthetic_graph_steps_in(visit, page, monkeypatch):
+    monkeypatch.setattr(cases, "graph_name", lambda: "synthetic:nodes=400,classes=4,words=200")
+    app = visit(page)
+    assert not app.error and app.title
+
+
+def test_every_word_of_a_lesson_has_a_meaning():
+    for term in TERMS.values():
+        assert term.meaning.endswith(".")
+        assert term.lesson is None or 1 <= term.lesson <= len(LESSONS)
