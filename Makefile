@@ -8,7 +8,7 @@ RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help dashboard test lint format bench data clean
+.PHONY: help dashboard test lint format bench screenshots data clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -35,6 +35,9 @@ format: $(DEV)  ## let ruff rewrite the code
 
 bench: $(DEV)  ## speed, as ratios to named peers within one run
 	$(BIN)/python -m bench $(ARGS)
+
+screenshots: $(DEV)  ## take the pictures of the README from the running app
+	$(BIN)/python -m docs.screenshots
 
 data: $(RUNTIME)  ## fetch the citation graphs into the cache
 	$(BIN)/bup graphs --fetch

@@ -228,34 +228,45 @@ def _erf_probabilities(mean: Tensor, var: Tensor) -> Tensor:
 
 
 def _exact(mean: Tensor, var: Tensor, labels: Tensor, points: int, seed: int) -> Tensor:
-    label_mean, label_var, means, variances = _split(mean.double(), var.double(), labels)
-    # narrower than this is a step between two neighbouring floats, and p no longer changes
-    stds = torch.maximum(variances, 1e-16 * label_var).sqrt()
-    return _LogIntegral.apply((label_mean - means) / stds, label_var.sqrt() / stds, points)
+    return _LogIntegral.apply(mean, var, labels, points)
 
 
 class _LogIntegral(torch.autograd.Function):
     """log of the integral of phi(t) prod_k Phi(z_k) with z_k = offset_k + slope_k t.
 
-    With r = phi / Phi, and E the average over t weighted by the integrand,
-    d log p / d offset_k = E[r(z_k)] and d log p / d slope_k = E[r(z_k) t]: both come from the
-    numbers that the integral needs anyway, so the backward pass is a multiplication.
+    offset_k = (mean_c - mean_k) / std_k and slope_k = std_c / std_k. With r = phi / Phi, and E the
+    average over t weighted by the integrand, d log p / d offset_k = E[r(z_k)] and
+    d log p / d slope_k = E[r(z_k) t]: both come from the numbers that the integral needs anyway, so
+    the gradient is made on the way forward.
     """
 
     @staticmethod
-    def forward(ctx: Any, offset: Tensor, slope: Tensor, points: int) -> Tensor:
+    def forward(ctx: Any, mean: Tensor, var: Tensor, labels: Tensor, points: int) -> Tensor:
+        label, others = _columns(labels, mean.shape[-1])
+        mean64, var64 = mean.double(), var.double()
+        label_mean, label_var = mean64.gather(-1, label), var64.gather(-1, label)
+        # narrower than this is a step between two neighbouring floats, and p no longer changes
+        stds = torch.maximum(var64.gather(-1, others), 1e-16 * label_var).sqrt()
+        label_std = label_var.sqrt()
+        offset, slope = (label_mean - mean64.gather(-1, others)) / stds, label_std / stds
         rows = max(1, _CHUNK // (offset.shape[-1] * points))
         chunks = zip(offset.split(rows), slope.split(rows), strict=True)
         logs, moments = zip(*(_log_integral(a, b, points) for a, b in chunks), strict=True)
-        ctx.save_for_backward(torch.cat(moments))
+        by_mean, by_std = (torch.cat(moments) / stds[..., None]).unbind(-1)
+        of_mean, of_var = torch.empty_like(mean64), torch.empty_like(mean64)
+        of_mean.scatter_(-1, others, -by_mean)
+        of_mean.scatter_(-1, label, by_mean.sum(-1, keepdim=True))
+        of_var.scatter_(-1, others, (by_mean * offset + by_std * slope) / (-2 * stds))
+        of_var.scatter_(-1, label, by_std.sum(-1, keepdim=True) / (2 * label_std))
+        ctx.save_for_backward(of_mean.to(mean.dtype), of_var.to(var.dtype))
         return torch.cat(logs)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:
-        (moments,) = ctx.saved_tensors
-        by_offset, by_slope = (grad[:, None, None] * moments).unbind(-1)
-        return by_offset, by_slope, None
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        of_mean, of_var = ctx.saved_tensors
+        grad = grad[:, None].to(of_mean.dtype)
+        return grad * of_mean, grad * of_var, None, None
 
 
 def _log_integral(offset: Tensor, slope: Tensor, points: int) -> tuple[Tensor, Tensor]:
@@ -504,15 +515,20 @@ _LOG_LIKELIHOODS: dict[str, Callable[[Tensor, Tensor, Tensor, int, int], Tensor]
 
 def _split(mean: Tensor, var: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Mean and variance [n, 1] of each row's label, then those [n, c - 1] of the other classes."""
-    label = labels[:, None]
-    others = torch.arange(mean.shape[-1] - 1, device=mean.device)
-    others = others + (others >= label)
+    label, others = _columns(labels, mean.shape[-1])
     return (
         mean.gather(-1, label),
         var.gather(-1, label),
         mean.gather(-1, others),
         var.gather(-1, others),
     )
+
+
+def _columns(labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:
+    """Each row's label [n, 1] and its other classes [n, c - 1]."""
+    label = labels[:, None]
+    others = torch.arange(classes - 1, device=labels.device)
+    return label, others + (others >= label)
 
 
 def _in_chunks(

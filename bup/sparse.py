@@ -39,7 +39,7 @@ class Csr:
     def block_diagonal(
         cls, matrices: Sequence[sparse.csr_array], dtype: torch.dtype = torch.float32
     ) -> Csr:
-        matrix = sparse.csr_array(sparse.block_diag(matrices, format="csr"))
+        matrix = _block_diagonal(matrices)
         # Numbering the entries and transposing the numbers tells where each entry goes.
         numbered = sparse.csr_array(
             (np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape
@@ -63,6 +63,19 @@ class Csr:
     def matmul(self, dense: Tensor, values: Tensor | None = None) -> Tensor:
         """This matrix [r, m] times ``dense`` [m, k]; ``values`` replace its entries if given."""
         return _Product.apply(dense, self, self.values if values is None else values)
+
+
+def _block_diagonal(matrices: Sequence[sparse.csr_array]) -> sparse.csr_array:
+    """As SciPy's, without its detour through coordinates."""
+    if len(matrices) == 1:
+        return matrices[0]
+    rows, columns = np.cumsum([m.shape for m in matrices], axis=0).T
+    entries = np.cumsum([m.nnz for m in matrices])
+    indices = [m.indices + c - m.shape[1] for m, c in zip(matrices, columns, strict=True)]
+    starts = [m.indptr[:-1] + e - m.nnz for m, e in zip(matrices, entries, strict=True)]
+    data = np.concatenate([m.data for m in matrices])
+    parts = data, np.concatenate(indices), np.append(np.concatenate(starts), entries[-1])
+    return sparse.csr_array(parts, shape=(rows[-1], columns[-1]))
 
 
 class _Product(torch.autograd.Function):

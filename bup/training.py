@@ -151,8 +151,15 @@ class Field:
 def _between(
     matrix: sparse.csr_array, rows: Sequence[np.ndarray], columns: Sequence[np.ndarray]
 ) -> Csr:
-    pairs = zip(rows, columns, strict=True)
-    return Csr.block_diagonal([_rows(_rows(matrix, r).T.tocsr(), c).T.tocsr() for r, c in pairs])
+    """Blocks of a matrix, one per seed; columns must contain every neighbour of the rows."""
+    blocks = []
+    place = np.empty(matrix.shape[1], dtype=matrix.indices.dtype)
+    for r, c in zip(rows, columns, strict=True):
+        block = _rows(matrix, r)
+        place[c] = np.arange(len(c))
+        parts = block.data, place[block.indices], block.indptr
+        blocks.append(sparse.csr_array(parts, shape=(len(r), len(c))))
+    return Csr.block_diagonal(blocks)
 
 
 def _rows(matrix: sparse.csr_array, rows: np.ndarray) -> sparse.csr_array:
