@@ -371,6 +371,7 @@ def dots_figure(
         text=[f"{a:.0%}" for a in accuracy] if len(bins.count) <= 12 else None,
         textposition="inside",
         insidetextanchor="start",
+        textfont={"color": theme.text},
         textangle=0,
         hovertext=[
             f"{right:.0%} of {count:,} right, {sure:.0%} sure on average"
