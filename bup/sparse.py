@@ -106,4 +106,4 @@ def _weighted_row_sums(rows: Tensor, which: Tensor, starts: Tensor, weights: Ten
 
 
 def _int32(array: np.ndarray) -> Tensor:
-    return torch.from_numpy(np.ascontiguousarray(array, dtype=np.int32))
+    return torch.from_numpy(np.array(array, dtype=np.int32))  # a copy: a graph's own are frozen
