@@ -23,6 +23,7 @@ from bup.graph import Graph
 from bup.methods import METHODS, complete
 from bup.results import Result
 from bup.spec import Spec
+from bup.splits import usual_sizes
 from dashboard import data
 from dashboard.markdown import plain
 from dashboard.theme import Theme
@@ -150,7 +151,7 @@ def choose_run(graph: Graph) -> Spec:
         "they are out of distribution.",
     )
     settings = _choose_settings(method)
-    validation, test = protocol(graph)
+    validation, test = usual_sizes(graph)
     return complete(
         Spec(
             graph=graph.name,
@@ -163,12 +164,6 @@ def choose_run(graph: Graph) -> Spec:
             settings=tuple(settings.items()),
         )
     )
-
-
-def protocol(graph: Graph) -> tuple[int, int | None]:
-    """Validation and test sizes: the paper's where they fit, else a share of a small graph."""
-    labelled = int(graph.labelled.sum())
-    return (200, 2000) if labelled >= 2600 else (max(1, min(200, labelled // 5)), None)
 
 
 def _choose_settings(method: str) -> dict[str, Any]:
