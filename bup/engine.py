@@ -185,7 +185,7 @@ def train_all(
                 executor.shutdown()  # every future has an outcome now
                 executor = engine.start()
                 settled = set(running)
-            for future in settled:
+            for future in [f for f in running if f in settled]:  # in the order of their start
                 task = running.pop(future)
                 try:
                     results = future.result()
