@@ -13,6 +13,7 @@ ICON = Path(__file__).parent.parent / "assets" / "icon.png"
 
 st.set_page_config(page_title="BUP Explorer", page_icon=str(ICON), layout="wide")
 
+reproduce = st.Page("views/reproduce.py", title="Reproduce", icon=":material/fact_check:")
 page = st.navigation(
     [
         st.Page("views/explore.py", title="Explore", icon=":material/hub:", default=True),
@@ -23,10 +24,18 @@ page = st.navigation(
         st.Page("views/structure.py", title="Structure", icon=":material/account_tree:"),
         st.Page("views/compare.py", title="Compare", icon=":material/compare:"),
         st.Page("views/graph.py", title="The graph", icon=":material/dataset:"),
+        reproduce,
     ],
     position="sidebar",
 )
 frame.page_style(bool(st.session_state.get("large", False)))
+
+if page == reproduce:  # it shows many runs and needs no chosen one
+    try:
+        page.run()
+    except bup.BupError as error:
+        frame.problem(error)
+    st.stop()
 
 try:
     with st.sidebar:

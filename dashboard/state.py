@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -164,6 +165,20 @@ def choose_run(graph: Graph) -> Spec:
             settings=tuple(settings.items()),
         )
     )
+
+
+def link(spec: Spec, graph: Graph) -> str:
+    """The query that makes the widgets choose this run; they go by what they show."""
+    defaults = dict(complete(Spec(method=spec.method)).settings)
+    pairs: list[tuple[str, Any]] = [
+        ("graph", graph_label(spec.graph)),
+        ("method", METHODS[spec.method].title),
+        ("per_class", spec.per_class),
+        ("seed", spec.seed),
+        *(("left_out", graph.class_names[c]) for c in spec.left_out),
+        *((f"{spec.method}.{k}", v) for k, v in spec.settings if v != defaults[k]),
+    ]
+    return urlencode(pairs)
 
 
 def _choose_settings(method: str) -> dict[str, Any]:
