@@ -530,7 +530,8 @@ def summary(question: Question, rows: pd.DataFrame) -> pd.DataFrame:
                     "verdict": np.sign(gain) if p < LEVEL else 0.0,
                 }
             )
-    return pd.DataFrame(lines)
+    measured = ["figure", "reruns", "mean", "std", "paper", "difference", "p", "verdict"]
+    return pd.DataFrame(lines, columns=[*CELL, *measured])
 
 
 def paired_p(difference: pd.Series) -> float:
@@ -550,14 +551,14 @@ TEST_NOTE = (
 )
 
 
-def cell_text(line: pd.Series, digits: int) -> str:
-    """``69.98 ± 4.84 (69.41, +0.57) ▼``."""
-    text = f"{line['mean']:.{digits}f}"
-    if not math.isnan(line["std"]):
-        text += f" ± {line['std']:.{digits}f}"
-    if not math.isnan(line["paper"]):
-        text += f" ({line['paper']:.{digits}f}, {line['difference']:+.{digits}f})"
-    return text + VERDICTS[line["verdict"]]
+def cell_text(line: Any, digits: int) -> str:
+    """A line of ``summary`` in words: ``69.98 ± 4.84 (69.41, +0.57) ▼``."""
+    text = f"{line.mean:.{digits}f}"
+    if not math.isnan(line.std):
+        text += f" ± {line.std:.{digits}f}"
+    if not math.isnan(line.paper):
+        text += f" ({line.paper:.{digits}f}, {line.difference:+.{digits}f})"
+    return text + VERDICTS[line.verdict]
 
 
 def markdown(question: Question, rows: pd.DataFrame) -> str:
@@ -579,10 +580,9 @@ def markdown(question: Question, rows: pd.DataFrame) -> str:
         where = dict(zip(CELL, cell, strict=True))
         of_cell = (rows[list(where)] == pd.Series(where)).all(axis=1)
         words = [str(rows.loc[of_cell, word].iloc[0]).replace("_", " ") for word in question.words]
-        by_figure = part.set_index("figure")
+        found = {line.figure: line for line in part.itertuples()}
         texts = [
-            cell_text(by_figure.loc[f.key], f.digits) if f.key in by_figure.index else ""
-            for f in question.figures
+            cell_text(found[f.key], f.digits) if f.key in found else "" for f in question.figures
         ]
         table += "| " + " | ".join([*(str(where[c]) for c in places), *words, *texts]) + " |\n"
     return head + table + _paragraph(" ".join(filter(None, notes)))

@@ -23,8 +23,7 @@ SHOWN = {
     "q2": "Table 2: a class never seen",
     "q3": "Figure 4: uncertainty and structure",
 }
-MOST_RERUNS = 3
-"""Reruns that a visitor may start from here: a page is no place for a sweep."""
+MOST_RERUNS = 3  # that a visitor may start from here: a page is no place for a sweep
 
 
 def main() -> None:
@@ -86,13 +85,9 @@ def show_table(
     question: Question, graph: Graph, rows: pd.DataFrame, cells: list[tuple[int, str]]
 ) -> None:
     lines = experiments.summary(question, rows)
-    found = (
-        {}
-        if lines.empty
-        else {(r["per_class"], r["method"], r["figure"]): r for _, r in lines.iterrows()}
-    )
+    found = {(r.per_class, r.method, r.figure): r for r in lines.itertuples()}
+    counts = rows.groupby(["per_class", "method"]).size()
     protocol = question.protocols(graph)[0].name
-    counts = rows.groupby(["per_class", "method"]).size().to_dict() if len(rows) else {}
     shown = []
     for size, who in cells:
         paper = published(question.name, graph.name, size, protocol, who)
@@ -104,13 +99,11 @@ def show_table(
         for figure in question.figures:
             line = found.get((size, who, figure.key))
             if line is not None:
-                row[figure.title] = experiments.cell_text(line, figure.digits)
-            elif figure.key in paper:
-                row[figure.title] = f"– ({paper[figure.key]:.{figure.digits}f})"
+                text = experiments.cell_text(line, figure.digits)
             else:
-                row[figure.title] = "–"
+                text = f"– ({paper[figure.key]:.{figure.digits}f})" if figure.key in paper else "–"
+            row[figure.title] = text
         shown.append(row)
-    table = pd.DataFrame(shown)
 
     def picked() -> None:
         chosen = st.session_state["reproduce_table"]["selection"]["cells"]
@@ -118,18 +111,17 @@ def show_table(
             st.session_state.reproduce_cell = cells[chosen[0][0]]
 
     st.dataframe(
-        table,
+        pd.DataFrame(shown),
         hide_index=True,
         width="stretch",
+        height="content",
         key="reproduce_table",
         on_select=picked,
         selection_mode="single-cell",
         alt=f"{question.title}, {state.graph_label(graph.name)}",
     )
-    notes = [question.note] + (
-        [experiments.TEST_NOTE] if not lines.empty and lines.p.notna().any() else []
-    )
-    st.caption(plain(" ".join(notes)))
+    tested = lines.p.notna().any()
+    st.caption(plain(question.note + (f" {experiments.TEST_NOTE}" if tested else "")))
     st.download_button(
         "Every rerun as CSV",
         rows.to_csv(index=False),
@@ -152,17 +144,19 @@ def show_cell(question: Question, graph: Graph, rows: pd.DataFrame, planned: lis
         st.info("No rerun of this cell is stored yet: start some below.")
         return
     specs = {r.spec.seed: r.spec for r in planned if (r.per_class, r.contender) == cell}
-    shown = part[["seed"]].assign(
-        **{f.title: part[f.key].round(f.digits) for f in question.figures if f.key in part},
-        model=["./?" + state.link(specs[seed], graph) for seed in part.seed],
+    figures = [figure for figure in question.figures if figure.key in part]
+    shown = part[["seed", *(f.key for f in figures)]].assign(
+        model=["./?" + state.link(specs[seed], graph) for seed in part.seed]
     )
+    column = st.column_config
     st.dataframe(
         shown,
         hide_index=True,
         width="stretch",
         key="reproduce_reruns",
         column_config={
-            "model": st.column_config.LinkColumn("the model itself", display_text="Explore")
+            **{f.key: column.NumberColumn(f.title, format=f"%.{f.digits}f") for f in figures},
+            "model": column.LinkColumn("the model itself", display_text="Explore"),
         },
     )
     st.caption(
