@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import clicks, loading, training
+from bench import clicks, loading, reproduce, training
 from bench.timing import environment
 
 BENCHES = {
@@ -11,6 +11,7 @@ BENCHES = {
     "seeds": training.run_seeds,
     "growth": training.run_growth,
     "clicks": clicks.run,
+    "reproduce": reproduce.run,
 }
 
 

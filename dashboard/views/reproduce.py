@@ -118,6 +118,7 @@ def show_table(
         key="reproduce_table",
         on_select=picked,
         selection_mode="single-cell",
+        column_config={"method": st.column_config.TextColumn(width=130)},
         alt=f"{question.title}, {state.graph_label(graph.name)}",
     )
     tested = lines.p.notna().any()
