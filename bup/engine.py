@@ -15,7 +15,14 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from concurrent.futures.process import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -215,5 +222,7 @@ def _died(future: Future[list[Result]]) -> bool:
 def _in_words(error: Exception) -> str:
     if isinstance(error, BrokenExecutor):
         return f"its process was killed {DEATHS} times, perhaps for want of memory"
+    if isinstance(error, CancelledError):
+        return "the cluster's scheduler was lost: start it again, then this command"
     text = " ".join(str(error).split())
     return text if isinstance(error, BupError) else f"{type(error).__name__}: {text}"

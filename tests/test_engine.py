@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -45,29 +45,41 @@ def some_specs(seeds=range(4), sizes=(2, 3), method="gcn", **settings) -> list[b
     ]
 
 
-class Inline(Executor):
-    """Trains at once, in this process; like a pool, it breaks for good when a process dies."""
+class Pool(Executor):
+    """Threads; like a pool of processes, it is lost with all that it holds when one dies."""
 
-    def __init__(self, fatal=lambda spec: False):
-        self.fatal, self.broken, self.calls = fatal, False, 0
+    def __init__(self, fatal):
+        self.fatal, self.broken, self.held = fatal, False, []
+        self.threads, self.lock = ThreadPoolExecutor(4), threading.Lock()
 
     def submit(self, fn, specs, digest):
         if self.broken:
             raise BrokenExecutor
-        self.calls += 1
-        future: Future = Future()
-        try:
-            if self.broken or any(map(self.fatal, specs)):
+        self.held.append(Future())
+        self.threads.submit(self.work, self.held[-1], fn, specs, digest)
+        return self.held[-1]
+
+    def work(self, future, fn, specs, digest):
+        dies = any(map(self.fatal, specs))
+        time.sleep(0.01 if dies else 0.04)  # so that others are in hand when one dies
+        with self.lock:
+            if dies:
                 self.broken = True
-                raise BrokenExecutor
-            future.set_result(fn(specs, digest))
-        except Exception as error:
-            future.set_exception(error)
-        return future
+                for held in self.held:
+                    if not held.done():
+                        held.set_exception(BrokenExecutor())
+            elif not future.done():
+                try:
+                    future.set_result(fn(specs, digest))
+                except Exception as error:
+                    future.set_exception(error)
+
+    def shutdown(self, wait=True):
+        self.threads.shutdown(wait)
 
 
-def inline(fatal=lambda spec: False, slots=2) -> engine.Engine:
-    return engine.Engine(lambda: Inline(fatal), slots)
+def pool(fatal=lambda spec: False, slots=4) -> engine.Engine:
+    return engine.Engine(lambda: Pool(fatal), slots)
 
 
 def assert_all_there(specs, graphs, store) -> None:
@@ -83,7 +95,7 @@ def test_a_second_start_trains_nothing(graphs, store):
     specs = some_specs(epochs=4)
     assert engine.missing([*specs, *specs], graphs, store) == specs
     settled = []
-    assert engine.train_all(specs, graphs, inline(), store, settled.extend) == []
+    assert engine.train_all(specs, graphs, pool(), store, settled.extend) == []
     assert sorted(settled, key=specs.index) == specs
     assert engine.missing(specs, graphs, store) == []
     more = some_specs(range(5), epochs=4)
@@ -103,7 +115,7 @@ def test_a_failed_run_is_named_and_stops_no_other(graphs, store):
     good = some_specs(epochs=4)
     bad = some_specs([0, 1], [140], epochs=4)  # more training nodes than there are
     settled = []
-    failures = engine.train_all([*bad, *good], graphs, inline(), store, settled.extend)
+    failures = engine.train_all([*bad, *good], graphs, pool(), store, settled.extend)
     assert [f.spec for f in failures] == bad and "ask for fewer per class" in failures[0].reason
     assert len(settled) == len(good) + len(bad)
     assert engine.missing([*bad, *good], graphs, store) == bad
@@ -112,14 +124,14 @@ def test_a_failed_run_is_named_and_stops_no_other(graphs, store):
 def test_a_run_that_kills_its_process_takes_nobody_along(graphs, store):
     specs = some_specs(range(7), epochs=4)
     (fatal,) = [s for s in specs if (s.seed, s.per_class) == (2, 3)]
-    failures = engine.train_all(specs, graphs, inline(lambda s: s == fatal), store)
+    failures = engine.train_all(specs, graphs, pool(lambda s: s == fatal), store)
     assert [f.spec for f in failures] == [fatal] and "killed 3 times" in failures[0].reason
     assert engine.missing(specs, graphs, store) == [fatal]
 
 
 def test_a_worker_with_another_graph_is_found_out(graphs, store):
     other = bup.load_graph(SMALL + ",seed=1")
-    (failure,) = engine.train_all(some_specs([0], [2]), {SMALL: other}, inline(), store)
+    (failure,) = engine.train_all(some_specs([0], [2]), {SMALL: other}, pool(), store)
     assert "not the one that was asked for" in failure.reason
 
 
@@ -127,7 +139,7 @@ def test_a_full_disk_is_not_the_fault_of_a_run(graphs, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(bup.BupError, match="free some space"):
         engine.train_all(
-            some_specs([0], [2], epochs=2), graphs, inline(), bup.Store(tmp_path / "file")
+            some_specs([0], [2], epochs=2), graphs, pool(), bup.Store(tmp_path / "file")
         )
 
 
