@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import re
 import sys
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich import box
@@ -21,6 +24,9 @@ from bup import files
 from bup.datasets import citation
 from bup.graph import describe
 from bup.spec import text_of, value_of
+
+if TYPE_CHECKING:  # what needs torch is imported where it is used
+    from bup.engine import Failure
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON value instead of tables."
@@ -264,72 +270,153 @@ def fit(
 
 
 @app.command()
-@click.argument("question", type=click.Choice(["q1", "q2", "q3", "ablation", "sweep"]))
-@click.option("--graphs", "graph_names", default=None, help="Comma-separated, e.g. cora,citeseer.")
-@click.option("--sizes", default=None, help="Training nodes per class, e.g. 5,10,15,20.")
-@click.option("--contenders", default=None, help="Comma-separated, e.g. bup,gcn,gcn+temperature.")
-@click.option("--reruns", default=10, show_default=True, help="Seeds 0, 1, ... of each cell.")
+@click.argument("question")
+@click.option("--graphs", "graph_names", help="Comma-separated, e.g. cora,citeseer.")
+@click.option("--sizes", help="Training nodes per class, e.g. 5,10,15,20.")
+@click.option("--methods", "--contenders", "labels", help="Such as bup,gcn,gcn+temperature.")
+@click.option(
+    "--reruns", type=click.IntRange(1), help="Seeds of each cell; by default as published."
+)
+@click.option(
+    "--workers", type=click.IntRange(1), help="Processes that train; by default one a core."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Train on a Dask cluster, tcp://host:8786.")
 @click.option("--csv", "csv_path", type=click.Path(dir_okay=False), help="Write every run here.")
+@click.option("--markdown", "--out", "out", type=click.Path(dir_okay=False), help="Tables go here.")
 @json_option
 def reproduce(
     question: str,
     graph_names: str | None,
     sizes: str | None,
-    contenders: str | None,
-    reruns: int,
+    labels: str | None,
+    reruns: int | None,
+    workers: int | None,
+    scheduler: str | None,
     csv_path: str | None,
+    out: str | None,
     as_json: bool,
-) -> None:
-    """Regenerate a table: the paper's questions, the ablation, the sweep behind the defaults.
+) -> int:
+    """Regenerate a table next to the paper's.
 
     \b
-    q1        accuracy and calibration, all classes known (the paper's Table 1)
-    q2        one class never seen (the paper's Table 2)
-    q3        message uncertainty against degree and distance (the paper's Figure 4)
-    ablation  propagation rule x loss x prediction
-    sweep     the settings among which the defaults were chosen, on validation nodes only
+    q1           accuracy and calibration, all classes known (the paper's Table 1)
+    q2           one class never seen (the paper's Table 2)
+    q3           message uncertainty against degree and distance (the paper's Figure 4)
+    ablation     propagation rule x loss x prediction
+    calibration  against calibrated opponents, and against the truth where it is known
+    ood          classes never seen, under the paper's and two other published protocols
+    sweep        the settings among which the defaults were chosen, on validation nodes only
+    all          all of these
 
-    Runs that are in the store are not trained again.
+    Every result is stored as soon as it is there: started again, only what is missing is trained.
+    A run that fails is named at the end, with exit code 1.
     """
+    import pandas as pd
+
+    from bup import engine
     from bup import experiments as e
 
-    everyone = [e.CONTENDERS[label] for label in ("bup", "gcn", "gcn+temperature")]
-    learners = [e.CONTENDERS[label] for label in ("bup", "evidence")]
-    plans: dict[str, tuple[str, str, list[e.Contender], Callable[..., str]]] = {
-        "q1": ("cora,citeseer", "5,10,15,20", everyone, e.q1_table),
-        "q2": ("cora,citeseer", "5,10,15,20", [*learners, *everyone[1:]], e.q2_table),
-        "q3": ("cora,citeseer,pubmed", "20", learners, e.q3_table),
-        "ablation": ("cora,citeseer", "20", e.ablation_contenders(), e.ablation_table),
-        "sweep": ("cora,citeseer", "5,20", e.sweep_contenders(), e.sweep_table),
-    }
-    default_graphs, default_sizes, chosen, table = plans[question]
-    if contenders is not None:
-        known = {c.label: c for c in chosen} | e.CONTENDERS
-        names = contenders.split(",")
-        if unknown := [name for name in names if name not in known]:
-            raise bup.BupError(f"no contender {unknown[0]!r}: choose from {', '.join(known)}")
-        chosen = [known[name] for name in names]
+    if question != "all" and question not in e.QUESTIONS:
+        known = ", ".join((*e.QUESTIONS, "all"))
+        raise bup.BupError(f"there is no question {question!r}: choose one of {known}")
     try:
-        numbers = [int(size) for size in (sizes or default_sizes).split(",")]
+        numbers = [int(size) for size in _names(sizes)]
     except ValueError:
         raise bup.BupError(f"--sizes takes whole numbers such as 5,10, got {sizes!r}") from None
-    if reruns < 1:
-        raise bup.BupError(f"--reruns must be at least 1, got {reruns}")
-    rows = e.grid(
-        (graph_names or default_graphs).split(","),
-        numbers,
-        chosen,
-        e.SWEEP_SEEDS if question == "sweep" else range(reruns),
-        left_out=e.last_class if question == "q2" else lambda graph: (),
-        say=lambda words: print(words, file=sys.stderr, flush=True),
-        measure=e.validation_figures if question == "sweep" else e.flat_figures,
-    )
+    questions = list(e.QUESTIONS.values()) if question == "all" else [e.QUESTIONS[question]]
+    named = _names(graph_names)
+    graphs = e.load_graphs(dict.fromkeys(named or (g for q in questions for g in q.graphs)))
+    plans = []
+    for q in questions:
+        # What these two compare are settings, not methods: among all questions they stay whole.
+        whole = question == "all" and q.name in ("ablation", "sweep")
+        chosen = e.chosen_contenders(q, [] if whole else _names(labels))
+        here = {name: graphs[name] for name in named or q.graphs}
+        plans.append((q, e.runs_of(q, here, numbers, chosen, reruns)))
+
+    store = bup.Store()
+    by_name = {graph.name: graph for graph in graphs.values()}
+    missing = engine.missing((run.spec for _, plan in plans for run in plan), by_name, store)
+    failures = []
+    if missing:
+        cores = len(os.sched_getaffinity(0))
+        where = engine.cluster(scheduler) if scheduler else engine.local(workers or cores)
+        with where as started, SweepBar(len(missing)) as bar:
+            failures = engine.train_all(missing, by_name, started, store, bar.settled)
+
+    tables = [(q, e.rows_of(q, plan, graphs, store)) for q, plan in plans]
+    rows = pd.concat([frame.assign(question=q.name) for q, frame in tables], ignore_index=True)
     if csv_path is not None:
         files.write_atomically(Path(csv_path), rows.to_csv(index=False).encode())
+    text = "\n".join(e.markdown(q, frame) for q, frame in tables)
+    if out is not None:
+        files.write_atomically(Path(out), text.encode())
     if as_json:
         print_json(json.loads(rows.to_json(orient="records")))
-    else:
-        print(table(rows))
+    elif out is None:
+        print(text)
+    return _report_failures(failures)
+
+
+def _names(text: str | None) -> list[str]:
+    """Comma-separated names; the commas of ``synthetic:nodes=500,seed=3`` separate none."""
+    return re.split(r",(?![a-z_]+=)", text) if text else []
+
+
+def _report_failures(failures: Iterable[Failure]) -> int:
+    """One line per cell and reason; the exit code."""
+    cells: dict[tuple[bup.Spec, str], list[int]] = {}
+    for failure in failures:
+        cell = dataclasses.replace(failure.spec, seed=0)
+        cells.setdefault((cell, failure.reason), []).append(failure.spec.seed)
+    for (cell, reason), seeds in cells.items():
+        print(f"bup: failed: {in_words(cell, seeds)}: {reason}", file=sys.stderr)
+    return 1 if cells else 0
+
+
+def in_words(cell: bup.Spec, seeds: Iterable[int]) -> str:
+    left = f", without {','.join(map(str, cell.left_out))}" if cell.left_out else ""
+    return (
+        f"{cell.graph} {cell.method}, {cell.per_class} per class{left}, "
+        f"seeds {','.join(map(str, sorted(seeds)))}"
+    )
+
+
+class SweepBar:
+    """How many runs are done and how long the rest will take: a bar, or lines for a log."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done, self.start = total, 0, time.monotonic()
+        self.bar = Progress(
+            TextColumn("run {task.completed}/{task.total}"),
+            BarColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+            console=Console(stderr=True),
+            transient=True,
+            speed_estimate_period=600,  # tasks take from seconds to minutes
+            disable=not sys.stderr.isatty(),
+        )
+
+    def __enter__(self) -> SweepBar:
+        self.bar.start()
+        self.task = self.bar.add_task("starting", total=self.total)
+        return self
+
+    def settled(self, specs: Sequence[bup.Spec]) -> None:
+        self.done += len(specs)
+        words = in_words(specs[0], (spec.seed for spec in specs))
+        self.bar.update(self.task, completed=self.done, description=f"last: {words}")
+        if self.bar.disable:
+            left = (time.monotonic() - self.start) / self.done * (self.total - self.done)
+            print(
+                f"{self.done} of {self.total} runs, about {left:.0f} s left: {words}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
 
 
 class TrainingBar:
@@ -450,3 +537,7 @@ def print_table(columns: list[str], rows: Iterable[Iterable[str]]) -> None:
     for row in cells:
         table.add_row(*row)
     Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -38,6 +38,12 @@ class Split:
         return np.isin(labels, self.left_out)
 
 
+def usual_sizes(graph: Graph) -> tuple[int, int | None]:
+    """Validation and test nodes: the paper's where they fit, else a share of a small graph."""
+    labelled = int(graph.labelled.sum())
+    return (200, 2000) if labelled >= 2600 else (max(1, min(200, labelled // 5)), None)
+
+
 def make_split(
     graph: Graph,
     per_class: int = 20,

@@ -13,6 +13,7 @@ ICON = Path(__file__).parent.parent / "assets" / "icon.png"
 
 st.set_page_config(page_title="BUP Explorer", page_icon=str(ICON), layout="wide")
 
+reproduce = st.Page("views/reproduce.py", title="Reproduce", icon=":material/fact_check:")
 page = st.navigation(
     {
         "": [
@@ -27,6 +28,7 @@ page = st.navigation(
             st.Page("views/structure.py", title="Structure", icon=":material/account_tree:"),
             st.Page("views/compare.py", title="Compare", icon=":material/compare:"),
             st.Page("views/graph.py", title="The graph", icon=":material/dataset:"),
+            reproduce,
         ],
         "Learn": learn.pages(),
     },
@@ -35,8 +37,11 @@ page = st.navigation(
 # On arrival the link says it; the switch that reads the link comes further down.
 frame.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
 
-if page.url_path.startswith(learn.PATH):  # lessons bring their own data and need no run
-    learn.top(page.title)
+# Lessons bring their own data, and tables show many runs: neither needs a chosen one.
+lesson = page.url_path.startswith(learn.PATH)
+if lesson or page == reproduce:
+    if lesson:
+        learn.top(page.title)
     try:
         page.run()
     except bup.BupError as error:

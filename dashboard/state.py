@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from bup.graph import Graph
 from bup.methods import METHODS, complete
 from bup.results import Result
 from bup.spec import Spec
+from bup.splits import usual_sizes
 from dashboard import data
 from dashboard.markdown import plain
 from dashboard.theme import Theme
@@ -150,7 +152,7 @@ def choose_run(graph: Graph) -> Spec:
         "they are out of distribution.",
     )
     settings = _choose_settings(method)
-    validation, test = protocol(graph)
+    validation, test = usual_sizes(graph)
     return complete(
         Spec(
             graph=graph.name,
@@ -165,10 +167,18 @@ def choose_run(graph: Graph) -> Spec:
     )
 
 
-def protocol(graph: Graph) -> tuple[int, int | None]:
-    """Validation and test sizes: the paper's where they fit, else a share of a small graph."""
-    labelled = int(graph.labelled.sum())
-    return (200, 2000) if labelled >= 2600 else (max(1, min(200, labelled // 5)), None)
+def link(spec: Spec, graph: Graph) -> str:
+    """The query that makes the widgets choose this run; they go by what they show."""
+    defaults = dict(complete(Spec(method=spec.method)).settings)
+    pairs: list[tuple[str, Any]] = [
+        ("graph", graph_label(spec.graph)),
+        ("method", METHODS[spec.method].short),
+        ("per_class", spec.per_class),
+        ("seed", spec.seed),
+        *(("left_out", graph.class_names[c]) for c in spec.left_out),
+        *((f"{spec.method}.{k}", v) for k, v in spec.settings if v != defaults[k]),
+    ]
+    return urlencode(pairs)
 
 
 def _choose_settings(method: str) -> dict[str, Any]:

@@ -1,10 +1,17 @@
+import dataclasses
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import rankdata
 
 import bup
 from bup import experiments as e
-from bup.methods import complete
+from bup import runs
+from bup.datasets import synthetic
+from bup.methods import METHODS, complete
+from bup.paper import published
 from bup.results import node_table
 
 SMALL = "synthetic:nodes=400,classes=3,words=80"
@@ -15,70 +22,184 @@ def store(tmp_path) -> bup.Store:
     return bup.Store(tmp_path)
 
 
-def small_grid(store, say=None, seeds=range(2), **changes) -> pd.DataFrame:
-    contender = e.Contender("quick", "bup", (("epochs", 5),))
-    arguments = {"sizes": [5], "contenders": [contender], "seeds": seeds, **changes}
-    return e.grid([SMALL], store=store, say=say, left_out=e.last_class, **arguments)
+@pytest.fixture(scope="module")
+def graph() -> bup.Graph:
+    return bup.load_graph(SMALL)
 
 
-@pytest.fixture(autouse=True)
-def small_splits(monkeypatch):
-    """The protocol's 2000 test nodes do not fit a small graph."""
-    spec = e.Spec
-    monkeypatch.setattr(e, "Spec", lambda **fields: spec(**fields, validation=40, test=100))
-
-
-def test_a_grid_has_one_row_per_run_and_trains_each_once(store):
-    said: list[str] = []
-    rows = small_grid(store, said.append)
-    assert rows.seed.tolist() == [0, 1] and len(said) == 1 and "2 seeds" in said[0]
-    again = small_grid(store, said.append, seeds=range(3))
-    assert len(said) == 2 and "1 seeds" in said[1]
-    timeless = [c for c in rows.columns if c != "seconds"]
-    pd.testing.assert_frame_equal(again[timeless].head(2), rows[timeless])
-
-
-def test_rows_hold_what_evaluate_says(store):
-    row = small_grid(store, seeds=[4]).iloc[0]
-    graph = bup.load_graph(SMALL)
-    result = bup.fit(graph, per_class=5, seed=4, left_out=[2], validation=40, test=100, epochs=5)
-    report = bup.evaluate(result, graph)
-    assert row.accuracy == pytest.approx(100 * report["test"]["accuracy"])
-    assert row.nll == pytest.approx(report["test"]["nll"])
-    assert row.confidence_out == pytest.approx(report["ood"]["confidence"]["out"])
-
-
-def test_tables_say_where_the_papers_row_is_not_reached():
-    rows = pd.DataFrame(
-        {
-            "graph": ["cora"] * 2,
-            "per_class": [5] * 2,
-            "contender": ["bup"] * 2,
-            "accuracy": [70.0, 72.0],
-            "ace": [9.0, 9.0],
-            "ece": [8.0, 9.0],
-            "nll": [1.0, 1.0],
-        }
+def quick(question: str, **changes) -> e.Question:
+    short = (
+        e.Contender("bup", "bup", (("epochs", 5),)),
+        e.Contender("gcn", "gcn", (("epochs", 5),)),
     )
-    table = e.q1_table(rows)
-    assert "71.00 ± 1.41 (69.41)" in table and "not in ECE" in table
-    assert "| yes |" in e.q1_table(rows.assign(ece=7.0))
+    return dataclasses.replace(e.QUESTIONS[question], contenders=short, sizes=(5,), **changes)
+
+
+def trained(question: e.Question, graph, store, reruns=2) -> list[e.Run]:
+    planned = e.runs_of(question, {SMALL: graph}, reruns=reruns)
+    for run in planned:
+        runs.keep(runs.fit_specs(graph, [run.spec])[0], graph, store)
+    return planned
+
+
+def test_rows_are_the_stored_runs_and_say_what_evaluate_says(graph, store):
+    question = quick("q2")
+    planned = trained(question, graph, store)
+    more = e.runs_of(question, {SMALL: graph}, reruns=3)
+    rows = e.rows_of(question, more, {SMALL: graph}, store)
+    assert [(r.method, r.seed) for r in rows.itertuples()] == [
+        (who, seed) for who in ("bup", "gcn") for seed in (0, 1)
+    ]
+    for row, run in zip(rows.itertuples(), planned, strict=True):
+        assert run.spec.left_out == (2,)
+        report = bup.evaluate(runs.stored(run.spec, graph, store), graph)["ood"]
+        assert row.confidence_out == pytest.approx(report["confidence"]["out"])
+        assert row.prob_std_in == pytest.approx(report["prob_std"]["in"])
+        assert row.auroc_confidence == pytest.approx(100 * report["scores"]["confidence"]["auroc"])
+    assert rows.auroc_message_std.isna().tolist() == [False, False, True, True]
+    assert e.rows_of(question, more, {SMALL: graph}, bup.Store("/no/such/folder")).empty
+
+
+@pytest.mark.parametrize("name", e.QUESTIONS)
+def test_every_question_ends_in_a_table(name, graph, store):
+    question = quick(name)
+    if name in ("q3", "sweep"):  # of messages that have a variance
+        question = dataclasses.replace(question, contenders=question.contenders[:1])
+    planned = trained(question, graph, store)
+    rows = e.rows_of(question, planned, {SMALL: graph}, store)
+    assert len(rows) == len(planned) and {f.key for f in question.figures} <= set(rows.columns)
+    table = e.markdown(question, rows)
+    lines = [line for line in table.splitlines() if line.startswith("|")]
+    cells = len(rows.groupby("method")) if question.pooled else len(rows.groupby(e.CELL))
+    assert len(lines) == 2 + cells and len({line.count("|") for line in lines}) == 1
+    assert "nan" not in table
+    assert "No run" in e.markdown(question, rows.iloc[:0])
+
+
+def test_calibration_figures_agree_with_evaluate_and_with_the_truth(graph, store):
+    question = quick("calibration")
+    run = trained(question, graph, store)[0]
+    result = runs.stored(run.spec, graph, store)
+    row = e.calibration_figures(result, graph, run.protocol)
+    report = bup.evaluate(result, graph)
+    assert row["coverage"] == pytest.approx(100 * report["conformal"]["daps"]["coverage"])
+    assert row["set_size"] == pytest.approx(report["conformal"]["daps"]["size"])
+    truth = synthetic.true_posterior(SMALL, True, result.split.train)
+    perfect = dataclasses.replace(result, probs=truth)
+    best = e.calibration_figures(perfect, graph, run.protocol)
+    assert best["truth_distance"] == pytest.approx(0) and best["truth_kl"] == pytest.approx(0)
+    assert row["truth_distance"] > 1 and row["truth_kl"] > 0
+
+
+def test_the_distance_to_the_truth_by_hand():
+    found = e.distance_to_truth(np.array([[0.5, 0.5], [1, 0]]), np.array([[0.75, 0.25], [1, 0]]))
+    assert found["truth_distance"] == pytest.approx(12.5)
+    by_hand = (0.75 * math.log(1.5) + 0.25 * math.log(0.5)) / 2
+    assert found["truth_kl"] == pytest.approx(by_hand)
+
+
+def rows_with(**ece: list[float]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"graph": "cora", "per_class": 5, "protocol": "", "method": who, "seed": seed}
+            | {"accuracy": 70.0, "ace": 9.0, "ece": value, "nll": 1.0}
+            for who, values in ece.items()
+            for seed, value in enumerate(values)
+        ]
+    )
+
+
+def test_a_cell_shows_ours_the_papers_and_the_difference():
+    table = e.markdown(e.QUESTIONS["q1"], rows_with(bup=[7.0, 9.0]))
+    assert "| 8.00 ± 1.41 (7.82, +0.18) |" in table and "70.00 ± 0.00 (69.41, +0.59)" in table
+    assert "over 2 reruns" in table and "Wilcoxon" not in table
+    assert "| 7.00 (7.82, -0.82) |" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=[7.0]))
+
+
+def test_marks_follow_a_paired_test_over_the_same_splits():
+    ours = [5.0, 9.0, 6.0, 12.0, 7.0, 8.0]
+    better = [v - 0.1 * (k + 1) for k, v in enumerate(ours)]  # far inside the spread, every time
+    lines = e.summary(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=better, mlp=ours[::-1]))
+    ece = lines[lines.figure == "ece"].set_index("method")
+    assert ece.p["gcn"] == pytest.approx(2 / 2**6) and ece.verdict["gcn"] == 1
+    assert ece.verdict["mlp"] == 0 and math.isnan(ece.p["bup"])
+    assert "▲" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=better))
+    assert "▼" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=better, gcn=ours))
+    # Rows are matched by their seed, not by their place.
+    shuffled = rows_with(bup=ours, gcn=better).sample(frac=1, random_state=1)
+    found = e.summary(e.QUESTIONS["q1"], shuffled).set_index(["method", "figure"])
+    assert found.p["gcn", "ece"] == pytest.approx(2 / 2**6)
+    assert found.p["gcn", "accuracy"] == 1.0  # no difference at all
+
+
+def test_the_paired_test_counts_signed_ranks():
+    """All 2^n signs are equally likely if nothing is different."""
+    difference = np.array([0.3, -0.1, 0.8, 0.5, -0.2, 0.9, 1.1])
+    ranks = rankdata(np.abs(difference))
+    seen = ranks[difference > 0].sum()
+    signs = (np.arange(2**7)[:, None] >> np.arange(7)) & 1
+    sums = signs @ ranks
+    extreme = np.abs(sums - sums.mean()) >= abs(seen - sums.mean())
+    assert e.paired_p(pd.Series(difference)) == pytest.approx(extreme.mean())
 
 
 def test_every_contender_is_a_possible_run():
-    everyone = [*e.CONTENDERS.values(), *e.ablation_contenders(), *e.sweep_contenders()]
-    for contender in everyone:
-        complete(bup.Spec(method=contender.method, settings=contender.settings))
-    assert len({c.label for c in everyone}) == len(everyone)
+    for question in e.QUESTIONS.values():
+        for who in question.contenders:
+            complete(bup.Spec(method=who.method, settings=who.settings))
+        labels = [who.label for who in question.contenders]
+        assert len(set(labels)) == len(labels)
+        assert e.chosen_contenders(question, labels) == list(question.contenders)
 
 
-def test_the_sweep_looks_at_no_test_node(store):
-    graph = bup.load_graph(SMALL)
+def test_a_method_that_refuses_a_graph_is_left_out_unless_asked_for(graph, monkeypatch):
+    small = dataclasses.replace(METHODS["mlp"], most_nodes=100)
+    monkeypatch.setitem(METHODS, "mlp", small)
+    question = e.QUESTIONS["ood"]
+    assert "mlp" not in {run.contender for run in e.runs_of(question, {SMALL: graph}, reruns=1)}
+    asked = e.runs_of(question, {SMALL: graph}, contenders=[e.contender("mlp")], reruns=1)
+    assert {run.contender for run in asked} == {"mlp"}
+
+
+def test_the_published_protocols_leave_out_what_they_say(cora, citeseer, pubmed):
+    by_graph = {
+        g.name: {p.name: (p.left_out, p.unjudged) for p in e.published_protocols(g)}
+        for g in (cora, citeseer, pubmed)
+    }
+    assert by_graph["cora"] == {
+        "last class": ((6,), ()),
+        "last 3 classes (GPN)": ((4, 5, 6), ()),
+        "classes 0 to 2 (GNNSafe)": ((0, 1, 2, 3), (3,)),
+    }
+    assert list(by_graph["citeseer"].values()) == [((5,), ()), ((4, 5), ())]
+    assert list(by_graph["pubmed"].values()) == [((2,), ())]
+
+
+def test_an_unjudged_class_counts_neither_way(cora):
+    protocol = e.published_protocols(cora)[-1]
+    result = bup.fit(cora, "gcn", left_out=protocol.left_out, epochs=2)
+    figures = e.ood_figures(result, cora, protocol)
+    result.probs[cora.labels == 3] = 1 / 3
+    assert e.ood_figures(result, cora, protocol) == figures
+    assert e.ood_figures(result, cora, e.Protocol("", protocol.left_out)) != figures
+
+
+def test_the_papers_tables_are_complete():
+    for graph in ("cora", "citeseer"):
+        for size in (5, 10, 15, 20):
+            for method in ("gcn", "vgcn", "bbgdc", "bbde", "ggp", "bup"):
+                assert set(published("q1", graph, size, "", method)) == {"accuracy", "ace", "ece"}
+    assert published("q1", "citeseer", 15, "", "bbgdc")["accuracy"] == 64.49
+    assert published("q2", "cora", 20, "last class", "bup")["confidence_out"] == 0.60
+    assert published("q1", "pubmed", 5, "", "bup") == published("q3", "cora", 20, "", "bup") == {}
+
+
+def test_the_sweep_looks_at_no_test_node(graph):
     result = bup.fit(graph, per_class=5, validation=40, test=100, epochs=5)
-    figures = e.validation_figures(result, graph)
+    figures = e.validation_figures(result, graph, e.Protocol())
     result.probs[result.split.test] = np.nan
     result.mean[result.split.test] = np.nan
-    assert e.validation_figures(result, graph) == figures
+    assert e.validation_figures(result, graph, e.Protocol()) == figures
 
 
 def test_the_node_table_tells_the_truth_about_every_node(citeseer):

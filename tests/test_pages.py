@@ -55,3 +55,41 @@ def test_a_graph_that_is_too_large_for_a_method_is_explained_before_training(ope
     app = open_app(method="GCN", seed="5")
     assert "takes graphs of at most 100 nodes" in app.error[0].value
     assert not [b for b in app.button if b.label == "Train"]
+
+
+def test_reproduce_shows_stored_cells_beside_the_papers(open_app):
+    app = open_app()
+    app.switch_page("views/reproduce.py").run()
+    assert not app.exception, app.exception
+    table = app.dataframe[0].value.set_index(["per class", "method"])
+    assert table.reruns[20, "bup"] == 1 and table.reruns[5, "bup"] == 0
+    assert "(78.64, " in table.accuracy[20, "bup"] and table.ECE[5, "gcn"] == "– (23.14)"
+    app.session_state.reproduce_cell = (20, "bup")
+    app.run()
+    assert not app.exception, app.exception
+    (rerun,) = app.dataframe[1].value.itertuples()
+    assert f"{rerun.accuracy:.2f} (78.64" in table.accuracy[20, "bup"]
+    assert rerun.model.startswith("./?graph=Cora&method=") and "seed=0" in rerun.model
+
+    app.session_state.reproduce_cell = (5, "gcn")
+    app.radio(key="table").set_value("q2").run()
+    assert not app.exception and "start some below" in app.info[0].value
+    table = app.dataframe[0].value.set_index(["per class", "method"])
+    assert table.reruns[20, "bup"] == table.reruns[20, "gcn"] == 1
+
+
+def test_a_link_from_a_rerun_chooses_that_run(open_app, cora):
+    from urllib.parse import parse_qsl
+
+    from bup.methods import complete
+    from bup.spec import Spec
+    from dashboard import state
+
+    settings = (("hidden", 32), ("keep", "best"))
+    spec = complete(Spec(method="gcn", left_out=(6,), per_class=10, seed=3, settings=settings))
+    app = open_app(**dict(parse_qsl(state.link(spec, cora))))
+    assert app.selectbox(key="method").value == "gcn"
+    assert app.multiselect(key="left_out").value == [6]
+    assert app.number_input(key="seed").value == 3 and app.number_input(key="per_class").value == 10
+    assert app.number_input(key="gcn.hidden").value == 32
+    assert app.selectbox(key="gcn.keep").value == "best"

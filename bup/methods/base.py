@@ -77,6 +77,11 @@ class Method:
         return self.title.partition("(")[2].rstrip(")").partition(",")[0] or self.title
 
     @property
+    def side_by_side(self) -> bool:
+        """Several seeds train together in less time than one after the other."""
+        return not isinstance(self.fit, _OneByOne)
+
+    @property
     def every_score(self) -> tuple[Score, ...]:
         return (*COMMON, *self.scores)
 
@@ -172,10 +177,12 @@ def fit_network(
 FitOne = Callable[[Graph, Split, int, Any, OnEpoch | None], Fitted]
 
 
-def one_by_one(fit_one: FitOne) -> Fit:
-    """A fit for several seeds from a fit for one, for methods that gain nothing from company."""
+@dataclass(frozen=True)
+class _OneByOne:
+    fit_one: FitOne
 
-    def fit(
+    def __call__(
+        self,
         graph: Graph,
         splits: Sequence[Split],
         seeds: Sequence[int],
@@ -183,6 +190,9 @@ def one_by_one(fit_one: FitOne) -> Fit:
         on_epoch: OnEpoch | None,
     ) -> list[Fitted]:
         pairs = zip(splits, seeds, strict=True)
-        return [fit_one(graph, split, seed, settings, on_epoch) for split, seed in pairs]
+        return [self.fit_one(graph, split, seed, settings, on_epoch) for split, seed in pairs]
 
-    return fit
+
+def one_by_one(fit_one: FitOne) -> Fit:
+    """A fit for several seeds from a fit for one, for methods that gain nothing from company."""
+    return _OneByOne(fit_one)

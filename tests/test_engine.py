@@ -1,0 +1,248 @@
+"""Engines: whatever dies or fails on the way, every sound run ends in the store, bit for bit."""
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+import bup
+from bup import engine, runs
+from bup.methods import METHODS, complete
+
+ROOT = Path(__file__).parent.parent
+SMALL = "synthetic:nodes=150,classes=3,words=40"
+SPLIT = {"graph": SMALL, "validation": 30, "test": None}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+
+
+@pytest.fixture
+def store(tmp_path) -> bup.Store:
+    return bup.Store(tmp_path / "runs")
+
+
+@pytest.fixture(scope="module")
+def graphs() -> dict[str, bup.Graph]:
+    return {SMALL: bup.load_graph(SMALL)}
+
+
+def some_specs(seeds=range(4), sizes=(2, 3), method="gcn", **settings) -> list[bup.Spec]:
+    return [
+        complete(
+            bup.Spec(**SPLIT, method=method, per_class=n, seed=s, settings=tuple(settings.items()))
+        )
+        for n in sizes
+        for s in seeds
+    ]
+
+
+class Pool(Executor):
+    """Threads; like a pool of processes, it is lost with all that it holds when one dies."""
+
+    def __init__(self, fatal):
+        self.fatal, self.broken, self.held = fatal, False, []
+        self.threads, self.lock = ThreadPoolExecutor(4), threading.Lock()
+
+    def submit(self, fn, specs, digest):
+        if self.broken:
+            raise BrokenExecutor
+        self.held.append(Future())
+        self.threads.submit(self.work, self.held[-1], fn, specs, digest)
+        return self.held[-1]
+
+    def work(self, future, fn, specs, digest):
+        dies = any(map(self.fatal, specs))
+        time.sleep(0.01 if dies else 0.04)  # so that others are in hand when one dies
+        with self.lock:
+            if dies:
+                self.broken = True
+                for held in self.held:
+                    if not held.done():
+                        held.set_exception(BrokenExecutor())
+            elif not future.done():
+                try:
+                    future.set_result(fn(specs, digest))
+                except Exception as error:
+                    future.set_exception(error)
+
+    def shutdown(self, wait=True):
+        self.threads.shutdown(wait)
+
+
+def pool(fatal=lambda spec: False, slots=4) -> engine.Engine:
+    return engine.Engine(lambda: Pool(fatal), slots)
+
+
+def assert_all_there(specs, graphs, store) -> None:
+    """Every result is in the store, with the bits of a run that was trained here on its own."""
+    for spec in specs:
+        found = runs.stored(spec, graphs[SMALL], store)
+        (alone,) = runs.fit_specs(graphs[SMALL], [spec])
+        assert found is not None, spec
+        assert np.array_equal(found.probs, alone.probs) and found.history == alone.history
+
+
+def test_a_second_start_trains_nothing(graphs, store):
+    specs = some_specs(epochs=4)
+    assert engine.missing([*specs, *specs], graphs, store) == specs
+    settled = []
+    assert engine.train_all(specs, graphs, pool(), store, settled.extend) == []
+    assert sorted(settled, key=specs.index) == specs
+    assert engine.missing(specs, graphs, store) == []
+    more = some_specs(range(5), epochs=4)
+    assert engine.missing(more, graphs, store) == [s for s in more if s.seed == 4]
+    assert_all_there(specs, graphs, store)
+
+
+def test_tasks_hold_seeds_of_one_cell_and_slow_methods_train_alone(graphs):
+    specs = some_specs(range(7), epochs=4) + some_specs(range(2), [2], "sgcn")
+    tasks = engine.tasks_of(specs, graphs)
+    assert [[s.seed for s in t.specs] for t in tasks] == [[*range(5)], [5, 6]] * 2 + [[0], [1]]
+    assert all(len({(s.per_class, s.method) for s in t.specs}) == 1 for t in tasks)
+    assert {m for m in METHODS if not METHODS[m].side_by_side} >= {"bbde", "bbgdc", "ggp", "sgcn"}
+
+
+def test_a_failed_run_is_named_and_stops_no_other(graphs, store):
+    good = some_specs(epochs=4)
+    bad = some_specs([0, 1], [140], epochs=4)  # more training nodes than there are
+    settled = []
+    failures = engine.train_all([*bad, *good], graphs, pool(), store, settled.extend)
+    assert [f.spec for f in failures] == bad and "ask for fewer per class" in failures[0].reason
+    assert len(settled) == len(good) + len(bad)
+    assert engine.missing([*bad, *good], graphs, store) == bad
+
+
+def test_a_run_that_kills_its_process_takes_nobody_along(graphs, store):
+    specs = some_specs(range(7), epochs=4)
+    (fatal,) = [s for s in specs if (s.seed, s.per_class) == (2, 3)]
+    failures = engine.train_all(specs, graphs, pool(lambda s: s == fatal), store)
+    assert [f.spec for f in failures] == [fatal] and "killed 3 times" in failures[0].reason
+    assert engine.missing(specs, graphs, store) == [fatal]
+
+
+def test_a_worker_with_another_graph_is_found_out(graphs, store):
+    other = bup.load_graph(SMALL + ",seed=1")
+    (failure,) = engine.train_all(some_specs([0], [2]), {SMALL: other}, pool(), store)
+    assert "not the one that was asked for" in failure.reason
+
+
+def test_a_full_disk_is_not_the_fault_of_a_run(graphs, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(bup.BupError, match="free some space"):
+        engine.train_all(
+            some_specs([0], [2], epochs=2), graphs, pool(), bup.Store(tmp_path / "file")
+        )
+
+
+def test_a_killed_local_process_costs_nothing_but_time(graphs, store):
+    specs = some_specs(range(10), epochs=100, patience=1000, hidden=128)
+    killed = []
+
+    def kill() -> None:
+        killed.append(multiprocessing.active_children()[0].pid)
+        os.kill(killed[0], signal.SIGKILL)
+
+    settled = []
+
+    def kill_soon(specs) -> None:
+        if not settled:
+            threading.Timer(0.3, kill).start()  # in the middle of the next task
+        settled.extend(specs)
+
+    with engine.local(1) as one:
+        assert engine.train_all(specs, graphs, one, store, kill_soon) == []
+    assert killed and len(settled) == len(specs)
+    assert_all_there(specs[::7], graphs, store)
+    assert engine.missing(specs, graphs, store) == []
+
+
+def test_a_killed_sweep_goes_on_where_it_was_and_leaves_nobody_behind(graphs, tmp_path):
+    command = [sys.executable, "-m", "bup.cli", "reproduce", "q1", "--graphs", SMALL]
+    command += ["--sizes", "2,3,4,5", "--methods", "bup", "--reruns", "5", "--workers", "1"]
+    environment = ENVIRONMENT | {"BUP_CACHE": str(tmp_path)}
+    with subprocess.Popen(
+        command, env=environment, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
+        first = process.stderr.readline()
+        children = psutil.Process(process.pid).children()
+        process.kill()
+    assert first.startswith("5 of 20 runs"), first
+    kept = len(list(bup.Store(tmp_path / "runs").specs()))
+    assert 5 <= kept < 20
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert not alive
+    specs = some_specs(range(5), (2, 3, 4, 5), "bup")
+    assert len(engine.missing(specs, graphs, bup.Store(tmp_path / "runs"))) == 20 - kept
+
+
+@pytest.fixture
+def dask(tmp_path):
+    """A scheduler's address, and a way to start workers; all of them real processes."""
+    pytest.importorskip("distributed")
+    processes = []
+
+    def start(*words: str) -> subprocess.Popen:
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *words], env=ENVIRONMENT, cwd=tmp_path, **quiet
+        )
+        processes.append(process)
+        return process
+
+    file = tmp_path / "scheduler.json"
+    start(
+        "scheduler",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+        "--no-dashboard",
+        "--scheduler-file",
+        str(file),
+    )
+    for _ in range(300):
+        if file.exists() and file.read_text().endswith("}"):
+            break
+        time.sleep(0.1)
+    address = json.loads(file.read_text())["address"]
+    yield (
+        address,
+        lambda: start("worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard"),
+    )
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_a_cluster_gives_the_same_bits_even_if_a_worker_is_killed(dask, graphs, store):
+    address, start_worker = dask
+    workers = [start_worker(), start_worker()]
+    specs = some_specs(range(10), epochs=100, patience=1000, hidden=128)
+
+    def kill_one(_) -> None:
+        if workers[0].poll() is None:
+            workers[0].kill()
+            workers[0].wait()
+
+    with engine.cluster(address) as there:
+        assert engine.train_all(specs, graphs, there, store, kill_one) == []
+    assert workers[0].returncode == -signal.SIGKILL and workers[1].poll() is None
+    assert engine.missing(specs, graphs, store) == []
+    assert_all_there(specs[::7], graphs, store)
+
+
+def test_a_cluster_that_is_not_there_is_one_line(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(engine, "PATIENCE", 0.3)
+    for address in ("tcp://127.0.0.1:9", "nonsense://here"):
+        with pytest.raises(bup.BupError, match="dask scheduler"), engine.cluster(address):
+            pass
