@@ -14,6 +14,7 @@ from bup.graph import Graph
 from bup.methods import METHODS, complete
 from bup.results import Result
 from bup.spec import Spec
+from bup.splits import usual_sizes
 from dashboard import data, state
 
 CALIBRATED = {"hidden": 64, "keep": "best", "patience": 40, "calibrate": "temperature"}
@@ -37,7 +38,7 @@ def graph_name() -> str:
 def case(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any) -> Case:
     """A run as the dashboard would train it; trained here if nobody has yet, in a second or two."""
     graph = data.graph(name)
-    validation, test = state.protocol(graph)
+    validation, test = usual_sizes(graph)
     spec = complete(
         Spec(
             graph=graph.name,
