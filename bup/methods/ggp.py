@@ -38,7 +38,7 @@ KMEANS_STEPS = 20
 CHUNK = 512  # nodes whose neighbourhoods are looked at together
 
 PACES = {
-    "fast": Schedule(epochs=500, patience=50, learning_rate=0.04, weight_decay=0),
+    "fast": Schedule(epochs=500, patience=50, learning_rate=0.01, weight_decay=0),
     "authors": Schedule(10_000, NEVER, learning_rate=5e-4, weight_decay=0, keep="last"),
 }
 
