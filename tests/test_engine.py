@@ -104,9 +104,11 @@ def test_a_second_start_trains_nothing(graphs, store):
 
 
 def test_tasks_hold_seeds_of_one_cell_and_slow_methods_train_alone(graphs):
-    specs = some_specs(range(7), epochs=4) + some_specs(range(2), [2], "sgcn")
+    full = list(range(engine.BATCH))
+    specs = some_specs(range(engine.BATCH + 1), epochs=4) + some_specs(range(2), [2], "sgcn")
     tasks = engine.tasks_of(specs, graphs)
-    assert [[s.seed for s in t.specs] for t in tasks] == [[*range(5)], [5, 6]] * 2 + [[0], [1]]
+    seeds = [[s.seed for s in t.specs] for t in tasks]
+    assert len(full) > 1 and seeds == [full, [engine.BATCH]] * 2 + [[0], [1]]
     assert all(len({(s.per_class, s.method) for s in t.specs}) == 1 for t in tasks)
     assert {m for m in METHODS if not METHODS[m].side_by_side} >= {"bbde", "bbgdc", "ggp", "sgcn"}
 
@@ -175,9 +177,9 @@ def test_a_killed_sweep_goes_on_where_it_was_and_leaves_nobody_behind(graphs, tm
         first = process.stderr.readline()
         children = psutil.Process(process.pid).children()
         process.kill()
-    assert first.startswith("5 of 20 runs"), first
+    assert first.startswith(f"{engine.BATCH} of 20 runs"), first
     kept = len(list(bup.Store(tmp_path / "runs").specs()))
-    assert 5 <= kept < 20
+    assert engine.BATCH <= kept < 20
     _, alive = psutil.wait_procs(children, timeout=20)
     assert not alive
     specs = some_specs(range(5), (2, 3, 4, 5), "bup")
