@@ -70,6 +70,19 @@ def hidden_layer(
     return field.kernel_1.matmul(words).relu()
 
 
+def dropped(
+    hidden: Tensor,
+    rows: Sequence[int],
+    dropout: float,
+    generators: Sequence[torch.Generator] | None,
+) -> Tensor:
+    """A hidden layer after dropout, ``rows[s]`` rows of it for each seed s."""
+    if generators is None or not dropout:
+        return hidden
+    counts = [count * hidden.shape[1] for count in rows]
+    return hidden * dropout_factors(dropout, counts, generators).view_as(hidden)
+
+
 def gcn_output(
     p: Parameters,
     field: Field,
@@ -79,9 +92,7 @@ def gcn_output(
     """K relu(K X W_1) W_2 for a field's targets [targets, c]; ``generators`` switch dropout on."""
     hidden = hidden_layer(p, field, dropout, generators)
     rows = [len(nodes) for nodes in field.inner]
-    if generators is not None and dropout:
-        counts = [count * hidden.shape[1] for count in rows]
-        hidden = hidden * dropout_factors(dropout, counts, generators).view_as(hidden)
+    hidden = dropped(hidden, rows, dropout, generators)
     return field.kernel_2.matmul(per_seed_product(hidden, rows, p["mean_2"]))
 
 

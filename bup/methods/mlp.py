@@ -13,7 +13,7 @@ from bup.methods import gcn
 from bup.methods.base import Fitted, Method
 from bup.settings import setting
 from bup.splits import Split
-from bup.training import Field, OnEpoch, Parameters, Trained, dropout_factors, per_seed_product
+from bup.training import Field, OnEpoch, Parameters, Trained, per_seed_product
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,7 @@ def mlp_output(
     """relu(X W_1) W_2 for a field's targets [targets, c]; ``generators`` switch dropout on."""
     hidden = gcn.words_product(field.target_words, p["mean_1"], dropout, generators).relu()
     rows = [len(nodes) for nodes in field.targets]
-    if generators is not None and dropout:
-        counts = [count * hidden.shape[1] for count in rows]
-        hidden = hidden * dropout_factors(dropout, counts, generators).view_as(hidden)
+    hidden = gcn.dropped(hidden, rows, dropout, generators)
     return per_seed_product(hidden, rows, p["mean_2"])
 
 

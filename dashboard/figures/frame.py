@@ -20,6 +20,21 @@ def framed(figure: go.Figure, theme: Theme, height: int = 380) -> go.Figure:
     return figure.update_layout(hovermode="closest", legend=legend, margin_r=30)
 
 
+def row_title(figure: go.Figure, row: int, text: str) -> None:
+    """Words above one of the charts that are stacked in a figure."""
+    axis = "" if row == 1 else row
+    figure.add_annotation(
+        x=0,
+        y=1,
+        xref=f"x{axis} domain",
+        yref=f"y{axis} domain",
+        text=text,
+        showarrow=False,
+        xanchor="left",
+        yanchor="bottom",
+    )
+
+
 def hatch(shape: str, colour: str) -> dict[str, object]:
     """A pattern over a bar's own colour: the second cue beside it. No shape, no pattern."""
     return {

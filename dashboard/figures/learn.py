@@ -13,7 +13,7 @@ from bup.landscape import Point
 from bup.likelihood import ProbabilityDistribution
 from bup.metrics import ReliabilityBins
 from bup.propagation import Shares
-from dashboard.figures.frame import framed, hatch, plain
+from dashboard.figures.frame import framed, hatch, plain, row_title
 from dashboard.figures.reliability import diagonal
 from dashboard.theme import IN, OUT, SCORE_SCALE, WRONG, Theme, class_colours
 
@@ -230,17 +230,7 @@ def answers_figure(
                 col=1,
             )
         above = float((values >= threshold).mean()) if len(values) else 0.0
-        axis = "" if row == 1 else row
-        figure.add_annotation(
-            x=0,
-            y=1,
-            xref=f"x{axis} domain",
-            yref=f"y{axis} domain",
-            text=f"<b>{plain(name)}</b>: {above:.0%} of {len(values):,} believed",
-            showarrow=False,
-            xanchor="left",
-            yanchor="bottom",
-        )
+        row_title(figure, row, f"<b>{plain(name)}</b>: {above:.0%} of {len(values):,} believed")
         line = {"color": theme.text, "width": 2, "dash": "dash"}
         figure.add_vline(threshold, line=line, row=row, col=1)
     framed(figure, theme, height=100 + 110 * len(groups))
@@ -286,17 +276,7 @@ def threshold_figure(
                 col=1,
             )
         flagged = float((values >= threshold).mean()) if len(values) else 0.0
-        axis = "" if row == 1 else row
-        figure.add_annotation(
-            x=0,
-            y=1,
-            xref=f"x{axis} domain",
-            yref=f"y{axis} domain",
-            text=f"<b>{name}</b>: {flagged:.0%} of {len(values):,} flagged",
-            showarrow=False,
-            xanchor="left",
-            yanchor="bottom",
-        )
+        row_title(figure, row, f"<b>{name}</b>: {flagged:.0%} of {len(values):,} flagged")
         line = {"color": theme.text, "width": 2, "dash": "dash"}
         figure.add_vline(threshold, line=line, row=row, col=1)
     framed(figure, theme, height=300)

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from bup.errors import BupError
 from bup.metrics import PrecisionRecall, Roc
 from dashboard import columns
-from dashboard.figures.frame import framed, hatch, plain
+from dashboard.figures.frame import framed, hatch, plain, row_title
 from dashboard.theme import IN, OUT, WRONG, Theme
 
 
@@ -75,17 +75,7 @@ def score_histograms(
         )
         mean = scores.mean()
         figure.add_vline(mean, line={"color": theme.text, "width": 2}, row=row, col=1)
-        axis = "" if row == 1 else row
-        figure.add_annotation(
-            x=0,
-            y=1,
-            xref=f"x{axis} domain",
-            yref=f"y{axis} domain",
-            text=f"<b>{name}</b>: {len(scores):,} nodes, mean {mean:.3f}",
-            showarrow=False,
-            xanchor="left",
-            yanchor="bottom",
-        )
+        row_title(figure, row, f"<b>{name}</b>: {len(scores):,} nodes, mean {mean:.3f}")
     framed(figure, theme, height=90 + 130 * len(groups))
     figure.update_layout(bargap=0, showlegend=False)
     figure.update_yaxes(nticks=4, rangemode="tozero")
