@@ -208,36 +208,49 @@ def answers_figure(
     looks = [(IN, ""), (WRONG, "/"), (OUT, "x")]
     for row, (name, (values, hidden)) in enumerate(groups.items(), start=1):
         colour, pattern = looks[2] if hidden else looks[row - 1]
-        count = np.histogram(values, edges)[0]
-        share = count / max(len(values), 1)
-        # A bin that the threshold cuts is believed as far as its papers are.
-        believed = np.histogram(values[values >= threshold], edges)[0] / max(len(values), 1)
-        for part, opacity in ((share, 0.25), (believed, 1.0)):
-            figure.add_bar(
-                x=edges[:-1],
-                y=part,
-                width=1 / bins,
-                offset=0,
-                marker={
-                    "color": colour,
-                    "opacity": opacity,
-                    "line": {"width": 0},
-                    "pattern": hatch(pattern, theme.background),
-                },
-                hoverinfo="skip",
-                showlegend=False,
-                row=row,
-                col=1,
-            )
+        _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
         above = float((values >= threshold).mean()) if len(values) else 0.0
         row_title(figure, row, f"<b>{plain(name)}</b>: {above:.0%} of {len(values):,} believed")
-        line = {"color": theme.text, "width": 2, "dash": "dash"}
-        figure.add_vline(threshold, line=line, row=row, col=1)
     framed(figure, theme, height=100 + 110 * len(groups))
     figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
     figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
     figure.update_xaxes(range=[0, 1.01], tickformat=".0%")
     return figure.update_xaxes(title="confidence in the predicted class", row=len(groups))
+
+
+def _threshold_bars(
+    figure: go.Figure,
+    row: int,
+    values: np.ndarray,
+    edges: np.ndarray,
+    threshold: float,
+    colour: str,
+    pattern: str,
+    theme: Theme,
+) -> None:
+    """A histogram as shares, pale, and solid what reaches the threshold, which a line marks.
+
+    A bin that the threshold cuts is solid as far as its papers are.
+    """
+    for part, opacity in ((values, 0.25), (values[values >= threshold], 1.0)):
+        figure.add_bar(
+            x=edges[:-1],
+            y=np.histogram(part, edges)[0] / max(len(values), 1),
+            width=np.diff(edges),
+            offset=0,
+            marker={
+                "color": colour,
+                "opacity": opacity,
+                "line": {"width": 0},
+                "pattern": hatch(pattern, theme.background),
+            },
+            hoverinfo="skip",
+            showlegend=False,
+            row=row,
+            col=1,
+        )
+    line = {"color": theme.text, "width": 2, "dash": "dash"}
+    figure.add_vline(threshold, line=line, row=row, col=1)
 
 
 def threshold_figure(
@@ -258,27 +271,9 @@ def threshold_figure(
         ),
         start=1,
     ):
-        for part, opacity in ((values, 0.25), (values[values >= threshold], 1.0)):
-            figure.add_bar(
-                x=edges[:-1],
-                y=np.histogram(part, edges)[0] / max(len(values), 1),
-                width=np.diff(edges),
-                offset=0,
-                marker={
-                    "color": colour,
-                    "opacity": opacity,
-                    "line": {"width": 0},
-                    "pattern": hatch(pattern, theme.background),
-                },
-                hoverinfo="skip",
-                showlegend=False,
-                row=row,
-                col=1,
-            )
+        _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
         flagged = float((values >= threshold).mean()) if len(values) else 0.0
         row_title(figure, row, f"<b>{name}</b>: {flagged:.0%} of {len(values):,} flagged")
-        line = {"color": theme.text, "width": 2, "dash": "dash"}
-        figure.add_vline(threshold, line=line, row=row, col=1)
     framed(figure, theme, height=300)
     figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
     figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
