@@ -220,11 +220,23 @@ def _erf(mean: Tensor, var: Tensor, labels: Tensor, points: int, seed: int) -> T
 
 
 def _erf_probabilities(mean: Tensor, var: Tensor) -> Tensor:
-    """The same for every label [n, c], normalised; nothing here needs a gradient."""
-    mean, var = mean.double(), var.double()
-    z = (mean[:, :, None] - mean[:, None]) * (var[:, :, None] + var[:, None]).rsqrt()
-    z.diagonal(dim1=1, dim2=2).fill_(math.inf)  # a class does not compete with itself
-    return _log_cdf(z).sum(-1).softmax(-1)
+    """The same for every label [n, c], normalised; nothing here needs a gradient.
+
+    Each pair of classes is looked at once: what one wins, the other loses. Classes come first, so
+    that a pair is a contiguous row.
+    """
+    mean, var = mean.double().T.contiguous(), var.double().T.contiguous()
+    classes = len(mean)
+    one, other = torch.triu_indices(classes, classes, offset=1, device=mean.device)
+    z = (mean[one] - mean[other]) * (var[one] + var[other]).rsqrt()
+    behind = -z.abs()
+    cdf = _cdf(behind)
+    wins, loses = (-cdf).log1p_(), _log_of_cdf(cdf, behind)
+    ahead = z > 0
+    log_p = torch.zeros_like(mean)
+    log_p.index_add_(0, one, torch.where(ahead, wins, loses))
+    log_p.index_add_(0, other, torch.where(ahead, loses, wins))
+    return log_p.softmax(0).T
 
 
 def _exact(mean: Tensor, var: Tensor, labels: Tensor, points: int, seed: int) -> Tensor:
@@ -430,9 +442,9 @@ def _many_log_cdfs_and_ratios(z: Tensor) -> tuple[Tensor, Tensor]:
     return log_cdf, ratio
 
 
-def _log_cdf(z: Tensor) -> Tensor:
-    """log Phi(z) alone, in the same way."""
-    log_cdf = _cdf(z).log_()
+def _log_of_cdf(cdf: Tensor, z: Tensor) -> Tensor:
+    """log Phi(z) alone, in place of ``cdf`` = Phi(z)."""
+    log_cdf = cdf.log_()
     if z.numel() and z.amin() < _UNDERFLOW:
         far = z < _UNDERFLOW
         log_cdf[far] = _log_cdf_and_ratio(z[far])[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,17 +18,13 @@ class Csr:
     """A constant sparse matrix whose product with a dense one is differentiable in the latter.
 
     The product is a sum of weighted rows, which is what torch's embedding bag computes: several
-    times faster than its CSR product. The transpose is kept for the backward pass.
+    times faster than its CSR product. The transpose is made for the first backward pass and kept.
     """
 
     shape: tuple[int, int]
     columns: Tensor  # [nnz] int32
     starts: Tensor  # [rows + 1] int32
     values: Tensor  # [nnz]
-    transposed_columns: Tensor  # [nnz] int32
-    transposed_starts: Tensor  # [cols + 1] int32
-    transposed_order: Tensor  # [nnz] where each entry of the transpose stands in ``values``
-
     blocks: tuple[int, ...]  # entries of each diagonal block, one after the other
 
     @classmethod
@@ -40,29 +36,59 @@ class Csr:
         cls, matrices: Sequence[sparse.csr_array], dtype: torch.dtype = torch.float32
     ) -> Csr:
         matrix = _block_diagonal(matrices)
-        # Numbering the entries and transposing the numbers tells where each entry goes.
-        numbered = sparse.csr_array(
-            (np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape
-        )
-        transposed = sparse.csr_array(numbered.T)
         return cls(
             shape=matrix.shape,
             columns=_int32(matrix.indices),
             starts=_int32(matrix.indptr),
             values=torch.tensor(matrix.data, dtype=dtype),
-            transposed_columns=_int32(transposed.indices),
-            transposed_starts=_int32(transposed.indptr),
-            transposed_order=torch.from_numpy(transposed.data),
             blocks=tuple(m.nnz for m in matrices),
         )
 
     @cached_property
-    def transposed_values(self) -> Tensor:
-        return self.values[self.transposed_order]
+    def transpose(self) -> Transpose:
+        # Numbering the entries and transposing the numbers tells where each entry goes.
+        numbers = np.arange(len(self.values), dtype=np.int32)
+        parts = numbers, self.columns.numpy(), self.starts.numpy()
+        by_column = sparse.csr_array(parts, shape=self.shape).tocsc()
+        order = torch.from_numpy(by_column.data)
+        return Transpose(
+            columns=torch.from_numpy(by_column.indices),
+            starts=torch.from_numpy(by_column.indptr),
+            values=self.values.index_select(0, order),
+            order=order,
+        )
 
     def matmul(self, dense: Tensor, values: Tensor | None = None) -> Tensor:
         """This matrix [r, m] times ``dense`` [m, k]; ``values`` replace its entries if given."""
         return _Product.apply(dense, self, self.values if values is None else values)
+
+    def thinned(self, kept: np.ndarray, factor: float) -> Csr:
+        """A matrix of only those entries that ``kept`` [nnz] marks, times a factor."""
+        which = np.flatnonzero(kept)
+        starts = np.zeros(self.shape[0] + 1, dtype=np.int32)
+        counts = np.bincount(self._row_of_entry.take(which), minlength=self.shape[0])
+        np.cumsum(counts, out=starts[1:])
+        entries = torch.from_numpy(which)
+        return Csr(
+            shape=self.shape,
+            columns=self.columns.index_select(0, entries),
+            starts=torch.from_numpy(starts),
+            values=self.values.index_select(0, entries).mul_(factor),
+            blocks=(len(which),),
+        )
+
+    @cached_property
+    def _row_of_entry(self) -> np.ndarray:
+        return np.repeat(np.arange(self.shape[0], dtype=np.int32), np.diff(self.starts.numpy()))
+
+
+class Transpose(NamedTuple):
+    """The same entries column by column."""
+
+    columns: Tensor  # [nnz] int32, the row that each entry stood in
+    starts: Tensor  # [cols + 1] int32
+    values: Tensor  # [nnz]
+    order: Tensor  # [nnz] int32, where each entry stood
 
 
 def _block_diagonal(matrices: Sequence[sparse.csr_array]) -> sparse.csr_array:
@@ -86,13 +112,10 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        m = ctx.matrix
-        constant = ctx.values is m.values
-        values = m.transposed_values if constant else ctx.values[m.transposed_order]
-        product = _weighted_row_sums(
-            gradient.contiguous(), m.transposed_columns, m.transposed_starts, values
-        )
-        return product, None, None
+        t = ctx.matrix.transpose
+        constant = ctx.values is ctx.matrix.values
+        values = t.values if constant else ctx.values.index_select(0, t.order)
+        return _weighted_row_sums(gradient.contiguous(), t.columns, t.starts, values), None, None
 
 
 def _weighted_row_sums(rows: Tensor, which: Tensor, starts: Tensor, weights: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
 from bup.training import (
+    Dropout,
     Field,
     OnEpoch,
     Parameters,
@@ -53,10 +54,9 @@ def words_product(
     rows: Csr, weights: Tensor, dropout: float, generators: Sequence[torch.Generator] | None
 ) -> Tensor:
     """X W for every seed's rows; ``generators`` switch dropout of the words on."""
-    values = rows.values
     if generators is not None and dropout:
-        values = values * dropout_factors(dropout, rows.blocks, generators)
-    return rows.matmul(weights.flatten(0, 1), values)
+        rows = rows.thinned(*Dropout.draw(dropout, rows.blocks, generators))
+    return rows.matmul(weights.flatten(0, 1))
 
 
 def hidden_layer(
@@ -91,9 +91,10 @@ def gcn_output(
 ) -> Tensor:
     """K relu(K X W_1) W_2 for a field's targets [targets, c]; ``generators`` switch dropout on."""
     hidden = hidden_layer(p, field, dropout, generators)
-    rows = [len(nodes) for nodes in field.inner]
-    hidden = dropped(hidden, rows, dropout, generators)
-    return field.kernel_2.matmul(per_seed_product(hidden, rows, p["mean_2"]))
+    hidden = dropped(hidden, [len(nodes) for nodes in field.inner], dropout, generators)
+    # Averaged before it is mapped: there are fewer targets than inner nodes.
+    around = field.kernel_2.matmul(hidden)
+    return per_seed_product(around, [len(nodes) for nodes in field.targets], p["mean_2"])
 
 
 Output = Callable[[Parameters, Field, float, Sequence[torch.Generator] | None], Tensor]
