@@ -12,7 +12,6 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 from torch import Tensor
 from torch.nn.functional import cross_entropy, leaky_relu, softplus
-from torch_geometric.utils import softmax
 
 from bup.graph import Graph
 from bup.sparse import Csr
@@ -111,6 +110,9 @@ def gats(graph: Graph, logits: Tensor, split: Split, seed: int) -> Calibrated:
     averages it over the closed neighbourhood, weighted by the likeness of outputs. Confidence above
     the neighbours' and nearness to the training nodes enter by learned factors (Hsu et al. 2022).
     """
+    # PyTorch Geometric takes seconds to load: only who asks for attention waits for it.
+    from torch_geometric.utils import softmax
+
     generator = torch.Generator().manual_seed(seed)
     n, classes = logits.shape
     with_loops = sparse.coo_array(graph.adjacency + sparse.eye_array(n))

@@ -8,6 +8,7 @@ that share no disk with it.
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import multiprocessing
 import os
@@ -77,11 +78,19 @@ def local(workers: int) -> Iterator[Engine]:
     if workers < 1:
         raise BupError(f"there must be at least 1 worker, got {workers}")
     spawn = multiprocessing.get_context("spawn")  # a fork would share torch's threads and locks
-    yield Engine(lambda: ProcessPoolExecutor(workers, spawn, _end_with_parent), workers)
+    # One task more than processes: it is begun at once, while the results before it are stored.
+    slots = workers + 1
+    yield Engine(lambda: ProcessPoolExecutor(workers, spawn, _prepare_process), slots)
 
 
-def _end_with_parent() -> None:
-    """A pool's processes outlive a parent that is killed: they would wait for work forever."""
+def _prepare_process() -> None:
+    """See to it that a pool's process ends when it should, and at once.
+
+    One whose parent is killed would wait for work forever. One that is no longer needed would take
+    down its interpreter piece by piece, for more than a second with torch in it, while its parent
+    waits for it; a worker has nothing left to write.
+    """
+    atexit.register(os._exit, 0)
     parent = multiprocessing.parent_process()
     assert parent is not None
 

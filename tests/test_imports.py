@@ -1,6 +1,8 @@
 """The one way of dependencies: pages -> figures and jobs -> bup, never back."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,3 +37,12 @@ def test_no_file_names_a_registry_or_needs_a_pickle():
         source = path.read_text()
         assert "pypi" not in source.lower(), path
         assert "torch.load(" not in source and "allow_pickle=True" not in source, path
+
+
+def test_training_does_not_wait_for_packages_that_few_need():
+    """Every process of a pool would: together they take longer to load than a model to train."""
+    script = "import sys, bup.engine; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    loaded = set(done.stdout.split())
+    assert "bup.engine" in loaded
+    assert not loaded & {"torch_geometric", "gpytorch", "sklearn.cluster"}

@@ -46,6 +46,36 @@ def test_entries_can_be_replaced_for_one_product():
     )
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_thinned_is_the_product_with_zeros_in_place_of_the_rest(share):
+    matrix = random_matrix(9, 7, 0.5, 5)
+    fast = Csr.from_scipy(matrix, dtype=torch.float64)
+    kept = np.random.default_rng(0).random(matrix.nnz) < share
+    zeroed = matrix.copy()
+    zeroed.data = zeroed.data * kept * 2.5
+    thin = fast.thinned(kept, 2.5)
+    assert len(thin.values) == kept.sum()
+    right = torch.randn(7, 3, dtype=torch.float64, requires_grad=True)
+    assert torch.allclose(thin.matmul(right), torch.from_numpy(zeroed.toarray()) @ right)
+    (gradient,) = torch.autograd.grad(thin.matmul(right).sum(), right)
+    expected = torch.from_numpy(zeroed.toarray()).sum(0)[:, None].expand(7, 3)
+    assert torch.allclose(gradient, expected)
+    assert torch.allclose(fast.matmul(right), torch.from_numpy(matrix.toarray()) @ right)
+
+
+def test_leaving_out_zeros_changes_no_bit(cora):
+    """A zero adds nothing: dropping words by leaving them out trains the very same network."""
+    words = Csr.from_scipy(cora.features)
+    kept = np.random.default_rng(1).random(len(words.values)) < 0.2
+    weights, gradient = torch.randn(cora.num_features, 64), torch.randn(cora.num_nodes, 64)
+    weights.requires_grad_(True)
+    zeroed = words.matmul(weights, words.values * torch.from_numpy(kept * np.float32(5)))
+    left_out = words.thinned(kept, 5).matmul(weights)
+    assert torch.equal(left_out, zeroed)
+    slow, fast = (torch.autograd.grad(out, weights, gradient)[0] for out in (zeroed, left_out))
+    assert torch.equal(slow, fast)
+
+
 def test_blocks_stand_on_the_diagonal():
     parts = [random_matrix(2, 3, 0.7, 3), random_matrix(4, 1, 0.7, 4)]
     fast = Csr.block_diagonal(parts, dtype=torch.float64)

@@ -15,9 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from scipy import sparse
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_extraction.text import TfidfTransformer
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 from torch.distributions import kl_divergence
@@ -91,7 +88,7 @@ class Process:
     """Whitened posteriors over the inducing values, one per class, and the kernel they share."""
 
     def __init__(self, inducing: Tensor, classes: int, offset: float) -> None:
-        # GPyTorch takes seconds to load: only who fits a process waits for it.
+        # GPyTorch and scikit-learn take seconds to load: only who fits a process waits for them.
         from gpytorch.distributions import MultivariateNormal
         from gpytorch.kernels import PolynomialKernel
         from gpytorch.variational import CholeskyVariationalDistribution
@@ -179,6 +176,8 @@ class _Network:
 
 def prepared_words(graph: Graph) -> sparse.csr_array:
     """Words weighted by how rare they are (TF-IDF), rows of length one."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
     words = sparse.csr_array(graph.features, dtype=np.float64)
     return sparse.csr_array(TfidfTransformer(smooth_idf=True).fit_transform(words))
 
@@ -188,6 +187,9 @@ def centres(words: sparse.csr_array, start: np.ndarray) -> Tensor:
 
     On one thread, for several add up in any order and the same seed would not be the same run.
     """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
     first = words[start].toarray()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different nodes than centres
