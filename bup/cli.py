@@ -375,9 +375,11 @@ def _report_failures(failures: Iterable[Failure]) -> int:
 
 
 def in_words(cell: bup.Spec, seeds: Iterable[int]) -> str:
+    from bup import methods
+
     left = f", without {','.join(map(str, cell.left_out))}" if cell.left_out else ""
     return (
-        f"{cell.graph} {cell.method}, {cell.per_class} per class{left}, "
+        f"{cell.graph} {methods.in_words(cell)}, {cell.per_class} per class{left}, "
         f"seeds {','.join(map(str, sorted(seeds)))}"
     )
 

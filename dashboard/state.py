@@ -21,7 +21,7 @@ import bup
 from bup.calibration import CALIBRATORS
 from bup.datasets import citation
 from bup.graph import Graph
-from bup.methods import METHODS, complete
+from bup.methods import METHODS, changed_settings, complete
 from bup.results import Result
 from bup.spec import Spec
 from bup.splits import usual_sizes
@@ -167,18 +167,21 @@ def choose_run(graph: Graph) -> Spec:
     )
 
 
-def link(spec: Spec, graph: Graph) -> str:
-    """The query that makes the widgets choose this run; they go by what they show."""
-    defaults = dict(complete(Spec(method=spec.method)).settings)
-    pairs: list[tuple[str, Any]] = [
+def parameters(spec: Spec, graph: Graph) -> list[tuple[str, str]]:
+    """What in an address makes the widgets choose this run; they go by what they show."""
+    return [
         ("graph", graph_label(spec.graph)),
         ("method", METHODS[spec.method].short),
-        ("per_class", spec.per_class),
-        ("seed", spec.seed),
+        ("per_class", str(spec.per_class)),
+        ("seed", str(spec.seed)),
         *(("left_out", graph.class_names[c]) for c in spec.left_out),
-        *((f"{spec.method}.{k}", v) for k, v in spec.settings if v != defaults[k]),
+        *((f"{spec.method}.{k}", str(v)) for k, v in changed_settings(spec).items()),
     ]
-    return urlencode(pairs)
+
+
+def link(spec: Spec, graph: Graph) -> str:
+    """The same as the query of an address."""
+    return urlencode(parameters(spec, graph))
 
 
 def _choose_settings(method: str) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from scipy.stats import spearmanr
 from torch_geometric.nn import GCNConv
 
 import bup
-from bup import metrics, runs
+from bup import methods, metrics, runs
 from bup.graph import Graph, simple_edges
-from bup.methods import METHODS
+from bup.methods import METHODS, complete
 from bup.methods import bup as bup_method
 from bup.methods.gcn import gcn_output
 from bup.propagation import RULES, paper_factor
@@ -310,3 +310,13 @@ def test_outputs_of_a_field_and_of_the_graph_agree_for_gcn(cora):
     p = {"mean_1": torch.randn(1, 1433, 4, generator=generator), "mean_2": torch.ones(1, 4, 7)}
     whole = gcn_output(p, inputs.everything())
     assert torch.allclose(gcn_output(p, inputs.field([np.array([9, 1])])), whole[[9, 1]], atol=1e-5)
+
+
+def test_a_run_in_words_names_what_was_changed():
+    def words(method, **settings):
+        spec = complete(bup.Spec(method=method, settings=tuple(settings.items())))
+        return methods.in_words(spec)
+
+    assert words("bup") == words("bup", hidden=64) == "bup"
+    assert words("gcn+temperature", hidden=64) == "gcn+temperature (hidden=64)"
+    assert words("bup", loss="exact", lam=2) == "bup (lam=2.0, loss=exact)"

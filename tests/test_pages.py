@@ -1,13 +1,16 @@
 """Every page, run without a browser: no exception, the right numbers, links that reopen a view."""
 
 import dataclasses
+import shlex
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from bup.methods import METHODS
+from bup.methods import METHODS, complete
+from bup.spec import Spec
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("explore", "reliability", "ood", "structure", "compare")
@@ -20,7 +23,7 @@ def open_app(stocked_cache, monkeypatch):
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
 
-    def open_at(page: str = "explore", **query: str) -> AppTest:
+    def open_at(page: str = "explore", **query: str | list[str]) -> AppTest:
         app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120)
         for name, value in query.items():
             app.query_params[name] = value
@@ -79,17 +82,25 @@ def test_reproduce_shows_stored_cells_beside_the_papers(open_app):
 
 
 def test_a_link_from_a_rerun_chooses_that_run(open_app, cora):
-    from urllib.parse import parse_qsl
-
-    from bup.methods import complete
-    from bup.spec import Spec
     from dashboard import state
 
     settings = (("hidden", 32), ("keep", "best"))
-    spec = complete(Spec(method="gcn", left_out=(6,), per_class=10, seed=3, settings=settings))
-    app = open_app(**dict(parse_qsl(state.link(spec, cora))))
+    spec = complete(Spec(method="gcn", left_out=(2, 6), per_class=10, seed=3, settings=settings))
+    app = open_app(**parse_qs(state.link(spec, cora)))
     assert app.selectbox(key="method").value == "gcn"
-    assert app.multiselect(key="left_out").value == [6]
+    assert app.multiselect(key="left_out").value == [2, 6]
     assert app.number_input(key="seed").value == 3 and app.number_input(key="per_class").value == 10
     assert app.number_input(key="gcn.hidden").value == 32
     assert app.selectbox(key="gcn.keep").value == "best"
+
+
+def test_the_command_of_a_run_survives_a_shell():
+    from dashboard.views.frame import command_line
+
+    spec = Spec("folder:my papers", "gcn+temperature", left_out=(1, 2), settings=(("hidden", 32),))
+    assert shlex.split(command_line(complete(spec)))[2:] == [
+        *("--graph", "folder:my papers", "--method", "gcn"),
+        *("--per-class", "20", "--seed", "0", "--validation", "200", "--test", "2000"),
+        *("--left-out", "1", "--left-out", "2"),
+        *("--set", "calibrate=temperature", "--set", "hidden=32"),
+    ]

@@ -27,7 +27,7 @@ from bup.methods import (
 )
 from bup.methods.base import Fitted, Method
 from bup.settings import checked
-from bup.spec import Spec
+from bup.spec import Spec, Value, text_of
 from bup.splits import Split
 
 METHODS: dict[str, Method] = {
@@ -79,6 +79,22 @@ def complete(spec: Spec) -> Spec:
         spec = dataclasses.replace(spec, method=method, settings=tuple(given.items()))
     settings = dataclasses.asdict(settings_of(spec))
     return dataclasses.replace(spec, settings=tuple(settings.items()))
+
+
+def changed_settings(spec: Spec) -> dict[str, Value]:
+    """The settings of a run that differ from its method's defaults."""
+    spec = complete(spec)
+    usual = dict(complete(Spec(method=spec.method)).settings)
+    return {name: value for name, value in spec.settings if value != usual[name]}
+
+
+def in_words(spec: Spec) -> str:
+    """A run's method and what was changed of it: ``gcn+temperature (hidden=64, keep=best)``."""
+    changed = {name: text_of(value) for name, value in changed_settings(spec).items()}
+    calibrator = changed.pop("calibrate", "")
+    words = spec.method + (f"{JOIN}{calibrator}" if calibrator else "")
+    settings = ", ".join(f"{name}={text}" for name, text in changed.items())
+    return f"{words} ({settings})" if settings else words
 
 
 def calibrated(fitted: Fitted, name: str, graph: Graph, split: Split, seed: int) -> Fitted:

@@ -7,11 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-import bup
 from bup import runs
 from bup.datasets import citation
 from bup.graph import Graph
-from bup.methods import METHODS, complete
+from bup.methods import complete
 from bup.results import Result
 from bup.spec import Spec
 from bup.splits import usual_sizes
@@ -61,15 +60,6 @@ def _trained(key: str, _spec: Spec) -> Result:
     return result
 
 
-def query(case: Case, **more: str) -> dict[str, str]:
+def query(case: Case, **more: str) -> list[tuple[str, str]]:
     """The parameters of a link that opens this run in the dashboard."""
-    spec = case.spec
-    words = {
-        "graph": state.graph_label(spec.graph),
-        "method": METHODS[spec.method].short,
-    }
-    if spec.left_out:
-        words["left_out"] = ",".join(case.graph.class_names[c] for c in spec.left_out)
-    usual = dict(complete(bup.Spec(method=spec.method)).settings)
-    changed = {k: v for k, v in spec.settings if usual[k] != v}
-    return words | {f"{spec.method}.{k}": str(v) for k, v in changed.items()} | more
+    return [*state.parameters(case.spec, case.graph), *more.items()]

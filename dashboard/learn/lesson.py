@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
@@ -158,11 +158,14 @@ def predict(
     return True
 
 
-def end(lesson: Lesson, answered: bool, links: Sequence[tuple[str, str, dict[str, str]]]) -> None:
+Link = tuple[str, str, Mapping[str, str] | Sequence[tuple[str, str]]]
+"""Words, the file of a page, and the parameters that open it at the right place."""
+
+
+def end(lesson: Lesson, answered: bool, links: Sequence[Link]) -> None:
     """What to keep, where to see it in the real dashboard, and the neighbouring lessons.
 
     The summary would give the answer away, so it waits until the student has ``answered``.
-    ``links`` are words, the file of a page, and the parameters that open it at the right place.
     """
     if answered:
         st.info(f"**To keep.** {lesson.takeaway}", icon=":material/bookmark:")

@@ -7,6 +7,7 @@ import streamlit as st
 
 from bup import landscape
 from bup.landscape import LOSSES
+from dashboard import state
 from dashboard.figures.learn import landscape_figure
 from dashboard.learn import cases, lesson
 
@@ -53,7 +54,7 @@ def _lesson(here: lesson.Lesson) -> None:
         answered = _question(classes)
     with right:
         _bound(points, classes)
-    name = cases.state.graph_label(cases.graph_name())
+    name = state.graph_label(cases.graph_name())
     lesson.end(
         here,
         answered,

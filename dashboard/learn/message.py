@@ -7,6 +7,7 @@ import streamlit as st
 import torch
 
 from bup import likelihood
+from dashboard import state
 from dashboard.figures.learn import densities_figure, messages_figure, wins_figure
 from dashboard.learn import cases, lesson
 
@@ -70,7 +71,7 @@ def _lesson(here: lesson.Lesson) -> None:
             (
                 "A real paper's message and intervals",
                 "views/explore.py",
-                {"graph": "Cora"} if cases.graph_name() == "cora" else {"graph": "synthetic"},
+                {"graph": state.graph_label(cases.graph_name())},
             )
         ],
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 from collections.abc import Callable
 
 import pandas as pd
@@ -11,7 +12,7 @@ import streamlit as st
 
 import bup
 from bup.graph import Graph
-from bup.methods import METHODS, complete
+from bup.methods import METHODS, changed_settings, complete
 from bup.results import Result
 from bup.spec import Spec, text_of
 from dashboard import data, state
@@ -185,17 +186,13 @@ def _known(graph: Graph) -> bool:
 
 def command_line(spec: Spec) -> str:
     """The command that trains the same run."""
-    words = ["bup fit", f"--graph {spec.graph}", f"--method {spec.method}"]
-    words += [f"--per-class {spec.per_class}", f"--seed {spec.seed}"]
-    words += [f"--validation {spec.validation}", f"--test {spec.test or 0}"]
-    words += [f"--left-out {c}" for c in spec.left_out]
-    defaults = dict(_untouched_settings(spec))
-    words += [f"--set {k}={text_of(v)}" for k, v in spec.settings if defaults[k] != v]
-    return " ".join(words)
-
-
-def _untouched_settings(spec: Spec) -> tuple:
-    return complete(Spec(method=spec.method)).settings
+    words: list[object] = ["bup", "fit", "--graph", spec.graph, "--method", spec.method]
+    words += ["--per-class", spec.per_class, "--seed", spec.seed]
+    words += ["--validation", spec.validation, "--test", spec.test or 0]
+    words += [word for c in spec.left_out for word in ("--left-out", c)]
+    for name, value in changed_settings(spec).items():
+        words += ["--set", f"{name}={text_of(value)}"]
+    return shlex.join(map(str, words))
 
 
 Export = Callable[[state.View], tuple[str, str, str]]
