@@ -8,7 +8,7 @@ RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help dashboard test lint format bench screenshots data clean
+.PHONY: help dashboard test lint format bench results pictures screenshots data clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -35,6 +35,12 @@ format: $(DEV)  ## let ruff rewrite the code
 
 bench: $(DEV)  ## speed, as ratios to named peers within one run
 	$(BIN)/python -m bench $(ARGS)
+
+results: $(DEV)  ## run the commands of docs/results.md, put what they print in their places
+	$(BIN)/python -m docs.results $(ARGS)
+
+pictures: $(DEV)  ## draw the pictures of docs/results.md from stored runs
+	$(BIN)/python -m docs.pictures
 
 screenshots: $(DEV)  ## take the pictures of the README from the running app
 	$(BIN)/python -m docs.screenshots
