@@ -16,6 +16,7 @@ from bup.inspection import inspect
 from bup.propagation import Shares, paper_factor
 from bup.results import evaluate, node_table
 from dashboard.figures import classes, compare, node, ood, reliability, structure, training
+from dashboard.figures.reproduce import Dot, beside_published
 from dashboard.theme import Theme
 
 LIGHT = Theme()
@@ -652,3 +653,23 @@ def test_text_from_the_data_is_never_markup_in_a_table_of_classes():
     ):
         assert "<img" not in table and "<b>" not in table
         assert rows(table)[0][0].startswith(NASTY)
+
+
+def test_figures_stand_beside_the_published_ones():
+    nan = float("nan")
+    dots = [
+        Dot(0, "5 per class", "bup", 4.5, 2.3, 7.8),
+        Dot(1, "5 per class", "gcn+temperature", 4.8, nan, nan),
+        Dot(2, "20 per class", "nothing", nan, nan, nan),
+        Dot(3, "20 per class", "<b>vgcn", nan, nan, 9.6),
+    ]
+    figure = beside_published(dots, "ECE (lower is better)", Theme())
+    published, here, later, nothing_here = figure.data
+    assert (list(here.x), list(here.y)) == ([4.5, 4.8], ["bup", "gcn+temperature"])
+    assert list(here.customdata) == [0, 1] and list(here.error_x.array) == [2.3, 0]
+    assert (list(published.x), list(published.customdata)) == ([7.8], [0])
+    assert (list(later.x), list(later.customdata)) == ([9.6], [3])
+    assert list(later.y) == ["&lt;b&gt;vgcn"] and not nothing_here.x
+    titles = [note.text for note in figure.layout.annotations]
+    assert titles == ["<b>5 per class</b>", "<b>20 per class</b>"]
+    assert figure.layout.yaxis2.range[0] < 1, "a row of which nothing is known takes no room"

@@ -67,18 +67,25 @@ def test_reproduce_shows_stored_cells_beside_the_papers(open_app):
     table = app.dataframe[0].value.set_index(["per class", "method"])
     assert table.reruns[20, "bup"] == 1 and table.reruns[5, "bup"] == 0
     assert "(78.64, " in table.accuracy[20, "bup"] and table.ECE[5, "gcn"] == "– (23.14)"
-    app.session_state.reproduce_cell = (20, "bup")
+    app.session_state.reproduce_cell = (20, "", "bup")
     app.run()
     assert not app.exception, app.exception
     (rerun,) = app.dataframe[1].value.itertuples()
     assert f"{rerun.accuracy:.2f} (78.64" in table.accuracy[20, "bup"]
     assert rerun.model.startswith("./?graph=Cora&method=") and "seed=0" in rerun.model
 
-    app.session_state.reproduce_cell = (5, "gcn")
-    app.radio(key="table").set_value("q2").run()
+    app.session_state.reproduce_cell = (5, "last class", "gcn")
+    app.selectbox(key="table").set_value("q2").run()
     assert not app.exception and "start some below" in app.info[0].value
     table = app.dataframe[0].value.set_index(["per class", "method"])
     assert table.reruns[20, "bup"] == table.reruns[20, "gcn"] == 1
+
+    for name in ("q3", "calibration", "ood", "ablation"):
+        app.selectbox(key="table").set_value(name).run()
+        assert not app.exception, (name, app.exception)
+        assert not app.info, "the cell belongs to another table"
+        table = app.dataframe[0].value
+        assert table.reruns.max() == 1 and app.selectbox(key=f"{name}_figure").value
 
 
 def test_a_link_from_a_rerun_chooses_that_run(open_app, cora):

@@ -2,74 +2,111 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+import time
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 import bup
 from bup import experiments, runs
-from bup.datasets import citation
-from bup.experiments import QUESTIONS, Question, Run
+from bup.datasets import citation, synthetic
+from bup.experiments import QUESTIONS, Figure, Question, Run
 from bup.graph import Graph
 from bup.methods import METHODS
 from bup.paper import published
 from bup.spec import Spec
 from dashboard import data, state
+from dashboard.components import chart
+from dashboard.figures.reproduce import Dot, beside_published
 from dashboard.markdown import plain
+from dashboard.views import frame
 
 SHOWN = {
     "q1": "Table 1: accuracy and calibration",
     "q2": "Table 2: a class never seen",
     "q3": "Figure 4: uncertainty and structure",
+    "calibration": "Beyond the paper: against calibrated opponents",
+    "ood": "Beyond the paper: unseen classes, three protocols",
+    "ablation": "Beyond the paper: what each part buys",
 }
+SLOW = 0.02  # seconds: what is read from the cache takes less
 MOST_RERUNS = 3  # that a visitor may start from here: a page is no place for a sweep
+
+
+class Cell(NamedTuple):
+    """A row of a table."""
+
+    per_class: int
+    protocol: str
+    method: str
+
+    @classmethod
+    def of(cls, run: Run) -> Cell:
+        return cls(run.per_class, run.protocol.name, run.contender)
+
+    @property
+    def group(self) -> str:
+        """What it shares with the rows around it."""
+        return self.protocol or f"{self.per_class} per class"
+
+    def rows(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Its own among rows or lines of a table."""
+        same = (table.per_class == self.per_class) & (table.protocol == self.protocol)
+        return table[same & (table.method == self.method)]
 
 
 def main() -> None:
     st.title("Does the paper come out here too?")
     st.markdown(
-        "Each cell is the mean over the reruns that are stored on this machine, ± their standard "
-        "deviation; in brackets what the paper prints, and ours minus it. **Click a cell** to see "
-        "its reruns, and from there any single model. `bup reproduce` fills the tables."
+        "Every figure is the mean over the reruns that are stored on this machine, beside what was "
+        "published. **Click a point or a cell** to see its reruns, and from there any single "
+        "model. `bup reproduce` fills the tables."
     )
-    name = st.radio(
+    left, middle, right = st.columns([3, 2, 2])
+    name = left.selectbox(
         "Table", list(SHOWN), format_func=SHOWN.__getitem__, key="table", bind="query-params"
     )
     question = QUESTIONS[name if name in SHOWN else "q1"]
-    offered = [g for g in question.graphs if citation.is_cached(g)]
+    offered = [g for g in question.graphs if g == synthetic.NAME or citation.is_cached(g)]
     if not offered:
         st.info("The citation graphs are not here yet: `bup graphs --fetch` gets them.")
         return
-    chosen = st.radio(
-        "Graph",
-        offered,
-        format_func=state.graph_label,
-        key="table_graph",
-        bind="query-params",
-        horizontal=True,
+    chosen = middle.selectbox(
+        "Graph", offered, format_func=state.graph_label, key="table_graph", bind="query-params"
     )
     graph = data.graph(chosen if chosen in offered else offered[0])
     planned = experiments.runs_of(question, {graph.name: graph})
-    with st.spinner("Reading the stored runs ..."):
-        rows = stored_rows(question, planned, graph)
-    cells = list(dict.fromkeys((run.per_class, run.contender) for run in planned))
-    show_table(question, graph, rows, cells)
-    show_cell(question, graph, rows, planned)
+    rows = stored_rows(question, planned, graph)
+    cells = list(dict.fromkeys(map(Cell.of, planned)))
+    lines = experiments.summary(question, rows)
+    with right:
+        figure = choose_figure(question, lines)
+    show_picture(question, graph, lines, cells, figure)
+    show_table(question, graph, rows, lines, cells)
+    if (cell := st.session_state.get("reproduce_cell")) in cells:
+        show_cell(question, graph, rows, planned, Cell(*cell))
     start_cell(question, graph, planned)
 
 
 def stored_rows(question: Question, planned: list[Run], graph: Graph) -> pd.DataFrame:
     """What is measured of each planned run that is stored."""
     store, rows = bup.Store(), []
-    for run in planned:
+    bar = st.empty()
+    for done, run in enumerate(planned):
         try:
             stamp = store.path(run.spec).stat().st_mtime_ns
         except OSError:
             continue
-        if (row := _measured(question.name, run.spec.key, stamp, run, graph)) is not None:
+        start = time.monotonic()
+        row = _measured(question.name, run.spec.key, stamp, run, graph)
+        if time.monotonic() - start > SLOW:  # not from the cache: then there are more to come
+            bar.progress(done / len(planned), f"Measuring stored runs: {done} of {len(planned)}")
+        if row is not None:
             rows.append(run.place | row)
-    columns = [*experiments.CELL, "seed", *(f.key for f in question.figures)]
+    bar.empty()
+    columns = [*experiments.CELL, "seed", *question.words, *(f.key for f in question.figures)]
     return pd.DataFrame(rows, columns=None if rows else columns)
 
 
@@ -81,25 +118,71 @@ def _measured(
     return None if result is None else QUESTIONS[question].measure(result, _graph, _run.protocol)
 
 
-def show_table(
-    question: Question, graph: Graph, rows: pd.DataFrame, cells: list[tuple[int, str]]
+def choose_figure(question: Question, lines: pd.DataFrame) -> Figure:
+    """Which of a table's columns is drawn; those that nothing was measured of are not offered."""
+    measured = set(lines.figure) or {f.key for f in question.figures}
+    figures = {f.key: f for f in question.figures if f.key in measured}
+    usual = list(figures).index("ece") if "ece" in figures else 0
+    # A table's own widget: another table has other columns.
+    key = st.selectbox(
+        "Figure",
+        list(figures),
+        usual,
+        format_func=lambda key: figures[key].title,
+        key=f"{question.name}_figure",
+    )
+    return figures[key]
+
+
+def show_picture(
+    question: Question, graph: Graph, lines: pd.DataFrame, cells: list[Cell], figure: Figure
 ) -> None:
-    lines = experiments.summary(question, rows)
-    found = {(r.per_class, r.method, r.figure): r for r in lines.itertuples()}
-    counts = rows.groupby(["per_class", "method"]).size()
-    protocol = question.protocols(graph)[0].name
+    """One figure of every cell, as points that can be compared at a glance."""
+    dots = []
+    for place, cell in enumerate(cells):
+        paper = _published(question, graph, cell).get(figure.key, math.nan)
+        found = cell.rows(lines[lines.figure == figure.key])
+        mean, std = (found["mean"].item(), found["std"].item()) if len(found) else (math.nan,) * 2
+        dots.append(Dot(place, cell.group, cell.method, mean, std, paper))
+    if all(math.isnan(dot.mean) and math.isnan(dot.published) for dot in dots):
+        return
+    better = {1: " (higher is better)", -1: " (lower is better)", 0: ""}[figure.better]
+
+    def picked(place: int) -> None:
+        st.session_state.reproduce_cell = cells[place]
+
+    chart.library()
+    frame.clickable(
+        beside_published(dots, figure.title + better, state.theme()),
+        "reproduce_picture",
+        "Filled: the mean here, with a bar of one standard deviation to either side. Hollow: what "
+        "was published, for other random splits and perhaps other settings.",
+        picked,
+    )
+
+
+def _published(question: Question, graph: Graph, cell: Cell) -> dict[str, float]:
+    return published(question.name, graph.name, *cell)
+
+
+def show_table(
+    question: Question, graph: Graph, rows: pd.DataFrame, lines: pd.DataFrame, cells: list[Cell]
+) -> None:
     shown = []
-    for size, who in cells:
-        paper = published(question.name, graph.name, size, protocol, who)
-        row: dict[str, Any] = {
-            "per class": size,
-            "method": who,
-            "reruns": counts.get((size, who), 0),
-        }
+    for cell in cells:
+        paper = _published(question, graph, cell)
+        own = cell.rows(rows)
+        found = {line.figure: line for line in cell.rows(lines).itertuples()}
+        row: dict[str, Any] = {"per class": cell.per_class}
+        if cell.protocol:
+            row["never shown"] = cell.protocol
+        row |= {"method": cell.method, "reruns": len(own)}
+        for word in question.words:
+            text = str(own[word].iloc[0]) if len(own) else "–"
+            row[word.replace("_", " ")] = text.replace("_", " ")
         for figure in question.figures:
-            line = found.get((size, who, figure.key))
-            if line is not None:
-                text = experiments.cell_text(line, figure.digits)
+            if figure.key in found:
+                text = experiments.cell_text(found[figure.key], figure.digits)
             else:
                 text = f"– ({paper[figure.key]:.{figure.digits}f})" if figure.key in paper else "–"
             row[figure.title] = text
@@ -133,18 +216,16 @@ def show_table(
     )
 
 
-def show_cell(question: Question, graph: Graph, rows: pd.DataFrame, planned: list[Run]) -> None:
+def show_cell(
+    question: Question, graph: Graph, rows: pd.DataFrame, planned: list[Run], cell: Cell
+) -> None:
     """The reruns behind the clicked cell, each with a link to its model."""
-    cell = st.session_state.get("reproduce_cell")
-    if cell is None:
-        return
-    size, who = cell
-    part = rows[(rows.per_class == size) & (rows.method == who)]
-    st.subheader(f"{who}, {size} labels per class: rerun by rerun")
+    part = cell.rows(rows)
+    st.subheader(f"{cell.method}, {cell.per_class} labels per class: rerun by rerun")
     if part.empty:
         st.info("No rerun of this cell is stored yet: start some below.")
         return
-    specs = {r.spec.seed: r.spec for r in planned if (r.per_class, r.contender) == cell}
+    specs = {run.spec.seed: run.spec for run in planned if Cell.of(run) == cell}
     figures = [figure for figure in question.figures if figure.key in part]
     shown = part[["seed", *(f.key for f in figures)]].assign(
         model=["./?" + state.link(specs[seed], graph) for seed in part.seed]

@@ -46,9 +46,10 @@ def node_on_map(page: Page, node: int, key: str = "map") -> tuple[float, float]:
         page.evaluate(
             """([key, node]) => {
               const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
-              const [x, y] = [plot._fullLayout.xaxis, plot._fullLayout.yaxis];
               for (const trace of plot._fullData) {
                 if (!trace.type.startsWith("scatter")) continue;
+                const [x, y] = [trace.xaxis, trace.yaxis].map(
+                  (id) => plot._fullLayout[`${id[0]}axis${id.slice(1)}`]);
                 const data = Array.from(trace.customdata ?? [], Number);
                 const i = data.indexOf(node);
                 if (i >= 0) {
@@ -103,6 +104,16 @@ def test_first_visit_then_click_walk_and_back(app, page, cora, console_errors):
     page.get_by_role("button", name=re.compile("^Back")).click()
     expect(paper_box(page)).to_have_value(cora.node_id(lonely), timeout=LONG)
     assert not [e for e in console_errors if "404" not in e]
+
+
+def test_a_point_of_a_table_opens_its_reruns(app, page):
+    page.set_viewport_size({"width": 1440, "height": 1700})
+    visit(page, f"{app}/reproduce", "Does the paper come out here too?")
+    wait_for_charts(page, "reproduce_picture")
+    methods = ("bup", "gcn", "vgcn", "bbgdc", "bbde", "ggp", "gcn+temperature")
+    click_node(page, 3 * len(methods), "reproduce_picture")  # the first one with 20 per class
+    reruns = page.get_by_role("heading", name="bup, 20 labels per class: rerun by rerun")
+    expect(reruns).to_be_visible(timeout=LONG)
 
 
 def _far_from_others(graph) -> int:

@@ -1,0 +1,82 @@
+"""What comes out here beside what was published: one row per cell of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard.figures.frame import framed, plain, row_title
+from dashboard.theme import IN, OUT, Theme
+
+ROW, GAP = 24, 34  # pixels of a row, and between two groups
+
+
+class Dot(NamedTuple):
+    """A cell's figure; NaN where nothing is stored, or nothing was published."""
+
+    place: int  # what a click on it gives back
+    group: str
+    label: str
+    mean: float
+    std: float
+    published: float
+
+
+def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure:
+    """Means with their spread and the published figures; a panel for each group of rows."""
+    dots = [dot for dot in dots if np.isfinite(dot.mean) or np.isfinite(dot.published)]
+    groups: dict[str, list[Dot]] = {}
+    for dot in dots:
+        groups.setdefault(dot.group, []).append(dot)
+    inside = ROW * len(dots) + GAP * (len(groups) - 1)
+    figure = make_subplots(
+        rows=len(groups),
+        shared_xaxes=True,
+        row_heights=[len(members) for members in groups.values()],
+        vertical_spacing=GAP / inside,
+    )
+    for row, (name, members) in enumerate(groups.items(), start=1):
+        legend = {"row": row, "col": 1, "showlegend": row == 1}
+        published = [dot for dot in members if np.isfinite(dot.published)]
+        figure.add_scatter(
+            x=[dot.published for dot in published],
+            y=[plain(dot.label) for dot in published],
+            customdata=[dot.place for dot in published],
+            mode="markers",
+            marker={"symbol": "diamond-open", "size": 11, "color": OUT, "line_width": 2},
+            hovertemplate="published: %{x:.4g}<extra></extra>",
+            name="published",
+            **legend,
+        )
+        found = [dot for dot in members if np.isfinite(dot.mean)]
+        figure.add_scatter(
+            x=[dot.mean for dot in found],
+            y=[plain(dot.label) for dot in found],
+            customdata=[dot.place for dot in found],
+            error_x={
+                "array": np.nan_to_num([dot.std for dot in found]),
+                "color": theme.text,
+                "thickness": 1.2,
+                "width": 0,
+            },
+            mode="markers",
+            marker={"size": 9, "color": IN, "line": {"width": 1, "color": theme.background}},
+            hovertemplate="here: %{x:.4g} ± %{error_x.array:.2g}<extra></extra>",
+            name="stored here",
+            **legend,
+        )
+        figure.update_yaxes(
+            categoryorder="array",
+            categoryarray=[plain(dot.label) for dot in members],
+            range=[len(members) - 0.4, -0.6],
+            row=row,
+        )
+        row_title(figure, row, f"<b>{plain(name)}</b>")
+    framed(figure, theme, height=inside + 150)
+    # A title stands above the first row too, so the legend goes higher still.
+    figure.update_layout(legend_y=1 + 28 / inside, margin_t=70)
+    return figure.update_xaxes(title=plain(title), row=len(groups))
