@@ -673,3 +673,4 @@ def test_figures_stand_beside_the_published_ones():
     titles = [note.text for note in figure.layout.annotations]
     assert titles == ["<b>5 per class</b>", "<b>20 per class</b>"]
     assert figure.layout.yaxis2.range[0] < 1, "a row of which nothing is known takes no room"
+    assert len(beside_published(dots[:1], "ECE", Theme()).data) == 2

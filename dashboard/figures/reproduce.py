@@ -37,7 +37,7 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
         rows=len(groups),
         shared_xaxes=True,
         row_heights=[len(members) for members in groups.values()],
-        vertical_spacing=GAP / inside,
+        vertical_spacing=GAP / inside if len(groups) > 1 else 0,
     )
     for row, (name, members) in enumerate(groups.items(), start=1):
         legend = {"row": row, "col": 1, "showlegend": row == 1}
