@@ -430,6 +430,9 @@ QUESTIONS: dict[str, Question] = {
             ablation_figures,
             (ACCURACY, ACE, ECE, NLL, Figure("message_std_degree", "std ~ degree", 0, 3)),
             reruns=5,
+            note="How variance travels along links / what training maximises / how class "
+            "probabilities come out of messages; std ~ degree is Spearman's rank correlation of "
+            "message uncertainty with degree.",
         ),
         Question(
             "calibration",

@@ -83,6 +83,7 @@ def main() -> None:
     lines = experiments.summary(question, rows)
     with right:
         figure = choose_figure(question, lines)
+    st.markdown(f"**{plain(question.title)}**")
     show_picture(question, graph, lines, cells, figure)
     show_table(question, graph, rows, lines, cells)
     if (cell := st.session_state.get("reproduce_cell")) in cells:
