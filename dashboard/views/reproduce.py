@@ -31,6 +31,7 @@ SHOWN = {
     "ood": "Beyond the paper: unseen classes, three protocols",
     "ablation": "Beyond the paper: what each part buys",
 }
+FIRST_DRAWN = ("ece", "auroc_own")  # what a table is most looked at for
 SLOW = 0.02  # seconds: what is read from the cache takes less
 MOST_RERUNS = 3  # that a visitor may start from here: a page is no place for a sweep
 
@@ -49,7 +50,8 @@ class Cell(NamedTuple):
     @property
     def group(self) -> str:
         """What it shares with the rows around it."""
-        return self.protocol or f"{self.per_class} per class"
+        size = f"{self.per_class} per class"
+        return f"{self.protocol}, {size}" if self.protocol else size
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
         """Its own among rows or lines of a table."""
@@ -123,7 +125,7 @@ def choose_figure(question: Question, lines: pd.DataFrame) -> Figure:
     """Which of a table's columns is drawn; those that nothing was measured of are not offered."""
     measured = set(lines.figure) or {f.key for f in question.figures}
     figures = {f.key: f for f in question.figures if f.key in measured}
-    usual = list(figures).index("ece") if "ece" in figures else 0
+    usual = next((i for i, key in enumerate(figures) if key in FIRST_DRAWN), 0)
     # A table's own widget: another table has other columns.
     key = st.selectbox(
         "Figure",
