@@ -69,7 +69,7 @@ def test_the_sketch_answers_to_controls_and_to_hands(app, page):
     page.mouse.move(*centre(page, '.sketch [data-name="J"] .core'), steps=6)
     page.mouse.up()
     expect(paper_rule(page)).not_to_contain_text("0.796", timeout=LONG)
-    assert page.locator(".sketch .reach").count() == 10
+    expect(page.locator(".sketch .reach")).to_have_count(10, timeout=LONG)
 
     # A click on another node looks at it.
     page.mouse.click(*centre(page, '.sketch [data-name="E"] .core'))
