@@ -114,7 +114,7 @@ def run_seeds() -> None:
                 partial(bup.fit_many, graph, seeds=range(seeds), epochs=50, patience=51)
                 for seeds in (1, 10)
             )
-            seconds = interleaved({"one seed": one, "ten seeds": ten}, repeats=5)
+            seconds = interleaved({"one seed": one, "ten seeds": ten}, repeats=9)
             report(f"{name}, 50 epochs, {threads} thread(s)", seconds, peer="one seed")
 
 
