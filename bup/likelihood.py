@@ -53,6 +53,7 @@ NODES_PER_WIDTH = 1.8
 to 1e-5 for thousands."""
 
 _LOG_SQRT_TWO_PI = 0.5 * math.log(2 * math.pi)
+_PHI_AT_ZERO = math.exp(-_LOG_SQRT_TWO_PI)
 _CHUNK = 2**17  # numbers in flight at once: bounds the memory, and about what a cache holds
 _USUAL_NODES = 128  # roughly what exact predictions take per row
 _PREDICTION_REACH = 7.5  # standard deviations; Phi(-7.5) = 3e-14
@@ -286,19 +287,21 @@ def _log_integral(offset: Tensor, slope: Tensor, points: int) -> tuple[Tensor, T
     t, log_step = _integrand_nodes(offset, slope, points)
     z = torch.addcmul(offset[..., None], slope[..., None], t[:, None])  # [n, k, points]
     log_cdf, ratio = _many_log_cdfs_and_ratios(z)
-    log_terms = log_cdf.sum(1) - 0.5 * t * t + log_step
-    log_integral = log_terms.logsumexp(-1, keepdim=True)
-    weight = (log_terms - log_integral).exp()
+    log_terms = log_cdf.sum(1).add_(log_step).addcmul_(t, t, value=-0.5)
+    top = log_terms.amax(-1, keepdim=True)
+    terms = log_terms.sub_(top).exp_()
+    total = terms.sum(-1, keepdim=True)
+    weight = terms / total
     weights = torch.stack([weight, weight * t], 1)
     moments = ratio @ weights.mT
     # By parts, sum_k slope_k E[r_k] = E[t] and sum_k slope_k E[r_k t] = E[t^2] - 1. The right-hand
     # sides stay accurate where a step is too sharp for the nodes: they put its gradient right.
     slope = slope[..., None]
-    by_parts = (weights @ t[..., None]).mT - t.new_tensor([0.0, 1.0])
+    by_parts = (weights * t[:, None]).sum(-1)[:, None] - t.new_tensor([0.0, 1.0])
     share = slope * moments[..., :1]
     missing = by_parts - (slope * moments).sum(1, keepdim=True)
     moments += share * missing / (1 + (slope * share).sum(1, keepdim=True))
-    return log_integral[:, 0] - _LOG_SQRT_TWO_PI, moments
+    return (total.log_() + top)[:, 0] - _LOG_SQRT_TWO_PI, moments
 
 
 def _integrand_nodes(offset: Tensor, slope: Tensor, points: int) -> tuple[Tensor, Tensor]:
@@ -414,7 +417,7 @@ def _exact_quantile(mean: Tensor, var: Tensor, z: float) -> Tensor:
 
 def _cdf(z: Tensor) -> Tensor:
     """Phi(z) with all its digits on the left, where torch.special.ndtr, as 1 + erf, loses them."""
-    return 0.5 * torch.erfc(z * -math.sqrt(0.5))
+    return torch.erfc(z * -math.sqrt(0.5)).mul_(0.5)
 
 
 def _log_cdf_and_ratio(z: Tensor) -> tuple[Tensor, Tensor]:
@@ -434,7 +437,7 @@ def _many_log_cdfs_and_ratios(z: Tensor) -> tuple[Tensor, Tensor]:
     In place, for temporaries of this size cost as much again.
     """
     cdf = _cdf(z)
-    ratio = (z * z).mul_(-0.5).sub_(_LOG_SQRT_TWO_PI).exp_().div_(cdf)
+    ratio = (z * z).mul_(-0.5).exp_().div_(cdf).mul_(_PHI_AT_ZERO)
     log_cdf = cdf.log_()
     if z.numel() and z.amin() < _UNDERFLOW:
         far = z < _UNDERFLOW
