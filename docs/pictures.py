@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
-from playwright.sync_api import sync_playwright
 from plotly.offline import get_plotlyjs
 
 import bup
@@ -20,7 +18,7 @@ from dashboard.figures.compare import overlay_reliability
 from dashboard.figures.ood import score_histograms
 from dashboard.figures.structure import against_figure, binned_medians
 from dashboard.theme import Theme
-from tests.browser.conftest import FLAGS
+from docs.browser import chromium
 
 FOLDER = Path(__file__).parent.parent / "assets" / "results"
 THEME = Theme()
@@ -113,12 +111,8 @@ def page_of(panels: Panels) -> str:
 
 
 def main() -> None:
-    executable = shutil.which("chromium")
-    if executable is None:
-        sys.exit("pictures need Chromium: apt-get install chromium")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         for name, panels in PICTURES.items():
             page.set_content(page_of(panels()))
@@ -126,7 +120,6 @@ def main() -> None:
             path = FOLDER / f"{name}.png"
             page.locator("main").screenshot(path=path)
             print(path)
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from bench.timing import environment
@@ -36,7 +37,8 @@ def main(words: Sequence[str], page: Path = PAGE, run: Callable[[str], str] | No
         print(f"$ {command}", file=sys.stderr, flush=True)
         printed = (run or output_of)(command)
         # Read again: a person may have worked on the words around it meanwhile.
-        text = PLACE.sub(lambda place: _renewed(place, command, printed), page.read_text())  # noqa: B023
+        renewed = partial(_renewed, command=command, printed=printed)
+        text = PLACE.sub(renewed, page.read_text())
         write_atomically(page, text.encode())
     if not words:
         made = f"Made on {datetime.date.today():%d %B %Y}: {environment()}."
@@ -45,11 +47,9 @@ def main(words: Sequence[str], page: Path = PAGE, run: Callable[[str], str] | No
 
 def output_of(command: str) -> str:
     program, *arguments = shlex.split(command)
-    module = {"bup": ["bup.cli"], "python": arguments[1:2]}[program]
-    rest = arguments if program == "bup" else arguments[2:]
-    done = subprocess.run(
-        [sys.executable, "-m", *module, *rest], stdout=subprocess.PIPE, text=True, check=False
-    )
+    if program == "bup":
+        arguments = ["-m", "bup.cli", *arguments]
+    done = subprocess.run([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"{command} failed: mend that and start again, what is stored is not lost")
     return done.stdout

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 import bup
 from bup import files, runs
-from tests.browser.conftest import APP, FLAGS, _server
+from docs.browser import chromium
+from tests.browser.conftest import APP, _server
 
 FOLDER = Path(__file__).parent.parent / "assets" / "screenshots"
 LONG = 120_000
@@ -27,9 +26,6 @@ VIEWS = {
 
 
 def main() -> None:
-    executable = shutil.which("chromium")
-    if executable is None:
-        sys.exit("screenshots need Chromium: apt-get install chromium")
     graph = bup.load_graph("cora")
     for method in ("bup", "gcn"):
         for left_out in ((), (6,)):
@@ -39,13 +35,11 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
-        sync_playwright() as playwright,
+        chromium() as browser,
         _server(APP, files.cache_folder(), Path(folder) / "log.txt") as url,
     ):
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         for name, (address, colours) in VIEWS.items():
             _take(browser, f"{url}/{address}", colours, FOLDER / f"{name}.png")
-        browser.close()
 
 
 def _take(browser: Browser, url: str, colours: str, path: Path) -> None:

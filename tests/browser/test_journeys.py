@@ -112,7 +112,7 @@ def test_a_point_of_a_table_opens_its_reruns(app, page):
     wait_for_charts(page, "reproduce_picture")
     methods = ("bup", "gcn", "vgcn", "bbgdc", "bbde", "ggp", "gcn+temperature")
     click_node(page, 3 * len(methods), "reproduce_picture")  # the first one with 20 per class
-    reruns = page.get_by_role("heading", name="bup, 20 labels per class: rerun by rerun")
+    reruns = page.get_by_role("heading", name="bup, 20 per class: rerun by rerun")
     expect(reruns).to_be_visible(timeout=LONG)
 
 
