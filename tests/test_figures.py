@@ -674,3 +674,6 @@ def test_figures_stand_beside_the_published_ones():
     assert titles == ["<b>5 per class</b>", "<b>20 per class</b>"]
     assert figure.layout.yaxis2.range[0] < 1, "a row of which nothing is known takes no room"
     assert len(beside_published(dots[:1], "ECE", Theme()).data) == 2
+    assert [t.showlegend for t in figure.data[:3]] == [True, True, False]
+    late = beside_published(dots[1:], "ECE", Theme()).data
+    assert late[2].showlegend, "what only a later group has is explained too"

@@ -39,8 +39,12 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
         row_heights=[len(members) for members in groups.values()],
         vertical_spacing=GAP / inside if len(groups) > 1 else 0,
     )
+
+    def is_new(name: str) -> bool:
+        """Whether the legend has no such points yet."""
+        return not any(trace.name == name and trace.x for trace in figure.data)
+
     for row, (name, members) in enumerate(groups.items(), start=1):
-        legend = {"row": row, "col": 1, "showlegend": row == 1}
         published = [dot for dot in members if np.isfinite(dot.published)]
         figure.add_scatter(
             x=[dot.published for dot in published],
@@ -50,7 +54,9 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
             marker={"symbol": "diamond-open", "size": 11, "color": OUT, "line_width": 2},
             hovertemplate="published: %{x:.4g}<extra></extra>",
             name="published",
-            **legend,
+            showlegend=is_new("published"),
+            row=row,
+            col=1,
         )
         found = [dot for dot in members if np.isfinite(dot.mean)]
         figure.add_scatter(
@@ -67,7 +73,9 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
             marker={"size": 9, "color": IN, "line": {"width": 1, "color": theme.background}},
             hovertemplate="here: %{x:.4g} ± %{error_x.array:.2g}<extra></extra>",
             name="stored here",
-            **legend,
+            showlegend=is_new("stored here"),
+            row=row,
+            col=1,
         )
         figure.update_yaxes(
             categoryorder="array",
