@@ -17,7 +17,9 @@ from bench.timing import interleaved, report
 from bup.graph import Graph
 from bup.methods.bup import Settings, _Network, initial_parameters
 from bup.propagation import paper_factor
-from bup.training import Inputs, Schedule, Task, train
+from bup.receptive import Inputs
+from bup.training import Schedule, train
+from bup.methods.network import Task
 
 EPOCHS = 5
 """Epochs per measurement: an epoch is a training step and a validation pass."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy import sparse
 from scipy.optimize import minimize_scalar
 from torch import Tensor
 from torch.nn.functional import cross_entropy, leaky_relu, softplus
 
 from bup.graph import Graph
+from bup.layers import dropout_factors, glorot
+from bup.operators import gcn_kernel, with_loops
 from bup.sparse import Csr
 from bup.splits import Split
-from bup.training import dropout_factors, gcn_kernel, glorot
 
 CAGCN_HIDDEN = 16
 CAGCN_DROPOUT = 0.5
@@ -43,7 +43,7 @@ class Calibrator:
     """One line in the table of calibrators.
 
     ``fit`` takes the graph, the outputs [n, c] whose softmax are the probabilities, the split and a
-    seed, and returns the new outputs and the figures that it fitted.
+    seed, and returns the new outputs and the constants that it fitted.
     """
 
     name: str
@@ -115,14 +115,14 @@ def gats(graph: Graph, logits: Tensor, split: Split, seed: int) -> Calibrated:
 
     generator = torch.Generator().manual_seed(seed)
     n, classes = logits.shape
-    with_loops = sparse.coo_array(graph.adjacency + sparse.eye_array(n))
-    every_end = [torch.from_numpy(ends.astype(np.int64)) for ends in with_loops.coords]
+    closed = with_loops(graph)
+    every_end = [torch.from_numpy(ends.astype(np.int64)) for ends in closed.tocoo().coords]
     hops = np.ma.filled(graph.nearest_hops(split.train), n)
     is_train, is_near = (torch.from_numpy(hops == h)[:, None].float() for h in (0, 1))
     low, high = logits.amin(-1, keepdim=True), logits.amax(-1, keepdim=True)
     scaled = ((logits - low) / (high - low).clamp_min(1e-12)).sort(-1).values
     confidence = logits.softmax(-1).amax(-1)
-    around = Csr.from_scipy(sparse.csr_array(with_loops)).matmul(confidence[:, None])
+    around = Csr.from_scipy(closed).matmul(confidence[:, None])
     above = confidence[:, None] - around / torch.tensor(graph.degree)[:, None]
     parts = [
         glorot([generator], classes, GATS_HEADS)[0],

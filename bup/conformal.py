@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bup.errors import BupError
-from bup.graph import Graph, neighbour_mean
+from bup.graph import Graph
+from bup.operators import neighbour_mean
 from bup.splits import Split
 
 RULES = {

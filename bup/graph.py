@@ -264,14 +264,6 @@ def _frozen_csr(matrix: sparse.csr_array) -> sparse.csr_array:
     return matrix
 
 
-def neighbour_mean(graph: Graph) -> sparse.csr_array:
-    """D^-1 A, without self-loops; a node without neighbours keeps its own value."""
-    links = np.asarray(graph.adjacency.sum(axis=1)).ravel()
-    alone = sparse.diags_array((links == 0).astype(np.float64))
-    mean = sparse.diags_array(1 / np.maximum(links, 1)) @ graph.adjacency
-    return sparse.csr_array(mean + alone)
-
-
 def describe(graph: Graph) -> dict[str, Any]:
     """A graph's figures as plain values: size, classes, degrees, homophily, components."""
     dense = isinstance(graph.features, np.ndarray)

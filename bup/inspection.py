@@ -7,21 +7,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from bup import likelihood, propagation
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
-from bup.methods import bup as bup_method
-from bup.methods import settings_of
-from bup.propagation import Shares, paper_factor
+from bup.methods import METHODS, find
+from bup.propagation import Formula, Shares
+from bup.receptive import Inputs
 from bup.results import Result
-from bup.training import Inputs
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """A node's message and where it comes from; the variances include a fitted scale."""
+    """A node's message and where it comes from, before any calibration of its probabilities."""
 
     node: int
     mean: np.ndarray  # [c]
@@ -30,56 +27,56 @@ class Inspection:
     low: np.ndarray  # [c] credible interval of each probability
     high: np.ndarray  # [c]
     level: float
-    steps: tuple[Shares, ...]  # one per propagation step, over the hidden dimensions
-    factor: float | None  # the paper's topological factor of this node; None under other rules
+    steps: tuple[Shares, ...] = ()  # one per propagation step, over the hidden dimensions
+    formula: Formula | None = None
 
 
 def inspect(
     graph: Graph, result: Result, node: int, level: float = 0.9, inputs: Inputs | None = None
 ) -> Inspection:
-    """Everything about one node's message; the graph may differ from the one trained on.
+    """Everything about one node's message; the graph's links may differ from those trained on.
 
-    Only the node's neighbourhood is computed; who asks often keeps ``inputs`` of the graph.
+    Only the node's neighbourhood is computed; who asks often keeps ``inputs`` of the graph. Methods
+    that cannot trace a message back say what they have stored of it.
     """
-    if result.var is None:
+    explains = find(result.spec.method).explains
+    if explains.chances is None or result.mean is None or result.var is None:
+        able = ", ".join(m.name for m in METHODS.values() if m.explains.intervals)
         raise BupError(
             f"{result.spec.method} gives its messages no variance: there is nothing to explain; "
-            "choose bup"
+            f"choose one of {able}"
         )
-    s = settings_of(result.spec)
-    parameters = {name: torch.from_numpy(array)[None] for name, array in result.weights.items()}
-    factor = paper_factor(graph, s.lam)
-    near = np.concatenate([[node], graph.neighbours(node)])
-    field = (inputs or Inputs.of(graph)).field([near])
-    scale = result.figures.get("variance_scale", 1.0)
-    with torch.no_grad():
-        m = bup_method.messages(parameters, field, s, torch.from_numpy(factor).float())
-        mean, var = m.mean[:1], scale * m.var[:1]
-        probs = likelihood.class_probabilities(mean, var, rule=s.prediction)
-        spread = likelihood.probability_distribution(mean, var, level=level)
-    steps = []
-    for nodes, layer in zip(_rows_of_layers(field, s.propagation), m.layers, strict=True):
-        before = np.zeros((graph.num_nodes, layer.before.shape[1]), dtype=np.float32)
-        before[nodes] = layer.before.numpy()
-        strength = (s.lam, s.evidence_weight, s.evidence_noise)
-        steps.append(propagation.explain(graph, node, before, s.propagation, *strength))
-    return Inspection(
-        node=node,
-        mean=mean[0].numpy(),
-        var=var[0].numpy(),
-        probs=probs[0].numpy(),
-        low=spread.low[0].numpy(),
-        high=spread.high[0].numpy(),
-        level=level,
-        steps=tuple(steps),
-        factor=float(factor[node]) if s.propagation == "paper" else None,
-    )
+    mean, var = result.mean[[node]], result.var[[node]]
+    steps: tuple[Shares, ...] = ()
+    formula = None
+    if explains.trace is not None:
+        near = np.append(node, graph.neighbours(node))
+        traced = explains.trace(graph, result, near, inputs or Inputs.of(graph))
+        mean, var = traced.mean[:1], traced.var[:1]
+        steps = tuple(
+            traced.propagation.shares(node, _everywhere(graph, step.start, step.before))
+            for step in traced.steps
+        )
+        formula = traced.propagation.formula(node, steps)
+    probs, low, high = (part[0] for part in explains.chances(result, mean, var, level))
+    return Inspection(node, mean[0], var[0], probs, low, high, level, steps, formula)
 
 
-def _rows_of_layers(field: bup_method.Field, rule: str) -> tuple[np.ndarray, np.ndarray]:
-    """The nodes whose variances the two propagation steps start from."""
-    local = rule in ("paper", "none")
-    return (field.targets[0], field.targets[0]) if local else (field.outer[0], field.inner[0])
+def _everywhere(graph: Graph, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values [n, k] that are zero where nothing is known of a node."""
+    spread = np.zeros((graph.num_nodes, values.shape[1]), dtype=values.dtype)
+    spread[nodes] = values
+    return spread
+
+
+def layer_stds(graph: Graph, result: Result, inputs: Inputs) -> list[np.ndarray]:
+    """Root mean variance [n] of the hidden message before, between and after propagation steps."""
+    trace = find(result.spec.method).explains.trace
+    if trace is None:
+        raise BupError(f"{result.spec.method} has no layers of variance: choose bup")
+    steps = trace(graph, result, np.arange(graph.num_nodes), inputs).steps
+    variances = [steps[0].before, *(step.after for step in steps)]
+    return [np.sqrt(var.mean(axis=1)) for var in variances]
 
 
 def with_links(

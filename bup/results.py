@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bup import conformal, metrics
+from bup import conformal, metrics, scores
 from bup.conformal import Sets, conformal_sets
 from bup.files import DamagedFile, Packed
 from bup.graph import Graph
@@ -27,10 +27,10 @@ class Result:
     mean: np.ndarray | None  # [n, c] message means (for methods without variance: the outputs)
     var: np.ndarray | None  # [n, c] message variances
     history: Mapping[str, list[float]]  # loss, validation_nll, validation_accuracy per epoch
-    best_epoch: int  # the one that was kept, counting from 1
+    kept_epoch: int  # counting from 1
     seconds: float
     weights: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
-    figures: Mapping[str, float] = field(default_factory=dict)  # what the method fitted besides
+    constants: Mapping[str, float] = field(default_factory=dict)  # fitted, e.g. a temperature
     own_scores: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # [n] each
 
     @property
@@ -39,16 +39,15 @@ class Result:
         return np.array(self.split.classes)[self.probs.argmax(axis=1)]
 
     def scores(self) -> dict[str, np.ndarray]:
-        """Uncertainty scores [n] by name; higher always means less certain."""
-        scores = {
-            "confidence": 1 - metrics.confidence(self.probs),
-            "prob_std": -metrics.prob_std(self.probs),
-            "predictive_entropy": metrics.predictive_entropy(self.probs),
+        """Every score [n] by name, as it is read: a high confidence is a high number."""
+        return scores.derived(self.probs, self.var) | dict(self.own_scores)
+
+    def uncertainties(self) -> dict[str, np.ndarray]:
+        """The same, each turned so that higher means less certain."""
+        return {
+            name: scores.SCORES[name].uncertainty(values) if name in scores.SCORES else values
+            for name, values in self.scores().items()
         }
-        if self.var is not None:
-            scores["message_std"] = metrics.message_std(self.var)
-            scores["message_entropy"] = metrics.message_entropy(self.var)
-        return scores | dict(self.own_scores)
 
     def packed(self) -> Packed:
         arrays = {"probs": self.probs} | {f"weights.{k}": v for k, v in self.weights.items()}
@@ -58,9 +57,9 @@ class Result:
         arrays |= {"train": split.train, "validation": split.validation, "test": split.test}
         values = {
             "history": dict(self.history),
-            "best_epoch": self.best_epoch,
+            "kept_epoch": self.kept_epoch,
             "seconds": self.seconds,
-            "figures": dict(self.figures),
+            "constants": dict(self.constants),
             "classes": split.classes,
             "left_out": split.left_out,
         }
@@ -84,10 +83,10 @@ class Result:
                 mean=arrays.get("mean"),
                 var=arrays.get("var"),
                 history=values["history"],
-                best_epoch=values["best_epoch"],
+                kept_epoch=values["kept_epoch"],
                 seconds=values["seconds"],
                 weights=_group(arrays, "weights."),
-                figures=values["figures"],
+                constants=values["constants"],
                 own_scores=_group(arrays, "scores."),
             )
         except (KeyError, TypeError) as error:
@@ -105,9 +104,7 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
     (``true`` is empty where unknown), ``part`` (train, validation, test or unused), ``ood``,
     ``correct`` (for labelled nodes of a learned class, else missing), ``degree``, ``distance``
     (links to the nearest training node) and ``mean_distance`` (mean over reachable training nodes),
-    both missing where there is no path, then ``confidence``, ``prob_std``, ``predictive_entropy``
-    and, where messages have a variance, ``message_std`` and ``message_entropy``; last, the
-    method's own scores.
+    both missing where there is no path, then every score.
     """
     split, names = result.split, np.array([*graph.class_names, ""])
     part = np.full(graph.num_nodes, "unused", dtype=object)
@@ -129,14 +126,8 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
         "degree": graph.degree,
         "distance": np.ma.filled(graph.nearest_hops(split.train).astype(float), np.nan),
         "mean_distance": np.ma.filled(graph.mean_hops(split.train), np.nan),
-        "confidence": metrics.confidence(result.probs),
-        "prob_std": metrics.prob_std(result.probs),
-        "predictive_entropy": metrics.predictive_entropy(result.probs),
     }
-    if result.var is not None:
-        columns["message_std"] = metrics.message_std(result.var)
-        columns["message_entropy"] = metrics.message_entropy(result.var)
-    return pd.DataFrame(columns | dict(result.own_scores))
+    return pd.DataFrame(columns | result.scores())
 
 
 def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
@@ -154,10 +145,10 @@ def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
     known = split.test[~ood]
     probs, targets = result.probs[known], split.targets(graph.labels[known])
     wrong = ~metrics.hits(probs, targets)
-    scores = result.scores()
+    uncertainties = result.uncertainties()
     report: dict[str, Any] = {
         "test": metrics.summary(probs, targets, bins) | {"nodes": len(known)},
-        "errors": {name: _detection(score[known], wrong) for name, score in scores.items()}
+        "errors": {name: _detection(score[known], wrong) for name, score in uncertainties.items()}
         if 0 < wrong.sum() < len(wrong)
         else {},
         "conformal": {
@@ -176,14 +167,16 @@ def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
                 "out": float(confidence[unknown].mean()),
             },
             "prob_std": {"in": float(spread[known].mean()), "out": float(spread[unknown].mean())},
-            "scores": {name: _detection(score[split.test], ood) for name, score in scores.items()},
+            "scores": {
+                name: _detection(score[split.test], ood) for name, score in uncertainties.items()
+            },
         }
     if result.var is not None:
         distance = graph.mean_hops(split.train)
         report["structure"] = {
             name: {
-                "degree": _correlation(graph.degree, scores[name]),
-                "distance": _correlation(distance, scores[name]),
+                "degree": _correlation(graph.degree, uncertainties[name]),
+                "distance": _correlation(distance, uncertainties[name]),
             }
             for name in ("message_std", "message_entropy")
         }

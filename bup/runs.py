@@ -95,17 +95,17 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
             mean=f.mean,
             var=f.var,
             history=f.history,
-            best_epoch=f.best_epoch,
+            kept_epoch=f.kept_epoch,
             seconds=seconds,
             weights=f.weights,
-            figures=f.figures,
+            constants=f.constants,
             own_scores=f.scores,
         )
         for spec, split, f in zip(specs, splits, fitted, strict=True)
     ]
 
 
-def stored(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
+def load(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
     """The result of a run if the store holds a sound one."""
     spec = methods.complete(spec)
     packed = (store or Store()).load(spec, graph.digest)
@@ -115,7 +115,7 @@ def stored(spec: Spec, graph: Graph, store: Store | None = None) -> Result | Non
         return None
 
 
-def keep(result: Result, graph: Graph, store: Store | None = None) -> None:
+def save(result: Result, graph: Graph, store: Store | None = None) -> None:
     """Put a result in the store."""
     packed = result.packed()
     (store or Store()).save(result.spec, packed.arrays, packed.values, graph.digest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 from bup.errors import BupError
@@ -18,10 +18,11 @@ def setting(
     help: str,
     low: float | None = None,
     high: float | None = None,
-    choices: Sequence[str] | Mapping[str, str] = (),
+    choices: Collection[str] = (),
 ) -> Any:
     """A dataclass field with what the command line and the app need to offer and check it."""
-    metadata = {"help": help, "low": low, "high": high, "choices": tuple(choices)}
+    # The choices as they are given: a table that grows later is offered whole.
+    metadata = {"help": help, "low": low, "high": high, "choices": choices}
     return dataclasses.field(default=default, metadata=metadata)
 
 

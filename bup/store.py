@@ -15,7 +15,7 @@ from bup.errors import BupError
 from bup.files import DamagedFile, Packed
 from bup.spec import Spec
 
-VERSION = 1
+VERSION = 2
 """Raise it when the meaning of a stored result changes: older files are then set aside."""
 
 log = logging.getLogger(__name__)

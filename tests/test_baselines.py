@@ -11,12 +11,13 @@ from scipy.stats import beta, entropy, kstest, logistic
 from torch.distributions import Kumaraswamy, RelaxedBernoulli
 
 import bup
-from bup.graph import Graph, neighbour_mean
+from bup.graph import Graph
+from bup.operators import neighbour_mean
 from bup.methods import drop, energy, gcn, gebm, ggp, gpn, sgcn, vgcn
-from bup.scores import SAMPLED, sample_scores
+from bup.scores.samples import SAMPLED, sample_scores
 from bup.sparse import Csr
 from bup.splits import Split
-from bup.training import normalised_links
+from bup.operators import normalised_links
 
 
 def generator(seed: int = 0) -> torch.Generator:

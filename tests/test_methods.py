@@ -17,7 +17,8 @@ from bup.methods.gcn import gcn_output
 from bup.propagation import RULES, paper_factor
 from bup.results import Result
 from bup.splits import Split
-from bup.training import Inputs, Progress
+from bup.receptive import Inputs
+from bup.training import Progress
 
 SHORT = {"epochs": 8}
 ONE_BY_ONE = ("bbde", "bbgdc", "ggp", "vgcn")

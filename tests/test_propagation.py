@@ -19,7 +19,7 @@ from bup.propagation import (
     reduction_shares,
 )
 from bup.sparse import Csr
-from bup.training import gcn_kernel
+from bup.operators import gcn_kernel
 
 
 def graph_of(pairs, n) -> Graph:

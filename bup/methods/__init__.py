@@ -12,8 +12,8 @@ from bup.calibration import CALIBRATORS
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.methods import (
+    beta_bernoulli,
     bup,
-    drop,
     energy,
     ensemble,
     gcn,
@@ -36,8 +36,8 @@ METHODS: dict[str, Method] = {
         bup.METHOD,
         gcn.METHOD,
         vgcn.METHOD,
-        drop.BBGDC,
-        drop.BBDE,
+        beta_bernoulli.BBGDC,
+        beta_bernoulli.BBDE,
         ggp.METHOD,
         mc_dropout.METHOD,
         ensemble.METHOD,
@@ -105,6 +105,6 @@ def calibrated(fitted: Fitted, name: str, graph: Graph, split: Split, seed: int)
     scores = fitted.mean if fitted.var is None else None
     if scores is None:
         scores = np.log(fitted.probs.clip(1e-30))
-    logits, figures = CALIBRATORS[name].fit(graph, torch.from_numpy(scores), split, seed)
+    logits, constants = CALIBRATORS[name].fit(graph, torch.from_numpy(scores), split, seed)
     probs = logits.softmax(-1).numpy()
-    return dataclasses.replace(fitted, probs=probs, figures={**fitted.figures, **figures})
+    return dataclasses.replace(fitted, probs=probs, constants={**fitted.constants, **constants})

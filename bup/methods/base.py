@@ -1,22 +1,26 @@
-"""What a method is, what it gives back, and what all networks among them share."""
+"""What a method is, what it gives back, and what it can say of a node."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from bup.calibration import CALIBRATORS
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.scores import COMMON, Score
+from bup.propagation import Propagation
+from bup.receptive import Inputs
+from bup.scores import Score
 from bup.settings import setting
 from bup.splits import Split
-from bup.training import Field, Inputs, Network, OnEpoch, Schedule, Task, Trained, train
+from bup.training import OnEpoch, Schedule, Trained
+
+if TYPE_CHECKING:
+    from bup.results import Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +29,11 @@ class Fitted:
 
     probs: np.ndarray  # [n, c]
     history: Mapping[str, list[float]]
-    best_epoch: int
+    kept_epoch: int  # counting from 1
     mean: np.ndarray | None = None  # [n, c] the message before it becomes a probability
     var: np.ndarray | None = None  # [n, c] for methods whose messages have a variance
     weights: Mapping[str, np.ndarray] = field(default_factory=dict)
-    figures: Mapping[str, float] = field(default_factory=dict)  # e.g. a fitted temperature
+    constants: Mapping[str, float] = field(default_factory=dict)  # e.g. a fitted temperature
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)  # [n] each, see Method.scores
 
     @classmethod
@@ -39,22 +43,74 @@ class Fitted:
         probs: Tensor,
         mean: Tensor | None = None,
         var: Tensor | None = None,
-        figures: Mapping[str, float] | None = None,
+        constants: Mapping[str, float] | None = None,
         scores: Mapping[str, Tensor] | None = None,
     ) -> Fitted:
         return cls(
             probs=probs.numpy(),
             history=trained.history,
-            best_epoch=trained.best_epoch,
+            kept_epoch=trained.kept_epoch,
             mean=None if mean is None else mean.numpy(),
             var=None if var is None else var.numpy(),
             weights={name: tensor[0].numpy() for name, tensor in trained.parameters.items()},
-            figures=figures or {},
+            constants=constants or {},
             scores={name: score.numpy() for name, score in (scores or {}).items()},
         )
 
 
 Fit = Callable[[Graph, Sequence[Split], Sequence[int], Any, OnEpoch | None], list[Fitted]]
+
+
+class Step(NamedTuple):
+    """A propagation step of a trained model: variances of a hidden message before and after it."""
+
+    start: np.ndarray  # the nodes that ``before`` is about
+    before: np.ndarray  # [start, k]
+    to: np.ndarray  # the nodes that ``after`` is about
+    after: np.ndarray  # [to, k]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """How the messages of some nodes came about."""
+
+    mean: np.ndarray  # [nodes, c]
+    var: np.ndarray  # [nodes, c]
+    steps: tuple[Step, ...]
+    propagation: Propagation
+
+
+class Chances(NamedTuple):
+    """The class probabilities of a message, and how unsure they are themselves."""
+
+    probs: np.ndarray  # [nodes, c]
+    low: np.ndarray  # [nodes, c], the ends of a central interval
+    high: np.ndarray
+
+
+@dataclass(frozen=True)
+class Explains:
+    """What a method can say of a node beside its class probabilities; pages ask this."""
+
+    variance: bool = False  # its messages have one
+    chances: Callable[[Result, np.ndarray, np.ndarray, float], Chances] | None = None
+    """From a run and messages (mean, var) [nodes, c]: probabilities with an interval of a level."""
+    trace: Callable[[Graph, Result, np.ndarray, Inputs], Trace] | None = None
+    """The messages of some nodes under a run's weights; the graph's links may have changed."""
+
+    @property
+    def intervals(self) -> bool:
+        return self.chances is not None
+
+    @property
+    def shares(self) -> bool:
+        """What every neighbour did to a node's variance."""
+        return self.trace is not None
+
+    @property
+    def what_if(self) -> bool:
+        """What another link would change."""
+        return self.trace is not None and self.chances is not None
 
 
 @dataclass(frozen=True)
@@ -66,7 +122,8 @@ class Method:
     explanation: str  # two sentences for people
     settings: type
     fit: Fit
-    scores: tuple[Score, ...] = ()  # its own, beside those of its class probabilities
+    scores: tuple[Score, ...] = ()  # those to go by first, and those that only it has
+    explains: Explains = Explains()
     most_nodes: int | None = None  # it refuses larger graphs ...
     limit_reason: str = ""  # ... because of this
     draws_answers: bool = False  # predictions are averages over random draws, not a function
@@ -80,10 +137,6 @@ class Method:
     def side_by_side(self) -> bool:
         """Several seeds train together in less time than one after the other."""
         return not isinstance(self.fit, _OneByOne)
-
-    @property
-    def every_score(self) -> tuple[Score, ...]:
-        return (*COMMON, *self.scores)
 
     def check(self, graph: Graph) -> None:
         """Refuse a graph that the method cannot take."""
@@ -104,21 +157,6 @@ class MethodSettings:
         "Adjust the class probabilities afterwards, on the validation nodes.",
         choices=("none", *CALIBRATORS),
     )
-
-
-@dataclass(frozen=True)
-class NetworkSettings(MethodSettings):
-    """What every network is asked: its width, its regularisation, how long to train it."""
-
-    hidden: int = setting(64, "Width of the hidden layer.", low=1, high=1024)
-    dropout: float = setting(0.5, "Share of inputs dropped in training.", low=0, high=0.95)
-    learning_rate: float = setting(0.01, "Step size of Adam.", low=1e-6, high=1)
-    weight_decay: float = setting(5e-4, "Pull of first-layer weights to zero.", low=0, high=1)
-    epochs: int = setting(400, "Epochs at most.", low=1, high=10_000)
-    patience: int = setting(40, "Epochs without improvement before stopping.", low=1, high=10_000)
-
-    def schedule(self, keep: str = "best") -> Schedule:
-        return Schedule(self.epochs, self.patience, self.learning_rate, self.weight_decay, keep)
 
 
 NEVER = 10**6
@@ -146,32 +184,6 @@ class PacedSettings(MethodSettings):
             epochs=self.epochs or pace.epochs,
             learning_rate=self.learning_rate or pace.learning_rate,
         )
-
-
-Finish = Callable[[Trained, Field, Split, int], Fitted]
-"""Turns what was learned into a result, given the field of all nodes, the split and the seed."""
-
-
-def fit_network(
-    graph: Graph,
-    splits: Sequence[Split],
-    seeds: Sequence[int],
-    schedule: Schedule,
-    on_epoch: OnEpoch | None,
-    make: Callable[[Task, Sequence[torch.Generator]], Network],
-    finish: Finish,
-) -> list[Fitted]:
-    """Train a network for every seed, side by side."""
-    inputs = Inputs.of(graph)
-    task = Task.of(graph, inputs, splits)
-    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-    trained = train(make(task, generators), schedule, generators, on_epoch)
-    everything = inputs.everything()
-    with torch.no_grad():
-        return [
-            finish(outcome, everything, split, seed)
-            for outcome, split, seed in zip(trained, splits, seeds, strict=True)
-        ]
 
 
 FitOne = Callable[[Graph, Split, int, Any, OnEpoch | None], Fitted]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,44 +15,40 @@ from torch.nn.functional import softplus
 from bup import likelihood
 from bup.calibration import CALIBRATORS, Held, fit_scale
 from bup.graph import Graph
+from bup.layers import glorot, per_seed_product, per_seed_rows
 from bup.methods import gcn
-from bup.methods.base import Fitted, Method, NetworkSettings, fit_network
-from bup.propagation import RULES, SMALLEST_LAM, evidence_variance, paper_factor
-from bup.scores import MESSAGE
-from bup.settings import setting
+from bup.methods.base import Chances, Explains, Fitted, Method, Step, Trace
+from bup.methods.network import NetworkSettings, Task, fit_network
+from bup.propagation import RULES, Propagation, Rule
+from bup.receptive import Inputs, ReceptiveField
+from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
+from bup.settings import checked, setting
 from bup.splits import Split
-from bup.training import (
-    Field,
-    Inputs,
-    OnEpoch,
-    Parameters,
-    Task,
-    Trained,
-    glorot,
-    per_seed_product,
-    per_seed_rows,
-)
+from bup.training import OnEpoch, Parameters, Trained
+
+if TYPE_CHECKING:
+    from bup.results import Result
 
 SMALLEST_VARIANCE = 1e-6
 
+LAYERS = {
+    "simple": "One map from words to variances below, a weighted mean of them above, nothing "
+    "between the propagation steps.",
+    "paper": "The paper's: a map and an activation after every propagation step.",
+}
+
 
 @dataclass(frozen=True)
-class Settings(NetworkSettings):
+class OwnSettings(NetworkSettings):
     # Chosen by ``bup reproduce sweep``, on validation nodes only.
     dropout: float = setting(0.8, "Share of inputs dropped in training.", low=0, high=0.95)
     weight_decay: float = setting(0.01, "Pull of first-layer weights to zero.", low=0, high=1)
     propagation: str = setting("paper", "How variance travels along links.", choices=RULES)
-    lam: float = setting(
-        1.0,
-        "Strength of the paper's rule: the larger, the weaker the correlation between neighbours.",
-        low=SMALLEST_LAM,
-        high=1000,
-    )
-    evidence_weight: float = setting(
-        1.0, "How much a neighbour counts under evidence propagation.", low=0, high=1000
-    )
-    evidence_noise: float = setting(
-        1.0, "How far linked messages may differ under evidence propagation.", low=1e-6, high=1e6
+    layers: str = setting(
+        "simple",
+        "How variances pass from layer to layer: as the paper writes it, with a map and an "
+        "activation in each, or with none between the steps.",
+        choices=LAYERS,
     )
     loss: str = setting("erf", "Likelihood that training maximises.", choices=likelihood.RULES)
     prediction: str = setting(
@@ -64,70 +61,81 @@ class Settings(NetworkSettings):
         choices=("none", "variance", *CALIBRATORS),
     )
 
+    @property
+    def rule(self) -> Rule:
+        return RULES[self.propagation]
 
-class Layer(NamedTuple):
-    """One propagation step: the variances before and after conditioning on the neighbours."""
 
-    before: Tensor
-    after: Tensor
+# Fields come in the reverse order of the bases: the method's own first, then rule by rule.
+_OF_RULES = dict.fromkeys(rule.settings for rule in reversed(RULES.values()))
+Settings: Any = dataclasses.make_dataclass(
+    "Settings", (), bases=(*_OF_RULES, OwnSettings), frozen=True
+)
+"""The method's own settings and those of every rule."""
 
 
 class Messages(NamedTuple):
     mean: Tensor  # [targets, c]
     var: Tensor  # [targets, c]
-    layers: tuple[Layer, Layer]
+    steps: tuple[tuple[Tensor, Tensor], ...]  # variances before and after each layer's step
 
 
 def initial_parameters(
-    words: int, classes: int, s: Settings, generators: Sequence[torch.Generator]
+    words: int, classes: int, s: OwnSettings, generators: Sequence[torch.Generator]
 ) -> Parameters:
-    return gcn.initial_parameters(words, s.hidden, classes, generators) | {
+    p = gcn.initial_parameters(words, s.hidden, classes, generators) | {
         "var_1": glorot(generators, words, s.hidden),
         "var_bias": torch.zeros(len(generators), s.hidden),
-        "var_2": torch.zeros(len(generators), s.hidden, classes),
     }
+    if s.layers == "paper":
+        return p | {
+            "var_hidden": glorot(generators, s.hidden, s.hidden),
+            "var_2": glorot(generators, s.hidden, classes),
+        }
+    return p | {"var_2": torch.zeros(len(generators), s.hidden, classes)}
 
 
 def messages(
     p: Parameters,
-    field: Field,
-    s: Settings,
-    factor: Tensor,
+    field: ReceptiveField,
+    s: OwnSettings,
+    propagation: Propagation,
     generators: Sequence[torch.Generator] | None = None,
 ) -> Messages:
-    r"""The messages of a field's targets; ``generators`` switch dropout on.
+    r"""The Gaussian messages of a field's targets, Eq. (3): N(mean, diag(var)).
 
     mean = K relu(K X W_1) W_2
-    var_0 = softplus(X V_1 + b), then two propagation steps, then var = cond_var softmax(V_2)
+    var_0 = softplus(X V_1 + b), then a propagation step in each of the two layers
 
-    No weight on a variance is negative, so more variance below is never less above; and each
-    class's variance is a weighted mean of the hidden ones, because a free scale would let training
-    shrink all variances instead of learning them. ``factor`` [n] is the paper's rule.
+    Between and after the steps, ``layers=paper`` maps variances by ``next_variance``. ``simple``
+    passes them on as they are, and ends in var = cond_var softmax(V_2): no weight on a variance is
+    negative, so more variance below is never less above; and each class's variance is a weighted
+    mean of the hidden ones, because a free scale would let training shrink all variances instead of
+    learning them. ``generators`` switch dropout on.
     """
     mean = gcn.gcn_output(p, field, s.dropout, generators)
-
-    local = s.propagation in ("paper", "none")  # a node's variance needs no other node's
-    rows, nodes = (field.target_words, field.targets) if local else (field.outer_words, field.outer)
+    reads = s.rule.reads_neighbours
+    hops, rows = (field.hops, field.outer_words) if reads else (field.staying, field.target_words)
     words = gcn.words_product(rows, p["var_1"], s.dropout, generators)
-    before_1 = softplus(words + per_seed_rows(p["var_bias"], [len(n) for n in nodes]))
-    if s.propagation == "paper":
-        here = factor[field.target_nodes, None]
-        after_1 = before_2 = before_1 * here
-        after_2 = before_2 * here
-    elif s.propagation == "none":
-        after_1 = before_2 = after_2 = before_1
-    elif s.propagation == "gcn":
-        after_1 = before_2 = field.kernel_1.matmul(before_1)
-        after_2 = field.kernel_2.matmul(before_2)
-    else:
-        strength = s.evidence_weight, s.evidence_noise
-        own = before_1[field.inner_in_outer]
-        after_1 = before_2 = evidence_variance(own, before_1, field.links_1, *strength)
-        own = before_2[field.targets_in_inner]
-        after_2 = evidence_variance(own, before_2, field.links_2, *strength)
-    targets = [len(n) for n in field.targets]
-    var = per_seed_product(after_2, targets, p["var_2"].softmax(dim=1)) + SMALLEST_VARIANCE
-    return Messages(mean, var, (Layer(before_1, after_1), Layer(before_2, after_2)))
+    before = softplus(words + per_seed_rows(p["var_bias"], [len(n) for n in hops[0].start]))
+    steps = []
+    for layer, (hop, weights) in enumerate(zip(hops, ("var_hidden", "var_2"), strict=True), 1):
+        acts = layer in s.rule.layers
+        after = propagation.step(before, hop) if acts else hop.own(before)
+        steps.append((before, after))
+        counts = [len(n) for n in hop.to]
+        before = next_variance(after, counts, p[weights]) if s.layers == "paper" else after
+    if s.layers == "simple":
+        before = per_seed_product(before, counts, p["var_2"].softmax(dim=1))
+    return Messages(mean, before + SMALLEST_VARIANCE, tuple(steps))
+
+
+def next_variance(cond_var: Tensor, counts: Sequence[int], weights: Tensor) -> Tensor:
+    r"""From layer to layer, Eq. (6): var'(i) = a(var(i | N(i)) W_var).
+
+    The activation is softplus, because a variance is positive; the weights may have any sign.
+    """
+    return softplus(per_seed_product(cond_var, counts, weights))
 
 
 def log_probability(mean: Tensor, var: Tensor, labels: Tensor, rule: str) -> Tensor:
@@ -141,17 +149,19 @@ def log_probability(mean: Tensor, var: Tensor, labels: Tensor, rule: str) -> Ten
 class _Network:
     decayed: tuple[str, ...] = ("mean_1", "var_1")
 
-    def __init__(self, task: Task, s: Settings, parameters: Parameters, factor: Tensor) -> None:
-        self.task, self.s, self.parameters, self.factor = task, s, parameters, factor
+    def __init__(
+        self, task: Task, s: OwnSettings, parameters: Parameters, propagation: Propagation
+    ) -> None:
+        self.task, self.s, self.parameters, self.propagation = task, s, parameters, propagation
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
-        m = messages(self.parameters, self.task.train, self.s, self.factor, generators)
+        m = messages(self.parameters, self.task.train, self.s, self.propagation, generators)
         labels = self.task.train_labels
         log_lik = likelihood.log_likelihood(m.mean, m.var, labels, rule=self.s.loss, check=False)
         return self.task.seed_means(-log_lik)
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        m = messages(self.parameters, self.task.validation, self.s, self.factor)
+        m = messages(self.parameters, self.task.validation, self.s, self.propagation)
         labels = self.task.validation_labels
         nll = -log_probability(m.mean, m.var, labels, self.s.prediction)
         return self.task.seed_means(nll), self.task.seed_means(m.mean.argmax(-1) == labels)
@@ -161,18 +171,18 @@ def fit(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: Settings,
+    s: OwnSettings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
-    factor = torch.from_numpy(paper_factor(graph, s.lam)).float()
+    propagation = s.rule.on(graph, s, splits)
 
     def make(task: Task, generators: Sequence[torch.Generator]) -> _Network:
         p = initial_parameters(graph.num_features, task.classes, s, generators)
-        return _Network(task, s, p, factor)
+        return _Network(task, s, p, propagation)
 
-    def finish(trained: Trained, everything: Field, split: Split, seed: int) -> Fitted:
-        mean, var, _ = messages(trained.parameters, everything, s, factor)
-        figures = {}
+    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
+        mean, var, _ = messages(trained.parameters, everything, s, propagation)
+        constants = {}
         if s.calibrate == "variance":
             held = Held.of(graph, split)
 
@@ -181,24 +191,40 @@ def fit(
                 log_lik = log_probability(mean[held.nodes], held_var, held.labels, s.prediction)
                 return -log_lik.mean().item()
 
-            figures["variance_scale"] = fit_scale(nll)
-            var = figures["variance_scale"] * var
+            constants["variance_scale"] = fit_scale(nll)
+            var = constants["variance_scale"] * var
         probs = likelihood.class_probabilities(mean, var, rule=s.prediction)
-        return Fitted.of(trained, probs, mean, var, figures)
+        return Fitted.of(trained, probs, mean, var, constants)
 
     return fit_network(graph, splits, seeds, s.schedule(), on_epoch, make, finish)
 
 
-def trace(graph: Graph, weights: Mapping[str, np.ndarray], s: Settings) -> Messages:
-    """All nodes' messages under trained weights, every propagation step included.
-
-    The graph may be another than the one trained on (a link added or removed), with the same words
-    and classes. The variances are those before ``calibrate``.
-    """
-    parameters = {name: torch.from_numpy(array)[None] for name, array in weights.items()}
-    factor = torch.from_numpy(paper_factor(graph, s.lam)).float()
+def trace(graph: Graph, result: Result, nodes: np.ndarray, inputs: Inputs) -> Trace:
+    """The messages of some nodes under a run's weights, every propagation step included."""
+    s = checked(Settings, dict(result.spec.settings), result.spec.method)
+    parameters = {name: torch.from_numpy(array)[None] for name, array in result.weights.items()}
+    propagation = s.rule.on(graph, s, [result.split])
+    whole = len(nodes) == graph.num_nodes
+    field = inputs.everything() if whole else inputs.field([nodes])
     with torch.no_grad():
-        return messages(parameters, Inputs.of(graph).everything(), s, factor)
+        m = messages(parameters, field, s, propagation)
+    hops = field.hops if s.rule.reads_neighbours else field.staying
+    steps = tuple(
+        Step(hop.start[0], before.numpy(), hop.to[0], after.numpy())
+        for layer, (hop, (before, after)) in enumerate(zip(hops, m.steps, strict=True), 1)
+        if layer in s.rule.layers
+    )
+    scale = result.constants.get("variance_scale", 1.0)
+    return Trace(m.mean.numpy(), (scale * m.var).numpy(), steps, propagation)
+
+
+def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
+    """Probabilities as the run makes them of messages, with the interval of the exact ones."""
+    rows = torch.from_numpy(mean), torch.from_numpy(var)
+    rule = str(dict(result.spec.settings)["prediction"])
+    probs = likelihood.class_probabilities(*rows, rule=rule)
+    spread = likelihood.probability_distribution(*rows, level=level)
+    return Chances(probs.numpy(), spread.low.numpy(), spread.high.numpy())
 
 
 METHOD = Method(
@@ -209,5 +235,6 @@ METHOD = Method(
     "so a doubtful message cannot give a confident answer.",
     settings=Settings,
     fit=fit,
-    scores=MESSAGE,
+    scores=(MESSAGE_STD, MESSAGE_ENTROPY),
+    explains=Explains(variance=True, chances=chances, trace=trace),
 )

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from bup.graph import Graph, neighbour_mean
+from bup.graph import Graph
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
+from bup.operators import neighbour_mean
+from bup.receptive import ReceptiveField
 from bup.scores import Score
 from bup.settings import setting
 from bup.splits import Split
-from bup.training import Field, OnEpoch, Trained
+from bup.training import OnEpoch, Trained
 
 STEPS = 2
 KEEP = 0.5
@@ -40,7 +42,7 @@ def fit(
     s: Settings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
-    def finish(trained: Trained, everything: Field, split: Split, seed: int) -> Fitted:
+    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
         output = gcn.gcn_output(trained.parameters, everything)
         alone = -output.logsumexp(-1)
         scores = {"energy": torch.from_numpy(spread(alone.numpy(), graph)), "own_energy": alone}

@@ -12,7 +12,7 @@ import torch
 from bup.graph import Graph
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
-from bup.scores import SAMPLED, sample_scores
+from bup.scores.samples import SAMPLED, sample_scores
 from bup.settings import setting
 from bup.splits import Split
 from bup.training import OnEpoch
@@ -51,7 +51,7 @@ def _joined(members: Sequence[Fitted]) -> Fitted:
     return Fitted(
         probs=probs.numpy(),
         history=history,
-        best_epoch=max(m.best_epoch for m in members),
+        kept_epoch=max(m.kept_epoch for m in members),
         scores={name: score.numpy() for name, score in scores.items()},
     )
 

@@ -10,21 +10,14 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from bup.graph import Graph
-from bup.methods.base import Finish, Fitted, Method, NetworkSettings, fit_network
+from bup.layers import Dropout, dropout_factors, glorot, per_seed_product
+from bup.methods.base import Fitted, Method
+from bup.methods.network import Finish, NetworkSettings, Task, fit_network
+from bup.receptive import ReceptiveField
 from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
-from bup.training import (
-    Dropout,
-    Field,
-    OnEpoch,
-    Parameters,
-    Task,
-    Trained,
-    dropout_factors,
-    glorot,
-    per_seed_product,
-)
+from bup.training import OnEpoch, Parameters, Trained
 
 
 @dataclass(frozen=True)
@@ -61,13 +54,16 @@ def words_product(
 
 def hidden_layer(
     p: Parameters,
-    field: Field,
+    field: ReceptiveField,
     dropout: float = 0.0,
     generators: Sequence[torch.Generator] | None = None,
 ) -> Tensor:
-    """relu(K X W_1) for a field's inner nodes [inner, hidden]; ``generators`` switch dropout on."""
+    """Message passing, Eq. (1): theta' = a(K theta W), here relu(K X W_1) [inner, hidden].
+
+    ``generators`` switch dropout on.
+    """
     words = words_product(field.outer_words, p["mean_1"], dropout, generators)
-    return field.kernel_1.matmul(words).relu()
+    return field.hops[0].kernel.matmul(words).relu()
 
 
 def dropped(
@@ -85,7 +81,7 @@ def dropped(
 
 def gcn_output(
     p: Parameters,
-    field: Field,
+    field: ReceptiveField,
     dropout: float = 0.0,
     generators: Sequence[torch.Generator] | None = None,
 ) -> Tensor:
@@ -93,11 +89,11 @@ def gcn_output(
     hidden = hidden_layer(p, field, dropout, generators)
     hidden = dropped(hidden, [len(nodes) for nodes in field.inner], dropout, generators)
     # Averaged before it is mapped: there are fewer targets than inner nodes.
-    around = field.kernel_2.matmul(hidden)
+    around = field.hops[1].kernel.matmul(hidden)
     return per_seed_product(around, [len(nodes) for nodes in field.targets], p["mean_2"])
 
 
-Output = Callable[[Parameters, Field, float, Sequence[torch.Generator] | None], Tensor]
+Output = Callable[[Parameters, ReceptiveField, float, Sequence[torch.Generator] | None], Tensor]
 
 
 class Classifier:
@@ -144,7 +140,7 @@ def fit(
     s: Settings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
-    def finish(trained: Trained, everything: Field, split: Split, seed: int) -> Fitted:
+    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
         output = gcn_output(trained.parameters, everything)
         return Fitted.of(trained, output.softmax(-1), mean=output)
 

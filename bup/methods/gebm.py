@@ -10,10 +10,12 @@ from torch import Tensor
 from bup.graph import Graph
 from bup.methods import energy, gcn
 from bup.methods.base import Fitted, Method
+from bup.operators import normalised_links
+from bup.receptive import ReceptiveField
 from bup.scores import Score
 from bup.sparse import Csr
 from bup.splits import Split
-from bup.training import Field, OnEpoch, Trained, normalised_links
+from bup.training import OnEpoch, Trained
 
 STEPS = 10
 SHARE = 0.5  # of a node's neighbours in its diffused value
@@ -65,7 +67,7 @@ def fit(
 ) -> list[Fitted]:
     links = Csr.from_scipy(normalised_links(graph))
 
-    def finish(trained: Trained, everything: Field, split: Split, seed: int) -> Fitted:
+    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
         output = gcn.gcn_output(trained.parameters, everything)
         hidden = gcn.hidden_layer(trained.parameters, everything)
         nodes = torch.from_numpy(split.train)

@@ -11,6 +11,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -21,12 +22,16 @@ from torch.distributions import kl_divergence
 
 from bup import likelihood
 from bup.graph import Graph
-from bup.methods.base import NEVER, Fitted, Method, PacedSettings, one_by_one
-from bup.scores import Score
+from bup.methods.base import NEVER, Chances, Explains, Fitted, Method, PacedSettings, one_by_one
+from bup.operators import walk
+from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
 from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
 from bup.training import OnEpoch, Parameters, Schedule, train
+
+if TYPE_CHECKING:
+    from bup.results import Result
 
 POWER = 3  # of the kernel (x . x' + offset)^3
 JITTER = 1e-5
@@ -199,8 +204,7 @@ def centres(words: sparse.csr_array, start: np.ndarray) -> Tensor:
 
 def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
     words = prepared_words(graph)
-    with_loops = sparse.csr_array(graph.adjacency + sparse.eye_array(graph.num_nodes))
-    means = sparse.csr_array(with_loops.multiply(1 / graph.degree[:, None]))
+    means = walk(graph)
     generator = torch.Generator().manual_seed(seed)
     offset = abs(5 + torch.randn(1, generator=generator).item())
     process = Process(centres(words, split.train), len(split.classes), offset)
@@ -219,17 +223,20 @@ def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoc
     return Fitted.of(
         trained,
         probs.float(),
-        figures={"offset": process.kernel.offset.item()},
-        scores={LATENT_STD.name: var.sqrt().mean(-1).float()},
+        mean.float(),
+        var.float(),
+        constants={"offset": process.kernel.offset.item()},
     )
 
 
-LATENT_STD = Score(
-    "latent_std",
-    "Std of the random functions",
-    "epistemic",
-    "Standard deviation of the node's mean of the random functions, averaged over classes.",
-)
+def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
+    """Probabilities of the largest h, its labels wrong at the error rate, with intervals."""
+    rows = torch.from_numpy(mean), torch.from_numpy(var)
+    found = likelihood.probability_distribution(*rows, level=level)
+    error_rate = float(dict(result.spec.settings)["error_rate"])  # type: ignore[arg-type]
+    parts = (robust(p, error_rate, mean.shape[-1]) for p in (found.mean, found.low, found.high))
+    return Chances(*(part.numpy() for part in parts))
+
 
 METHOD = Method(
     name="ggp",
@@ -239,5 +246,6 @@ METHOD = Method(
     "the functions; where there are none they stay uncertain, and so does the answer.",
     settings=Settings,
     fit=one_by_one(fit_one),
-    scores=(LATENT_STD,),
+    scores=(MESSAGE_STD, MESSAGE_ENTROPY),
+    explains=Explains(variance=True, chances=chances),
 )

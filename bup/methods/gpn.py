@@ -12,12 +12,15 @@ from torch.distributions import Dirichlet
 from torch.nn.functional import nll_loss, softplus
 
 from bup.graph import Graph
-from bup.methods.base import Fitted, Method, NetworkSettings, one_by_one
+from bup.layers import dropout_factors, glorot
+from bup.methods.base import Fitted, Method, one_by_one
+from bup.methods.network import NetworkSettings
+from bup.receptive import Inputs
 from bup.scores import Score
 from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
-from bup.training import Inputs, OnEpoch, Parameters, dropout_factors, glorot, train
+from bup.training import OnEpoch, Parameters, train
 
 LAYERS = 10  # of each class's flow
 STEPS, TELEPORT = 10, 0.1

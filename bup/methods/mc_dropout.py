@@ -10,10 +10,11 @@ import torch
 from bup.graph import Graph
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
-from bup.scores import SAMPLED, sample_scores
+from bup.receptive import ReceptiveField
+from bup.scores.samples import SAMPLED, sample_scores
 from bup.settings import setting
 from bup.splits import Split
-from bup.training import Field, OnEpoch, Trained
+from bup.training import OnEpoch, Trained
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ def fit(
     s: Settings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
-    def finish(trained: Trained, everything: Field, split: Split, seed: int) -> Fitted:
+    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
         # A generator of its own: how far training's has run depends on the other seeds.
         generators = [torch.Generator().manual_seed(seed)]
         passes = [

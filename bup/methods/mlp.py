@@ -9,11 +9,13 @@ import torch
 from torch import Tensor
 
 from bup.graph import Graph
+from bup.layers import per_seed_product
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
+from bup.receptive import ReceptiveField
 from bup.settings import setting
 from bup.splits import Split
-from bup.training import Field, OnEpoch, Parameters, Trained, per_seed_product
+from bup.training import OnEpoch, Parameters, Trained
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Settings(gcn.Settings):
 
 def mlp_output(
     p: Parameters,
-    field: Field,
+    field: ReceptiveField,
     dropout: float = 0.0,
     generators: Sequence[torch.Generator] | None = None,
 ) -> Tensor:
@@ -43,7 +45,7 @@ def fit(
     s: Settings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
-    def finish(trained: Trained, everything: Field, split: Split, seed: int) -> Fitted:
+    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
         output = mlp_output(trained.parameters, everything)
         return Fitted.of(trained, output.softmax(-1), mean=output)
 

@@ -12,11 +12,13 @@ from torch.distributions import Dirichlet, kl_divergence
 
 from bup.graph import Graph
 from bup.methods import gcn
-from bup.methods.base import Fitted, Method, NetworkSettings, one_by_one
+from bup.methods.base import Fitted, Method, one_by_one
+from bup.methods.network import NetworkSettings
+from bup.receptive import Inputs, ReceptiveField
 from bup.scores import Score
 from bup.settings import setting
 from bup.splits import Split
-from bup.training import Field, Inputs, OnEpoch, Parameters, train
+from bup.training import OnEpoch, Parameters, train
 
 MOST_EVIDENCE = 1e4
 TEACHER_RAMP = 200  # epochs until the teacher counts in full
@@ -59,7 +61,7 @@ def dissonance(alpha: Tensor) -> Tensor:
 
 def concentration(
     p: Parameters,
-    field: Field,
+    field: ReceptiveField,
     dropout: float = 0.0,
     generators: Sequence[torch.Generator] | None = None,
 ) -> Tensor:

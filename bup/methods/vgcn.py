@@ -19,21 +19,15 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import nll_loss
 
 from bup.graph import Graph
+from bup.layers import dropout_factors, glorot
 from bup.methods.base import NEVER, Fitted, Method, PacedSettings, one_by_one
 from bup.methods.gcn import words_product
-from bup.scores import SAMPLED, sample_scores
+from bup.operators import normalised_rows
+from bup.scores.samples import SAMPLED, sample_scores
 from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
-from bup.training import (
-    OnEpoch,
-    Parameters,
-    Schedule,
-    dropout_factors,
-    glorot,
-    normalised_rows,
-    train,
-)
+from bup.training import OnEpoch, Parameters, Schedule, train
 
 TEMPERATURE = 0.1  # of both the prior and the posterior
 TRAINING_DRAWS = 3
@@ -284,7 +278,7 @@ def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoc
     return Fitted.of(
         replace(trained, parameters=others),
         probs,
-        figures={"expected_links": phi.sigmoid().sum().item()},
+        constants={"expected_links": phi.sigmoid().sum().item()},
         scores=scores,
     )
 

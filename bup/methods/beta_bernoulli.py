@@ -18,7 +18,8 @@ from torch.nn.functional import nll_loss, softplus
 
 from bup.graph import Graph
 from bup.methods.base import NEVER, Fitted, Method, PacedSettings, one_by_one
-from bup.scores import SAMPLED, sample_scores
+from bup.operators import walk
+from bup.scores.samples import SAMPLED, sample_scores
 from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
@@ -191,8 +192,7 @@ def fit_one(
     on_epoch: OnEpoch | None,
     blocks: int,
 ) -> Fitted:
-    with_loops = sparse.csr_array(graph.adjacency + sparse.eye_array(graph.num_nodes))
-    kernel = sparse.csr_array(with_loops.multiply(1 / graph.degree[:, None]))
+    kernel = walk(graph)
     words = scaled_words(graph)
 
     def region(nodes: np.ndarray) -> Region:
@@ -208,8 +208,8 @@ def fit_one(
         everything = region(np.arange(graph.num_nodes))
         log_probs, rates = log_probabilities(trained.parameters, everything, s.samples, generator)
         probs, scores = sample_scores(log_probs.exp())
-    figures = {"kept_links": rates.mean().item()}
-    return Fitted.of(trained, probs, figures=figures, scores=scores)
+    constants = {"kept_links": rates.mean().item()}
+    return Fitted.of(trained, probs, constants=constants, scores=scores)
 
 
 BBDE = Method(

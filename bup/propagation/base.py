@@ -1,0 +1,80 @@
+"""What a propagation rule is. A rule is one file in this package and one line in its table."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from torch import Tensor
+
+from bup.graph import Graph
+from bup.receptive import Hop
+from bup.splits import Split
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Who changed a node's variance in one step, exactly: before + own + sum of changes = after."""
+
+    neighbours: np.ndarray  # [k] node indices
+    change: np.ndarray  # [k, c] what each of them added to the variance (negative: took off)
+    own: np.ndarray  # [c] what the node itself added
+    before: np.ndarray  # [c]
+    after: np.ndarray  # [c]
+
+
+class Formula(NamedTuple):
+    """A rule for people, with one node's numbers in it."""
+
+    words: str
+    latex: str = ""
+    meaning: str = ""
+
+
+class Propagation(ABC):
+    """A rule at work on one graph."""
+
+    factor: np.ndarray | None = None
+    """What a step multiplies each node's variance by [n], where no variance decides it."""
+
+    @abstractmethod
+    def step(self, var: Tensor, hop: Hop) -> Tensor:
+        """Variances [to, k] after one step, from those [start, k] of the nodes it starts from."""
+
+    @abstractmethod
+    def shares(self, node: int, var: np.ndarray) -> Shares:
+        """What every neighbour did to a node's variance; ``var`` [n, k] is the step's input."""
+
+    @abstractmethod
+    def formula(self, node: int, steps: Sequence[Shares]) -> Formula:
+        """What happened to a node, given its shares in every step."""
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """Of a rule that asks for nothing."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One line in the table of rules."""
+
+    name: str
+    title: str
+    meaning: str  # a sentence
+    latex: str  # one step, in general
+    on: Callable[[Graph, Any, Sequence[Split]], Propagation]
+    """At work on a graph, given settings that have the rule's own, and the splits of all seeds."""
+    settings: type = NoSettings  # a frozen dataclass of ``bup.settings.setting`` fields
+    reads_neighbours: bool = False  # a step needs the neighbours' variances, not only the node's
+    layers: tuple[int, ...] = (1, 2)  # the layers at which it acts
+    lesson: str = ""  # what a neighbour does, for who plays with a small graph; "": not shown there
+
+    def settings_from(self, **values: Any) -> Any:
+        """Its own settings with those of ``values`` that it knows, all others at their defaults."""
+        known = {field.name for field in dataclasses.fields(self.settings)}
+        return self.settings(**{name: v for name, v in values.items() if name in known})

@@ -1,0 +1,203 @@
+"""The paper's rule: a Gaussian over a node and its neighbours, conditioned on the neighbours.
+
+Because cov(i,j)^2 / var(j) = cor(i,j)^2 var(i), the neighbours' variances cancel: under any
+correlation, a node's variance is multiplied by one number that no variance decides. Training uses
+that number; explanations take the covariance matrix apart as the paper writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bup.errors import BupError
+from bup.graph import Graph
+from bup.propagation.base import Formula, Propagation, Rule, Shares
+from bup.propagation.correlations import CORRELATIONS
+from bup.receptive import Hop
+from bup.settings import setting
+from bup.splits import Split
+
+SMALLEST_LAM = 0.5
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Settings:
+    lam: float = setting(
+        1.0,
+        "Strength of the paper's rule: the larger, the weaker the correlation between neighbours.",
+        low=SMALLEST_LAM,
+        high=1000,
+    )
+    correlation: str = setting(
+        "degrees",
+        "What makes linked messages vary together under the paper's rule: how few links the two "
+        "nodes have, or that and how alike their words are.",
+        choices=CORRELATIONS,
+    )
+    neighbours: str = setting(
+        "apart",
+        "Under the paper's rule, whether neighbours that are linked to each other vary together "
+        "too (linked), which the paper offers for dense graphs.",
+        choices=("apart", "linked"),
+    )
+
+
+def covariance(var: np.ndarray, cor: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
+    r"""Definition 1, Eq. (4): the covariance [k+1, k+1] of a node and its k neighbours.
+
+    cov(i,j) = cor(i,j) sqrt(var(i) var(j)), and zero between neighbours.
+
+    ``var`` [k+1] has the node first, ``cor`` [k] is its correlation with each neighbour, ``among``
+    [k, k] that of the neighbours with each other where it is not to be ignored.
+    """
+    std = np.sqrt(var)
+    correlation = np.eye(len(var))
+    correlation[0, 1:] = correlation[1:, 0] = cor
+    if among is not None:
+        correlation[1:, 1:] += among
+    return std[:, None] * correlation * std
+
+
+def conditional_variance(cov: np.ndarray) -> tuple[float, np.ndarray]:
+    r"""Eq. (5): var(i | N(i)) = var(i) - C B^-1 C^T, and the part [k] that each neighbour takes.
+
+    B is the neighbours' block of the covariance, C its row with the node; neighbour j's part of
+    the sum is C_j (B^-1 C^T)_j.
+    """
+    c, b = cov[0, 1:], cov[1:, 1:]
+    parts = c * np.linalg.solve(b, c) if len(c) else c
+    return float(cov[0, 0] - parts.sum()), parts
+
+
+class Conditional(Propagation):
+    """Definition 1 at work on a graph, under any symmetric correlation."""
+
+    factor: np.ndarray  # [n] var(i | N(i)) / var(i)
+
+    def __init__(self, graph: Graph, s: Any) -> None:
+        if not s.lam >= SMALLEST_LAM:
+            raise BupError(
+                f"lam must be >= {SMALLEST_LAM} so that every variance stays positive, got {s.lam}"
+            )
+        self.graph, self.lam, self.filled = graph, s.lam, s.neighbours == "linked"
+        self.correlation = CORRELATIONS[s.correlation]
+        self.factor = 1 - self._reduction()
+        self._factor = torch.from_numpy(self.factor).float()
+
+    def step(self, var: Tensor, hop: Hop) -> Tensor:
+        return hop.own(var) * hop.pick(self._factor)[:, None]
+
+    def shares(self, node: int, var: np.ndarray) -> Shares:
+        near = self.graph.neighbours(node)
+        before = var[node].astype(np.float64)
+        # The variances cancel, so the shares are the same in every dimension: one says them all.
+        level = var[np.append(node, near)].mean(axis=1, dtype=np.float64)
+        _, parts = self._conditioned(node, level)
+        change = -(parts / level[0])[:, None] * before
+        return Shares(near, change, np.zeros_like(before), before, before + change.sum(axis=0))
+
+    def formula(self, node: int, steps: Sequence[Shares]) -> Formula:
+        factor = float(self.factor[node])
+        shares = 1 - factor
+        if self.filled:
+            latex = rf"1-r_i^\top R_i^{{-1}} r_i=1-{shares:.3f}={factor:.3f}"
+            names = rf",\qquad r_{{ij}}={self.correlation.latex}"
+        elif self.correlation.sum_of_squares is not None:
+            degree = int(self.graph.degree[node])
+            inverse = float((1 / self.graph.degree[self.graph.neighbours(node)]).sum())
+            latex = (
+                r"1-\frac{1}{\lambda\,d_i}\sum_{j\in N(i)}\frac{1}{d_j}"
+                rf"=1-\frac{{1}}{{{self.lam:g}\cdot {degree}}}\cdot {inverse:.3f}={factor:.3f}"
+            )
+            names = ""
+        else:
+            latex = rf"1-\sum_{{j\in N(i)}} r_{{ij}}^2=1-{shares:.3f}={factor:.3f}"
+            names = rf",\qquad r_{{ij}}={self.correlation.latex}"
+        what = "degrees" if self.correlation.sum_of_squares is not None else "degrees and words"
+        return Formula(
+            "The paper's rule multiplies this node's variance, in every layer, by",
+            latex + names,
+            f"Only {what} appear in it: **how sure the linked nodes are does not matter**. Their "
+            "variances cancel, although one would expect unsure neighbours to make a node unsure. "
+            "Under evidence propagation they do count.",
+        )
+
+    def _reduction(self) -> np.ndarray:
+        """The share of its variance that every node loses [n]."""
+        closed = self.correlation.sum_of_squares
+        if closed is not None and not self.filled:
+            return closed(self.graph, self.lam)
+        low, high = self.graph.edges
+        squares = self._between(low, high) ** 2
+        total = np.bincount(low, squares, self.graph.num_nodes)
+        total += np.bincount(high, squares, self.graph.num_nodes)
+        if self.filled:
+            for node in self._in_triangles().tolist():
+                ones = np.ones(len(self.graph.neighbours(node)) + 1)
+                total[node] = self._conditioned(node, ones)[1].sum()
+        if (total >= 1).any():
+            worst = int(total.argmax())
+            raise BupError(
+                f"the correlations leave node {self.graph.node_id(worst)} no variance (its "
+                f"neighbours take {total[worst]:.3g} of it, less than 1 is possible): use weaker "
+                f"correlations, such as a lam above {self.lam:g}"
+            )
+        return total
+
+    def _conditioned(self, node: int, var: np.ndarray) -> tuple[float, np.ndarray]:
+        near = self.graph.neighbours(node)
+        cor = self._between(np.full(len(near), node), near)
+        among = self._among(node, near) if self.filled and len(near) else None
+        return conditional_variance(covariance(var, cor, among))
+
+    def _among(self, node: int, near: np.ndarray) -> np.ndarray:
+        """Correlations of a node's neighbours with each other [k, k], zero on the diagonal."""
+        linked = self.graph.adjacency[near][:, near].tocoo()
+        among = np.zeros((len(near), len(near)))
+        a, b = linked.coords
+        among[a, b] = self._between(near[a], near[b])
+        if np.linalg.eigvalsh(np.eye(len(near)) + among)[0] <= 0:
+            raise BupError(
+                f"the correlations among the neighbours of node {self.graph.node_id(node)} do not "
+                "form a covariance matrix: use weaker correlations, such as a lam above "
+                f"{self.lam:g}"
+            )
+        return among
+
+    def _between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        one, other = (
+            self.correlation.between(self.graph, *ij, self.lam) for ij in ((i, j), (j, i))
+        )
+        if not np.allclose(one, other, rtol=ROUNDING, atol=0):
+            raise BupError(
+                f"the correlation {self.correlation.name!r} must be symmetric: cor(i,j) = cor(j,i)"
+            )
+        return one
+
+    def _in_triangles(self) -> np.ndarray:
+        """Nodes some of whose neighbours are linked to each other."""
+        links = self.graph.adjacency
+        return np.flatnonzero((links @ links).multiply(links).sum(axis=1))
+
+
+def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Conditional:
+    return Conditional(graph, s)
+
+
+RULE = Rule(
+    name="paper",
+    title="The paper's rule",
+    meaning="The paper's rule: condition a Gaussian on the neighbours. Their variances cancel; "
+    "the degrees decide.",
+    latex=r"v_i'=v_i\Big(1-\frac{1}{\lambda\,d_i}\sum_{j\in N(i)}\frac{1}{d_j}\Big)",
+    on=on,
+    settings=Settings,
+    lesson="Every neighbour takes off a share that only degrees decide.",
+)

@@ -1,0 +1,16 @@
+"""The table of correlations. A correlation is one file in this package and one line here."""
+
+from __future__ import annotations
+
+from bup.propagation.correlations import degrees, words
+from bup.propagation.correlations.base import Correlation
+
+CORRELATIONS: dict[str, Correlation] = {
+    correlation.name: correlation
+    for correlation in (
+        degrees.CORRELATION,
+        words.CORRELATION,
+    )
+}
+
+__all__ = ["CORRELATIONS", "Correlation"]

@@ -1,0 +1,56 @@
+"""What the paper argues against: variances averaged like messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from bup.graph import Graph
+from bup.propagation.base import Formula, Propagation, Rule, Shares
+from bup.receptive import Hop
+from bup.splits import Split
+
+
+class Averaging(Propagation):
+    """var' = K var with the GCN's kernel."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def step(self, var: Tensor, hop: Hop) -> Tensor:
+        return hop.kernel.matmul(var)
+
+    def shares(self, node: int, var: np.ndarray) -> Shares:
+        near = self.graph.neighbours(node)
+        var = var.astype(np.float64)
+        before = var[node]
+        degree = self.graph.degree.astype(np.float64)
+        change = var[near] / np.sqrt(degree[node] * degree[near])[:, None]
+        own = before / degree[node] - before
+        return Shares(near, change, own, before, before + own + change.sum(axis=0))
+
+    def formula(self, node: int, steps: Sequence[Shares]) -> Formula:
+        return Formula(
+            "Variances are averaged like messages, with the weights of a graph convolution:",
+            RULE.latex,
+            "A neighbour can only add, and nothing makes a well-linked node surer.",
+        )
+
+
+def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Averaging:
+    return Averaging(graph)
+
+
+RULE = Rule(
+    name="gcn",
+    title="GCN averaging",
+    meaning="What the paper argues against: average variances like messages, with the GCN kernel.",
+    latex=r"v_i'=\frac{v_i}{d_i}+\sum_{j\in N(i)}\frac{v_j}{\sqrt{d_i d_j}}",
+    on=on,
+    reads_neighbours=True,
+    lesson="Variances are treated like messages: a share of the node's own is kept, a share of "
+    "every neighbour's is added, and these shares need not sum to one.",
+)

@@ -1,0 +1,47 @@
+"""No propagation, for comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from bup.graph import Graph
+from bup.propagation.base import Formula, Propagation, Rule, Shares
+from bup.receptive import Hop
+from bup.splits import Split
+
+
+class Standing(Propagation):
+    """Every variance stays what the node's own words made it."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def step(self, var: Tensor, hop: Hop) -> Tensor:
+        return hop.own(var)
+
+    def shares(self, node: int, var: np.ndarray) -> Shares:
+        near, before = self.graph.neighbours(node), var[node].astype(np.float64)
+        nothing = np.zeros((len(near), len(before)))
+        return Shares(near, nothing, np.zeros_like(before), before, before)
+
+    def formula(self, node: int, steps: Sequence[Shares]) -> Formula:
+        return Formula(
+            "There is no propagation: the variance comes from this node's own words alone."
+        )
+
+
+def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Standing:
+    return Standing(graph)
+
+
+RULE = Rule(
+    name="none",
+    title="No propagation",
+    meaning="No propagation: a node's variance comes from its own words alone.",
+    latex="v_i'=v_i",
+    on=on,
+)

@@ -1,0 +1,24 @@
+"""Scores of messages that have a variance."""
+
+from __future__ import annotations
+
+from bup import metrics
+from bup.scores.base import Score
+
+MESSAGE_STD = Score(
+    "message_std",
+    "Message std",
+    "epistemic",
+    "How unsure the model is of the message itself: its standard deviation, averaged over classes.",
+    "std of the message, mean over classes",
+    of_var=metrics.message_std,
+)
+
+MESSAGE_ENTROPY = Score(
+    "message_entropy",
+    "Message entropy",
+    "epistemic",
+    "How widely the message may vary over all classes together, in nats.",
+    "entropy of the message (nats)",
+    of_var=metrics.message_entropy,
+)
