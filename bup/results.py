@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,14 @@ from bup.files import DamagedFile, Packed
 from bup.graph import Graph
 from bup.spec import Spec
 from bup.splits import Split
+
+
+class Judged(NamedTuple):
+    """What the metrics of a run are measured on: its test nodes of learned classes."""
+
+    probs: np.ndarray  # [m, c]
+    targets: np.ndarray  # [m] columns of ``probs``
+    nodes: np.ndarray  # [m] indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +57,12 @@ class Result:
             scores["message_std"] = metrics.message_std(self.var)
             scores["message_entropy"] = metrics.message_entropy(self.var)
         return scores | dict(self.own_scores)
+
+    def judged(self, graph: Graph) -> Judged:
+        """The test nodes whose class the model could answer with."""
+        test = self.split.test
+        nodes = test[~self.split.is_ood(graph.labels[test])]
+        return Judged(self.probs[nodes], self.split.targets(graph.labels[nodes]), nodes)
 
     def packed(self) -> Packed:
         arrays = {"probs": self.probs} | {f"weights.{k}": v for k, v in self.weights.items()}
@@ -149,10 +163,8 @@ def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
     to the training nodes.
     """
     split = result.split
-    labels = graph.labels[split.test]
-    ood = split.is_ood(labels)
-    known = split.test[~ood]
-    probs, targets = result.probs[known], split.targets(graph.labels[known])
+    ood = split.is_ood(graph.labels[split.test])
+    probs, targets, known = result.judged(graph)
     wrong = ~metrics.hits(probs, targets)
     scores = result.scores()
     report: dict[str, Any] = {
