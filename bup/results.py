@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,14 @@ from bup.files import DamagedFile, Packed
 from bup.graph import Graph
 from bup.spec import Spec
 from bup.splits import Split
+
+
+class Judged(NamedTuple):
+    """What the metrics of a run are measured on: its test nodes of learned classes."""
+
+    probs: np.ndarray  # [m, c]
+    targets: np.ndarray  # [m] columns of ``probs``
+    nodes: np.ndarray  # [m] indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +56,12 @@ class Result:
             name: scores.SCORES[name].uncertainty(values) if name in scores.SCORES else values
             for name, values in self.scores().items()
         }
+
+    def judged(self, graph: Graph) -> Judged:
+        """The test nodes whose class the model could answer with."""
+        test = self.split.test
+        nodes = test[~self.split.is_ood(graph.labels[test])]
+        return Judged(self.probs[nodes], self.split.targets(graph.labels[nodes]), nodes)
 
     def packed(self) -> Packed:
         arrays = {"probs": self.probs} | {f"weights.{k}": v for k, v in self.weights.items()}
@@ -140,10 +154,8 @@ def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
     to the training nodes.
     """
     split = result.split
-    labels = graph.labels[split.test]
-    ood = split.is_ood(labels)
-    known = split.test[~ood]
-    probs, targets = result.probs[known], split.targets(graph.labels[known])
+    ood = split.is_ood(graph.labels[split.test])
+    probs, targets, known = result.judged(graph)
     wrong = ~metrics.hits(probs, targets)
     uncertainties = result.uncertainties()
     report: dict[str, Any] = {

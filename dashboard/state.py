@@ -22,7 +22,7 @@ from bup.calibration import CALIBRATORS
 from bup.datasets import citation
 from bup.graph import Graph
 from bup.methods import METHODS, changed_settings, complete
-from bup.results import Result
+from bup.results import Judged, Result
 from bup.spec import Spec
 from bup.splits import usual_sizes
 from dashboard import data
@@ -59,11 +59,8 @@ class View:
         """The classes that the model can answer with, in the order of its outputs."""
         return [self.graph.class_names[c] for c in self.result.split.classes]
 
-    def judged(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Probabilities, targets and indices of the test nodes of learned classes."""
-        split = self.result.split
-        nodes = split.test[~split.is_ood(self.graph.labels[split.test])]
-        return self.result.probs[nodes], split.targets(self.graph.labels[nodes]), nodes
+    def judged(self) -> Judged:
+        return self.result.judged(self.graph)
 
     def name_of(self, node: int) -> str:
         """A node's id, with its title where the graph has one."""

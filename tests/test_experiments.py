@@ -12,7 +12,6 @@ from bup import runs
 from bup.datasets import synthetic
 from bup.methods import METHODS, complete
 from bup.paper import published
-from bup.results import node_table
 
 SMALL = "synthetic:nodes=400,classes=3,words=80"
 
@@ -200,26 +199,3 @@ def test_the_sweep_looks_at_no_test_node(graph):
     result.probs[result.split.test] = np.nan
     result.mean[result.split.test] = np.nan
     assert e.validation_figures(result, graph, e.Protocol()) == figures
-
-
-def test_the_node_table_tells_the_truth_about_every_node(citeseer):
-    result = bup.fit(citeseer, epochs=3, left_out=[5])
-    table = node_table(result, citeseer)
-    assert len(table) == citeseer.num_nodes
-    assert table.part.value_counts().to_dict() == {
-        "test": 2000,
-        "unused": 3327 - 2000 - 200 - 100,
-        "validation": 200,
-        "train": 100,
-    }
-    lost = ~citeseer.labelled
-    assert (table.true[lost] == "").all() and table.correct[lost].isna().all()
-    assert table.correct[table.ood].isna().all()
-    assert (table.true[table.ood] == "Human-Computer Interaction").all()
-    judged = table[table.correct.notna()]
-    assert ((judged.true == judged.predicted) == judged.correct).all()
-    assert table.distance[result.split.train].eq(0).all()
-    assert table.distance.isna().sum() == table.mean_distance.isna().sum() > 0
-    assert table.message_std.gt(0).all()
-    plain = node_table(bup.fit(citeseer, "gcn", epochs=3), citeseer)
-    assert "message_std" not in plain

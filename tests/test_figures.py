@@ -347,36 +347,9 @@ def test_the_factor_stands_above_the_learned_std_on_one_axis(run, rival, cora):
         structure.factor_figure(cora.degree, factor, rival.var, nodes, LIGHT)
 
 
-def test_bootstrap_intervals_are_those_of_resamples_measured_one_by_one():
-    random = np.random.RandomState(1)
-    probs = random.dirichlet(np.ones(4), 80)
-    labels = random.randint(4, size=80)
-    found = compare.bootstrap_intervals(probs, labels, bins=7, resamples=40, seed=5)
-    again = np.random.RandomState(5)
-    rows = []
-    for _ in range(40):
-        pick = again.randint(80, size=80)
-        rows.append(metrics.summary(probs[pick], labels[pick], 7))
-    measured = metrics.summary(probs, labels, 7)
-    assert set(found) == {"accuracy", "ece", "nll", "brier"}
-    for key, interval in found.items():
-        draws = np.array([row[key] for row in rows])
-        moved = draws - np.median(draws) + measured[key]
-        low, high = np.quantile(moved, [0.025, 0.975])
-        assert interval.low == pytest.approx(max(low, 0))
-        assert interval.high == pytest.approx(high if key in ("nll", "brier") else min(high, 1))
-        assert interval.low <= measured[key] <= interval.high
-
-
-def test_a_perfect_run_keeps_its_intervals_within_the_possible():
-    found = compare.bootstrap_intervals(np.eye(2)[[0, 1, 0]], np.array([0, 1, 0]))
-    assert found["accuracy"] == compare.Interval(1, 1)
-    assert found["ece"] == compare.Interval(0, 0)
-
-
 def test_the_metrics_table_holds_what_evaluate_says_and_marks_the_best(run, rival, cora):
     reports = {"a": evaluate(run, cora), "b": evaluate(rival, cora)}
-    spans = {"a": {"accuracy": compare.Interval(0.1, 0.9)}}
+    spans = {"a": {"accuracy": metrics.Interval(0.1, 0.9)}}
     table = compare.metrics_table(reports, spans)
     for name, report in reports.items():
         mine = table[table.run == name].set_index(["group", "metric"])
@@ -407,7 +380,7 @@ def test_the_table_for_reading_writes_percent_intervals_and_a_star():
         "a": {"test": {"accuracy": 0.8, "nll": 0.5, "nodes": 9}, "errors": {}},
         "b": {"test": {"accuracy": 0.7, "nll": 0.5, "nodes": 9}, "errors": {}},
     }
-    spans = {"a": {"accuracy": compare.Interval(0.75, 0.85)}}
+    spans = {"a": {"accuracy": metrics.Interval(0.75, 0.85)}}
     shown = compare.shown(compare.metrics_table(reports, spans))
     assert shown["a"].tolist() == ["80.0 % [75.0, 85.0] ★", "0.500 ★"]
     assert shown["b"].tolist() == ["70.0 %", "0.500 ★"]

@@ -13,7 +13,6 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr, softmax
 from torch import Tensor
 
-from bup import likelihood
 from bup.errors import BupError
 from bup.likelihood import (
     RULES,
@@ -21,7 +20,11 @@ from bup.likelihood import (
     log_likelihood,
     probability_density,
     probability_distribution,
+    rows,
 )
+from bup.likelihood.exact import unnormalised_probabilities
+from bup.likelihood.genz import gap_cholesky
+from bup.likelihood.sobol import sobol_points
 
 quick = settings(max_examples=60, deadline=None)
 
@@ -149,7 +152,7 @@ def test_exact_probabilities_sum_to_one_before_they_are_normalised(classes: int)
     """Also for equal messages, whose largest has a sharper distribution than each."""
     one = torch.ones(1, classes, dtype=torch.float64)
     for mean, var in (messages(0, 100, classes)[:2], mixed_scales(1, 100, classes), (one, one)):
-        raw = likelihood._unnormalised_probabilities(mean, var)
+        raw = unnormalised_probabilities(mean, var)
         assert (raw.sum(-1) - 1).abs().max() < 1e-7
 
 
@@ -199,9 +202,19 @@ def test_genz_agrees_with_exact() -> None:
     assert (exact - genz).abs().max() < 1e-3
 
 
+def test_gaps_vary_alone_and_with_the_label_they_share() -> None:
+    _, var, _ = messages(3, 6, 5)
+    others, label_var = var[:, 1:], var[:, :1]
+    diagonal, below = gap_cholesky(others, label_var)
+    for row in range(6):
+        chol = below[row].expand(4, 4).tril(-1) + diagonal[row].diag()
+        gap_cov = label_var[row].expand(4, 4) + others[row].diag()
+        assert torch.allclose(chol @ chol.T, gap_cov)
+
+
 def test_genz_in_closed_form_is_genz_by_cholesky() -> None:
     mean, var, labels = messages(8, 20, 5)
-    uniform = likelihood._sobol(64, 3, seed=1)
+    uniform = sobol_points(64, 3, seed=1)
     found = log_likelihood(mean, var, labels, "genz", points=64, seed=1)
     for row in range(20):
         label = labels[row].item()
@@ -343,7 +356,7 @@ def test_chunks_and_their_size_change_nothing(rule: str, monkeypatch: pytest.Mon
         return [log_lik, probs, *torch.autograd.grad(log_lik.sum(), inputs)]
 
     at_once = everything(slice(None))
-    monkeypatch.setattr(likelihood, "_CHUNK", 1)
+    monkeypatch.setattr(rows, "IN_FLIGHT", 1)
     for whole, part in zip(at_once, everything(slice(40)), strict=True):
         assert torch.allclose(whole[:40], part, atol=1e-9)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
@@ -11,66 +10,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from bup import metrics
 from bup.errors import BupError
-from bup.metrics import METRICS, ReliabilityBins
+from bup.metrics import METRICS, Interval, ReliabilityBins
 from dashboard.figures.frame import framed
 from dashboard.figures.reliability import RUN_STYLES, bin_points, diagonal
 from dashboard.theme import Theme
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Where a metric might have fallen had other test nodes been drawn."""
-
-    low: float
-    high: float
-
-
-def bootstrap_intervals(
-    probs: np.ndarray,
-    labels: np.ndarray,
-    bins: int = 10,
-    resamples: int = 200,
-    seed: int = 0,
-    level: float = 0.95,
-) -> dict[str, Interval]:
-    """Intervals of accuracy, ECE, NLL and Brier score from resampled test nodes.
-
-    A metric of a resample is a weighted sum over nodes (for ECE, one sum per bin, which do not move
-    in a resample), so one matrix product gives all of them. Resampling adds noise to every bin, so
-    a resampled ECE is too large on average: every interval is moved so that the median of the
-    resamples falls on the value measured. The same seed draws the same nodes for every run.
-    """
-    found = metrics.reliability_bins(probs, labels, bins)
-    hit = metrics.hits(probs, labels)
-    confidence = metrics.confidence(probs)
-    of_label = probs[np.arange(len(labels)), labels].astype(float)
-    nll = -np.log(of_label.clip(metrics.SMALLEST))
-    brier = ((probs - np.eye(probs.shape[1])[labels]) ** 2).sum(axis=1)
-    gaps = (hit - confidence)[:, None] * (found.member[:, None] == np.arange(bins))
-    per_node = np.column_stack([hit, nll, brier, gaps])
-
-    n = len(labels)
-    # RandomState: NumPy promises that its stream never changes, so an interval stays what it was.
-    random = np.random.RandomState(seed)
-    times = np.empty((resamples, n))
-    for row in times:
-        row[:] = np.bincount(random.randint(n, size=n), minlength=n)
-
-    def of(weights: np.ndarray) -> dict[str, np.ndarray]:
-        accuracy, nll, brier, *gaps = (weights @ per_node / n).T
-        ece = np.abs(gaps).sum(axis=0)
-        return {"accuracy": accuracy, "ece": ece, "nll": nll, "brier": brier}
-
-    value = of(np.ones((1, n)))
-    intervals = {}
-    for key, draws in of(times).items():
-        low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]) - np.median(draws)
-        highest = 1.0 if METRICS[key].percent else np.inf
-        low, high = np.clip(value[key] + [low, high], 0.0, highest)
-        intervals[key] = Interval(float(low), float(high))
-    return intervals
 
 
 def metrics_table(
@@ -80,9 +24,10 @@ def metrics_table(
     """Every metric of every run, one row each, the best run of each metric marked.
 
     ``reports`` are those of ``bup.results.evaluate`` by run, ``intervals`` those of
-    ``bootstrap_intervals``. Columns: ``group``, ``metric`` (its name), ``key``, ``run``, ``value``,
-    ``low``, ``high`` (missing where no interval was given) and ``best``. Errors are fractions of 1.
-    A run that lacks a score others have, such as a message std, has no row for it.
+    ``bup.metrics.bootstrap_intervals``. Columns: ``group``, ``metric`` (its name), ``key``,
+    ``run``, ``value``, ``low``, ``high`` (missing where no interval was given) and ``best``. Errors
+    are fractions of 1. A run that lacks a score others have, such as a message std, has no row for
+    it.
     """
     rows = []
     for run, report in reports.items():

@@ -9,6 +9,7 @@ import streamlit as st
 
 from bup import runs
 from bup.datasets import citation
+from bup.experiments import STRONG_GCN
 from bup.graph import Graph
 from bup.methods import complete
 from bup.results import Result
@@ -16,7 +17,7 @@ from bup.spec import Spec
 from bup.splits import usual_sizes
 from dashboard import data, state
 
-CALIBRATED = {"hidden": 64, "keep": "best", "patience": 40, "calibrate": "temperature"}
+CALIBRATED = {**dict(STRONG_GCN), "calibrate": "temperature"}
 """Settings of a GCN whose confidence was corrected on the validation papers."""
 
 

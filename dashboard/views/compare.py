@@ -8,7 +8,6 @@ from bup import metrics
 from dashboard import columns, data, state
 from dashboard.components.chart import Drawing
 from dashboard.figures.compare import (
-    bootstrap_intervals,
     disagreement_table,
     metrics_table,
     overlay_reliability,
@@ -45,7 +44,7 @@ def main(view: View) -> None:
     parts = {label: v.judged()[:2] for label, v in views.items()}
     numbers = metrics_table(
         {label: data.report(v.spec) for label, v in views.items()},
-        {label: bootstrap_intervals(*part) for label, part in parts.items()},
+        {label: metrics.bootstrap_intervals(*part) for label, part in parts.items()},
     )
     st.dataframe(shown(numbers), hide_index=True, width="stretch")
     st.caption(

@@ -7,19 +7,13 @@ import pandas as pd
 import streamlit as st
 
 from bup import metrics
+from bup.paper import published
 from dashboard import columns, data
 from dashboard.figures.ood import precision_recall_figure, roc_figure, score_histograms
 from dashboard.state import View
 from dashboard.views import frame
 
 GALLERY = 12
-# Table 2 of the paper, Cora, by labels per class: confidence in, out, spread in, out.
-PAPER_Q2 = {
-    5: (0.70, 0.56, 0.16, 0.10),
-    10: (0.70, 0.59, 0.15, 0.10),
-    15: (0.75, 0.62, 0.19, 0.13),
-    20: (0.74, 0.60, 0.19, 0.11),
-}
 
 
 def main(view: View) -> None:
@@ -119,9 +113,11 @@ def _table(view: View) -> None:
             "std of probabilities, never shown": found["prob_std"]["out"],
         }
     ]
-    paper = PAPER_Q2.get(view.spec.per_class) if view.spec.graph == "cora" else None
-    if paper is not None:
-        rows.append(dict(zip(rows[0], ("the paper's BUP", *paper), strict=True)))
+    paper = published("q2", view.spec.graph, view.spec.per_class, protocol="", method="bup")
+    if paper:
+        keys = ("confidence_in", "confidence_out", "prob_std_in", "prob_std_out")
+        values = ("the paper's BUP", *(paper[key] for key in keys))
+        rows.append(dict(zip(rows[0], values, strict=True)))
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 import bup
+from bup.experiments import STRONG_GCN
 from bup.methods import METHODS, complete
 from bup.spec import Spec
 from dashboard import data
@@ -24,10 +25,7 @@ def rival_specs(view: View) -> dict[str, Spec]:
         for method in METHODS.values()
         if method.most_nodes is None or view.graph.num_nodes <= method.most_nodes
     }
-    offers["GCN, temperature-scaled"] = (
-        "gcn",
-        {"hidden": 64, "keep": "best", "patience": 40, "calibrate": "temperature"},
-    )
+    offers["GCN, temperature-scaled"] = ("gcn+temperature", dict(STRONG_GCN))
     offers["BUP, evidence propagation"] = ("bup", {"propagation": "evidence"})
     offers["BUP, fitted variance scale"] = ("bup", {"calibrate": "variance"})
     specs = {}

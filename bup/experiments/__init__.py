@@ -1,0 +1,52 @@
+"""The paper's questions, and ours, as grids of runs that end in tables beside its own."""
+
+from __future__ import annotations
+
+from bup.experiments.contenders import EVIDENCE, STRONG_GCN, Contender, contender, contenders
+from bup.experiments.measures import (
+    calibration_figures,
+    distance_to_truth,
+    ood_figures,
+    validation_figures,
+)
+from bup.experiments.protocols import Protocol, published_protocols
+from bup.experiments.question import (
+    CELL,
+    Figure,
+    Question,
+    Run,
+    chosen_contenders,
+    load_graphs,
+    rows_of,
+    runs_of,
+)
+from bup.experiments.questions import QUESTIONS
+from bup.experiments.tables import TEST_NOTE, cell_text, markdown, paired_p, summary
+
+__all__ = [
+    "CELL",
+    "EVIDENCE",
+    "QUESTIONS",
+    "STRONG_GCN",
+    "TEST_NOTE",
+    "Contender",
+    "Figure",
+    "Protocol",
+    "Question",
+    "Run",
+    "calibration_figures",
+    "cell_text",
+    "chosen_contenders",
+    "contender",
+    "contenders",
+    "distance_to_truth",
+    "load_graphs",
+    "markdown",
+    "ood_figures",
+    "paired_p",
+    "published_protocols",
+    "rows_of",
+    "runs_of",
+    "summary",
+    "validation_figures",
+]

@@ -1,0 +1,65 @@
+"""The rows of a table: methods with settings."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from bup.methods import JOIN
+from bup.spec import Value
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A row of a table: a method with settings, under a name of its own."""
+
+    label: str
+    method: str
+    settings: tuple[tuple[str, Value], ...] = ()
+
+
+STRONG_GCN = (("hidden", 64), ("keep", "best"), ("patience", 40))
+"""What a GCN that is calibrated afterwards is given: as much width and patience as BUP has."""
+EVIDENCE = Contender("evidence", "bup", (("propagation", "evidence"),))
+
+
+def contender(label: str) -> Contender:
+    """By the name of a method, of a calibrated one such as ``gcn+gats``, or ``evidence``."""
+    if label == EVIDENCE.label:
+        return EVIDENCE
+    method, _, calibrator = label.partition(JOIN)
+    return Contender(label, label, STRONG_GCN if method == "gcn" and calibrator else ())
+
+
+def contenders(*labels: str) -> tuple[Contender, ...]:
+    return tuple(contender(label) for label in labels)
+
+
+def ablation_contenders() -> tuple[Contender, ...]:
+    """Propagation rule x loss x prediction, each part of the paper on and off."""
+    return tuple(
+        Contender(
+            f"{rule} / {loss} / {prediction}",
+            "bup",
+            (("propagation", rule), ("loss", loss), ("prediction", prediction)),
+        )
+        for rule, loss, prediction in itertools.product(
+            ("paper", "evidence", "gcn", "none"),
+            ("erf", "exact", "sampled"),
+            ("erf", "exact", "sampled"),
+        )
+    )
+
+
+def sweep_contenders() -> tuple[Contender, ...]:
+    """The settings among which the defaults were chosen."""
+    return tuple(
+        Contender(
+            f"{loss}, dropout {dropout}, weight decay {decay}",
+            "bup",
+            (("loss", loss), ("prediction", loss), ("dropout", dropout), ("weight_decay", decay)),
+        )
+        for loss, dropout, decay in itertools.product(
+            ("erf", "exact"), (0.5, 0.8, 0.9), (5e-4, 5e-3, 1e-2)
+        )
+    )

@@ -1,0 +1,141 @@
+"""What is measured of a run."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from scipy.special import rel_entr
+
+from bup import metrics
+from bup.calibration import fit_scale
+from bup.conformal import conformal_sets
+from bup.datasets import synthetic
+from bup.experiments.protocols import Protocol
+from bup.experiments.question import Row
+from bup.graph import Graph
+from bup.methods import find
+from bup.methods.bup import log_probability
+from bup.results import Result
+
+
+def plain_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+    """Accuracy and calibration; percentages as such."""
+    probs, targets, _ = result.judged(graph)
+    found = metrics.summary(probs, targets)
+    row = {k: v * (100 if metrics.METRICS[k].percent else 1) for k, v in found.items()}
+    return row | {"epochs": len(result.history["loss"]), "seconds": result.seconds}
+
+
+def calibration_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+    """Besides: selective prediction, conformal sets, and the distance to a truth that is known."""
+    probs, targets, nodes = result.judged(graph)
+    right = metrics.hits(probs, targets)
+    kept = metrics.risk_coverage(1 - metrics.confidence(probs), right)
+    sets = conformal_sets(result.probs, graph, result.split)
+    row = plain_figures(result, graph, protocol) | {
+        "aurc": 100 * kept.area,
+        "accuracy_80": 100 * kept.accuracy_at(0.8),
+        "coverage": 100 * sets.coverage(nodes, targets),
+        "set_size": float(sets.size[nodes].mean()),
+        "truth_distance": np.nan,
+        "truth_kl": np.nan,
+    }
+    if graph.name.partition(":")[0] == synthetic.NAME and not result.split.left_out:
+        truth = synthetic.true_posterior(graph.name, links=True, known=result.split.train)[nodes]
+        row |= distance_to_truth(probs, truth)
+    return row
+
+
+def distance_to_truth(probs: np.ndarray, truth: np.ndarray) -> dict[str, float]:
+    """Total variation (percent) and KL(truth | learned) in nats, means over nodes."""
+    probs = probs.astype(np.float64).clip(metrics.SMALLEST)
+    return {
+        "truth_distance": 50 * float(np.abs(probs - truth).sum(axis=1).mean()),
+        "truth_kl": float(rel_entr(truth, probs).sum(axis=1).mean()),
+    }
+
+
+def unseen_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+    """The paper's Q2: how sure a model is of known and of unseen classes."""
+    ood = result.split.is_ood(graph.labels[result.split.test])
+    row: Row = {}
+    for key, values in (
+        ("confidence", metrics.confidence(result.probs)),
+        ("prob_std", metrics.prob_std(result.probs)),
+    ):
+        values = values[result.split.test]
+        row |= {f"{key}_in": float(values[~ood].mean()), f"{key}_out": float(values[ood].mean())}
+    both = row["confidence_in"] > row["confidence_out"] and row["prob_std_in"] > row["prob_std_out"]
+    return row | {"in_above_out": 100.0 * both} | ood_figures(result, graph, protocol)
+
+
+def ood_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+    """AUROC (percent) of every score for finding the left-out classes."""
+    split = result.split
+    nodes = split.test[~np.isin(graph.labels[split.test], protocol.unjudged)]
+    ood = split.is_ood(graph.labels[nodes])
+    found = {k: 100 * metrics.auroc(v[nodes], ood) for k, v in result.scores().items()}
+    own, best = own_score(result.spec.method), max(found, key=lambda k: found[k])
+    return {
+        "own_score": own,
+        "auroc_own": found[own],
+        "best_score": best,
+        "auroc_best": found[best],
+        **{f"auroc_{score}": value for score, value in found.items()},
+    }
+
+
+def own_score(method: str) -> str:
+    """What a method offers for doubt that comes from lack of evidence, else the entropy."""
+    scores = [score.name for score in find(method).scores if score.kind == "epistemic"]
+    return scores[0] if scores else "predictive_entropy"
+
+
+def structure_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+    """The paper's Q3: rank correlation of message uncertainty with degree and distance."""
+    row: Row = {}
+    for against, values in (
+        ("degree", graph.degree),
+        ("distance", graph.mean_hops(result.split.train)),
+    ):
+        for score in ("message_std", "message_entropy"):
+            known = result.var is not None
+            value = metrics.spearman(values, result.scores()[score], 1).value if known else np.nan
+            row[f"{score}_{against}"] = value
+    return row
+
+
+def ablation_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+    return plain_figures(result, graph, protocol) | structure_figures(result, graph, protocol)
+
+
+def validation_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+    """What the validation nodes say of a run, with and without a fitted variance scale.
+
+    The scale is fitted on one half of them and judged on the other, both ways round. No test node
+    is looked at.
+    """
+    assert result.mean is not None and result.var is not None
+    nodes = result.split.validation
+    labels = result.split.targets(graph.labels[nodes])
+    rule = str(dict(result.spec.settings)["prediction"])
+    mean, var = (torch.from_numpy(a[nodes]) for a in (result.mean, result.var))
+    y = torch.from_numpy(labels)
+    halves = np.arange(len(nodes)) % 2 == 0
+    scaled = np.empty(len(nodes))
+    for fitted in (torch.from_numpy(halves), torch.from_numpy(~halves)):
+
+        def nll(scale: float, on: torch.Tensor = fitted) -> float:
+            return -log_probability(mean[on], scale * var[on], y[on], rule).mean().item()
+
+        judged = ~fitted
+        scale = fit_scale(nll)
+        log_lik = log_probability(mean[judged], scale * var[judged], y[judged], rule)
+        scaled[judged.numpy()] = -log_lik.numpy()
+    probs = result.probs[nodes]
+    return {
+        "validation_nll": metrics.negative_log_likelihood(probs, labels),
+        "validation_nll_scaled": float(scaled.mean()),
+        "validation_accuracy": 100 * metrics.accuracy(probs, labels),
+        "validation_ece": 100 * metrics.expected_calibration_error(probs, labels),
+    }

@@ -1,0 +1,139 @@
+"""What a question is, and the runs that answer it."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from bup import runs
+from bup.datasets import load_graph
+from bup.experiments.contenders import Contender, contender
+from bup.experiments.protocols import Protocol, all_known
+from bup.graph import Graph
+from bup.methods import complete, find
+from bup.results import Result
+from bup.spec import Spec
+from bup.splits import usual_sizes
+from bup.store import Store
+
+Row = dict[str, Any]
+Measure = Callable[[Result, Graph, Protocol], Row]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A column of a table."""
+
+    key: str
+    title: str
+    better: int  # 1: the higher, -1: the lower, 0: neither
+    digits: int = 2
+
+
+@dataclass(frozen=True)
+class Question:
+    """A table: which runs, what is measured of each, how the columns are called."""
+
+    name: str
+    title: str
+    graphs: tuple[str, ...]
+    sizes: tuple[int, ...]
+    contenders: tuple[Contender, ...]
+    measure: Measure
+    figures: tuple[Figure, ...]
+    protocols: Callable[[Graph], list[Protocol]] = all_known
+    reruns: int = 10
+    first_seed: int = 0
+    words: tuple[str, ...] = ()  # measured texts that are shown too
+    pooled: bool = False  # one row per contender over all cells, best first by the second figure
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run and its place in a table."""
+
+    graph: str
+    per_class: int
+    protocol: Protocol
+    contender: str
+    spec: Spec
+
+    @property
+    def place(self) -> Row:
+        return {
+            "graph": self.graph,
+            "per_class": self.per_class,
+            "protocol": self.protocol.name,
+            "method": self.contender,
+            "seed": self.spec.seed,
+        }
+
+
+CELL = ["graph", "per_class", "protocol", "method"]
+
+
+def chosen_contenders(question: Question, labels: Sequence[str]) -> list[Contender]:
+    """By their labels in this question, or by the names of methods."""
+    own = {c.label: c for c in question.contenders}
+    return [own[label] if label in own else contender(label) for label in labels]
+
+
+def runs_of(
+    question: Question,
+    graphs: Mapping[str, Graph],
+    sizes: Sequence[int] = (),
+    contenders: Sequence[Contender] = (),
+    reruns: int | None = None,
+) -> list[Run]:
+    """Every run of a question. By default, a method that refuses a graph is left out for it."""
+    first = question.first_seed
+    seeds = range(first, first + (reruns or question.reruns))
+    planned = []
+    for name, graph in graphs.items():
+        validation, test = usual_sizes(graph)
+        for protocol, size, who in itertools.product(
+            question.protocols(graph), sizes or question.sizes, contenders or question.contenders
+        ):
+            spec = complete(
+                Spec(
+                    graph=graph.name,
+                    method=who.method,
+                    per_class=size,
+                    validation=validation,
+                    test=test,
+                    left_out=protocol.left_out,
+                    settings=who.settings,
+                )
+            )
+            most = find(spec.method).most_nodes
+            if not contenders and most is not None and graph.num_nodes > most:
+                continue
+            planned += [
+                Run(name, size, protocol, who.label, dataclasses.replace(spec, seed=seed))
+                for seed in seeds
+            ]
+    return planned
+
+
+def rows_of(
+    question: Question, planned: Iterable[Run], graphs: Mapping[str, Graph], store: Store
+) -> pd.DataFrame:
+    """One row per run that the store holds: its place and what is measured of it."""
+    rows = []
+    for run in planned:
+        graph = graphs[run.graph]
+        result = runs.stored(run.spec, graph, store)
+        if result is not None:
+            rows.append(run.place | question.measure(result, graph, run.protocol))
+    columns = [*CELL, "seed", *question.words, *(f.key for f in question.figures)]
+    return pd.DataFrame(rows, columns=None if rows else columns)
+
+
+def load_graphs(names: Iterable[str]) -> dict[str, Graph]:
+    return {name: load_graph(name) for name in names}

@@ -1,0 +1,130 @@
+"""Tables beside the paper's, with a test against the reference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import wilcoxon
+
+from bup.experiments.question import CELL, Figure, Question
+from bup.paper import published
+
+REFERENCE = "bup"
+"""The method that all others are tested against."""
+LEVEL = 0.05
+
+
+def summary(question: Question, rows: pd.DataFrame) -> pd.DataFrame:
+    """One line per cell and figure: mean, std, the published figure, and the test against bup."""
+    lines = []
+    by_cell = dict(iter(rows.groupby(CELL, sort=False)))
+    for cell, part in by_cell.items():
+        paper = published(question.name, *cell)
+        reference = by_cell.get((*cell[:3], REFERENCE))
+        for figure in question.figures:
+            values = part.get(figure.key, pd.Series(dtype=float)).dropna()
+            if values.empty:
+                continue
+            p = math.nan
+            gain = math.nan
+            if reference is not None and cell[3] != REFERENCE and figure.key in reference:
+                pairs = (r.set_index("seed")[figure.key] for r in (part, reference))
+                difference = next(pairs) - next(pairs)
+                p, gain = paired_p(difference), float(difference.mean() * figure.better)
+            lines.append(
+                dict(zip(CELL, cell, strict=True))
+                | {
+                    "figure": figure.key,
+                    "reruns": len(values),
+                    "mean": values.mean(),
+                    "std": values.std(ddof=1) if len(values) > 1 else math.nan,
+                    "paper": paper.get(figure.key, math.nan),
+                    "difference": values.mean() - paper.get(figure.key, math.nan),
+                    "p": p,
+                    "verdict": np.sign(gain) if p < LEVEL else 0.0,
+                }
+            )
+    measured = ["figure", "reruns", "mean", "std", "paper", "difference", "p", "verdict"]
+    return pd.DataFrame(lines, columns=[*CELL, *measured])
+
+
+def paired_p(difference: pd.Series) -> float:
+    """Two-sided p of the Wilcoxon signed-rank test on differences between the same splits."""
+    difference = difference.dropna()
+    if len(difference) < 2:
+        return math.nan
+    return 1.0 if (difference == 0).all() else float(wilcoxon(difference).pvalue)
+
+
+VERDICTS = {1.0: " ▲", -1.0: " ▼", 0.0: ""}
+TEST_NOTE = (
+    f"▲ better, ▼ worse than {REFERENCE} on the same splits: two-sided Wilcoxon signed-rank test, "
+    f"p < {LEVEL}, each comparison on its own. It pairs rerun with rerun and assumes no normal "
+    "distribution, which calibration errors do not have; with fewer than six reruns it cannot "
+    "reach that level."
+)
+
+
+def cell_text(line: Any, digits: int) -> str:
+    """A line of ``summary`` in words: ``69.98 ± 4.84 (69.41, +0.57) ▼``."""
+    text = f"{line.mean:.{digits}f}"
+    if not math.isnan(line.std):
+        text += f" ± {line.std:.{digits}f}"
+    if not math.isnan(line.paper):
+        text += f" ({line.paper:.{digits}f}, {line.difference:+.{digits}f})"
+    return text + VERDICTS[line.verdict]
+
+
+def markdown(question: Question, rows: pd.DataFrame) -> str:
+    """The question's table: ours, the paper's figure, the difference, the test."""
+    head = f"## {question.title}\n\n"
+    if rows.empty:
+        return head + "No run of it is there.\n"
+    lines = summary(question, rows)
+    notes = [f"Mean ± standard deviation over {_reruns(lines)} reruns.", question.note]
+    if question.pooled:
+        return head + _pooled_table(question, rows) + _paragraph(question.note)
+    if lines.paper.notna().any():
+        notes.insert(1, "In brackets: the published figure, and ours minus it.")
+    if lines.p.notna().any():
+        notes.append(TEST_NOTE)
+    places = CELL if rows.protocol.any() else [c for c in CELL if c != "protocol"]
+    table = _line([c.replace("_", " ") for c in (*places, *question.words)], question.figures)
+    for cell, part in lines.groupby(CELL, sort=False):
+        where = dict(zip(CELL, cell, strict=True))
+        of_cell = (rows[list(where)] == pd.Series(where)).all(axis=1)
+        words = [str(rows.loc[of_cell, word].iloc[0]).replace("_", " ") for word in question.words]
+        found = {line.figure: line for line in part.itertuples()}
+        texts = [
+            cell_text(found[f.key], f.digits) if f.key in found else "" for f in question.figures
+        ]
+        table += "| " + " | ".join([*(str(where[c]) for c in places), *words, *texts]) + " |\n"
+    return head + table + _paragraph(" ".join(filter(None, notes)))
+
+
+def _pooled_table(question: Question, rows: pd.DataFrame) -> str:
+    keys = [f.key for f in question.figures]
+    means = rows.groupby("method")[keys].mean().sort_values(keys[1])
+    table = _line(["settings"], question.figures)
+    for label, row in means.iterrows():
+        texts = [f"{row[f.key]:.{f.digits}f}" for f in question.figures]
+        table += "| " + " | ".join([str(label), *texts]) + " |\n"
+    return table
+
+
+def _line(places: Sequence[str], figures: Sequence[Figure]) -> str:
+    names = [*places, *(f.title for f in figures)]
+    return "| " + " | ".join(names) + " |\n" + "|" + "---|" * len(names) + "\n"
+
+
+def _reruns(lines: pd.DataFrame) -> str:
+    low, high = lines.reruns.min(), lines.reruns.max()
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _paragraph(text: str) -> str:
+    return f"\n{text}\n" if text else ""

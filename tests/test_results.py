@@ -1,0 +1,34 @@
+import bup
+from bup.results import node_table
+
+
+def test_judged_are_the_test_nodes_that_could_be_answered_rightly(citeseer):
+    result = bup.fit(citeseer, epochs=3, left_out=[2])
+    probs, targets, nodes = result.judged(citeseer)
+    slowly = [node for node in result.split.test if citeseer.labels[node] != 2]
+    assert nodes.tolist() == slowly and 0 < len(slowly) < len(result.split.test)
+    assert [result.split.classes[k] for k in targets] == citeseer.labels[slowly].tolist()
+    assert (probs == result.probs[slowly]).all()
+
+
+def test_the_node_table_tells_the_truth_about_every_node(citeseer):
+    result = bup.fit(citeseer, epochs=3, left_out=[5])
+    table = node_table(result, citeseer)
+    assert len(table) == citeseer.num_nodes
+    assert table.part.value_counts().to_dict() == {
+        "test": 2000,
+        "unused": 3327 - 2000 - 200 - 100,
+        "validation": 200,
+        "train": 100,
+    }
+    lost = ~citeseer.labelled
+    assert (table.true[lost] == "").all() and table.correct[lost].isna().all()
+    assert table.correct[table.ood].isna().all()
+    assert (table.true[table.ood] == "Human-Computer Interaction").all()
+    judged = table[table.correct.notna()]
+    assert ((judged.true == judged.predicted) == judged.correct).all()
+    assert table.distance[result.split.train].eq(0).all()
+    assert table.distance.isna().sum() == table.mean_distance.isna().sum() > 0
+    assert table.message_std.gt(0).all()
+    plain = node_table(bup.fit(citeseer, "gcn", epochs=3), citeseer)
+    assert "message_std" not in plain
