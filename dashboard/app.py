@@ -17,7 +17,7 @@ reproduce = st.Page("views/reproduce.py", title="Reproduce", icon=":material/fac
 page = st.navigation(
     {
         "": [
-            st.Page("views/explore.py", title="Explore", icon=":material/hub:", default=True),
+            st.Page("views/explore/page.py", title="Explore", icon=":material/hub:", default=True),
             st.Page("views/reliability.py", title="Reliability", icon=":material/verified:"),
             st.Page(
                 "views/ood.py",

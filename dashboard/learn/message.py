@@ -70,7 +70,7 @@ def _lesson(here: lesson.Lesson) -> None:
         [
             (
                 "A real paper's message and intervals",
-                "views/explore.py",
+                "views/explore/page.py",
                 {"graph": state.graph_label(cases.graph_name())},
             )
         ],

@@ -29,21 +29,21 @@ def stops() -> list[Stop]:
             "Every point is a paper, and its colour is how unsure the model is of its message. "
             "Click a point: on the right you see its class probabilities with their intervals. "
             "Press N for the next paper, X for any.",
-            "views/explore.py",
+            "views/explore/page.py",
             here | {"colour": "Message std"},
         ),
         Stop(
             "Why this uncertainty?",
             "Under the map, the tab *Why this uncertainty?* takes a paper's variance apart: what "
             "every neighbour did to it, step by step.",
-            "views/explore.py",
+            "views/explore/page.py",
             here | {"tab": "Why this uncertainty?"},
         ),
         Stop(
             "What if?",
             "Remove a link of the picked paper, or add one, and see its answer change at once. "
             "Nothing is trained again.",
-            "views/explore.py",
+            "views/explore/page.py",
             here | {"tab": "What if?"},
         ),
         Stop(

@@ -48,7 +48,7 @@ def _lesson(here: lesson.Lesson) -> None:
         [
             (
                 "Every neighbour's share, on a real paper",
-                "views/explore.py",
+                "views/explore/page.py",
                 {"tab": "Why this uncertainty?"},
             ),
             (

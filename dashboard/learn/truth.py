@@ -83,7 +83,7 @@ def _lesson(here: lesson.Lesson) -> None:
     lesson.end(
         here,
         answered,
-        [("This graph and this run, on the map", "views/explore.py", cases.query(case))],
+        [("This graph and this run, on the map", "views/explore/page.py", cases.query(case))],
     )
 
 

@@ -79,7 +79,7 @@ def _lesson(here: lesson.Lesson) -> None:
             ),
             (
                 "The doubt in messages, on the map",
-                "views/explore.py",
+                "views/explore/page.py",
                 cases.query(case, colour="Message std"),
             ),
         ],

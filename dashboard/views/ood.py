@@ -154,7 +154,7 @@ def _gallery(view: View, test: pd.DataFrame) -> None:
         frame.node_list(view, doubted, columns, "doubted_known")
         st.caption("False alarms: papers of learned classes that the model hardly dares to answer.")
     st.page_link(
-        "views/explore.py",
+        "views/explore/page.py",
         label="See the picked paper and its neighbourhood",
         icon=":material/hub:",
     )
