@@ -1,6 +1,6 @@
 """What the visitor looks at: the chosen run and the picked node, held by widgets bound to the URL.
 
-A widget's key is its name in the link. Pages read ``view()``; whatever changes the pick calls
+A widget's key is its name in the link. Pages are given a ``View``; whatever changes the pick calls
 ``pick`` from a callback, which runs before the widgets are drawn again.
 """
 

@@ -12,7 +12,7 @@ from dashboard.learn.cases import Case
 from dashboard.markdown import plain
 
 
-def main() -> None:
+def page() -> None:
     here = lesson.begin(1, ["GCN", "class", "softmax", "confidence", "out of distribution"])
     st.markdown(
         "A network learns to sort scientific papers by subject, but we hide one subject: it never "
@@ -68,7 +68,7 @@ def _lesson(here: lesson.Lesson) -> None:
         [
             (
                 "This very run, paper by paper",
-                "views/ood.py",
+                "ood",
                 cases.query(case),
             )
         ],
@@ -151,6 +151,3 @@ def _gallery(case: Case, unseen: np.ndarray) -> None:
     ]
     hidden = plain(graph.class_names[case.spec.left_out[0]])
     st.markdown(f"**The surest mistakes.** All five are about {hidden}:\n" + "\n".join(lines))
-
-
-main()

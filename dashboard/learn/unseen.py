@@ -20,7 +20,7 @@ SCORES = {
 }
 
 
-def main() -> None:
+def page() -> None:
     here = lesson.begin(
         6, ["BUP", "out of distribution", "confidence", "variance", "ROC curve", "AUROC"]
     )
@@ -74,12 +74,12 @@ def _lesson(here: lesson.Lesson) -> None:
         [
             (
                 "All scores of this run",
-                "views/ood.py",
+                "ood",
                 cases.query(case, ood_score="Message std"),
             ),
             (
                 "The doubt in messages, on the map",
-                "views/explore/page.py",
+                "explore",
                 cases.query(case, colour="Message std"),
             ),
         ],
@@ -130,6 +130,3 @@ def _question(case: Case, doubts: dict[str, np.ndarray], unseen: np.ndarray) -> 
         nearest,
         answer,
     )
-
-
-main()

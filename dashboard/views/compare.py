@@ -20,7 +20,7 @@ from dashboard.views import frame
 from dashboard.views.rivals import label_of, rival_specs, train_missing, view_of
 
 
-def main(view: View) -> None:
+def page(view: View) -> None:
     st.title("Which method knows best what it does not know?")
     specs = rival_specs(view)
     chosen = st.multiselect(
@@ -122,6 +122,3 @@ def main(view: View) -> None:
         selection_mode="single-row",
     )
     frame.exports(view)
-
-
-main(st.session_state.view)

@@ -21,7 +21,7 @@ from dashboard.components.chart import Drawing
 from dashboard.figures import classes
 from dashboard.figures.training import curves_figure
 from dashboard.jobs import Job
-from dashboard.markdown import plain
+from dashboard.problems import problem
 
 POLL_SECONDS = 0.5
 
@@ -45,11 +45,6 @@ _STYLE = """
 }
 """
 _LARGE = "html { font-size: 20px; }"
-
-
-def problem(error: Exception | str) -> None:
-    """An error that the visitor can act on."""
-    st.error(plain(error), icon=":material/error:")
 
 
 def result_or_training(spec: Spec, graph: Graph) -> Result | None:

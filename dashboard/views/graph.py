@@ -12,7 +12,7 @@ from dashboard.state import View
 from dashboard.views import frame
 
 
-def main(view: View) -> None:
+def page(view: View) -> None:
     st.title("What does the graph look like?")
     figures = data.figures(view.spec.graph)
     homophily = figures["homophily"]
@@ -51,6 +51,3 @@ def main(view: View) -> None:
         )
     frame.numbers(pd.DataFrame(figures["degrees"]), f"{view.spec.graph}-degrees", "degrees")
     frame.exports(view)
-
-
-main(st.session_state.view)

@@ -9,6 +9,7 @@ import streamlit as st
 from bup import metrics
 from dashboard import columns, data
 from dashboard.figures.ood import precision_recall_figure, roc_figure, score_histograms
+from dashboard.links import link
 from dashboard.state import View
 from dashboard.views import frame
 
@@ -22,7 +23,7 @@ PAPER_Q2 = {
 }
 
 
-def main(view: View) -> None:
+def page(view: View) -> None:
     st.title("Does the model notice a class that it has never seen?")
     if not view.result.split.left_out:
         st.info(
@@ -153,11 +154,4 @@ def _gallery(view: View, test: pd.DataFrame) -> None:
         doubted = test[~test.ood].nsmallest(GALLERY, "confidence").index.tolist()
         frame.node_list(view, doubted, columns, "doubted_known")
         st.caption("False alarms: papers of learned classes that the model hardly dares to answer.")
-    st.page_link(
-        "views/explore/page.py",
-        label="See the picked paper and its neighbourhood",
-        icon=":material/hub:",
-    )
-
-
-main(st.session_state.view)
+    link("explore", "See the picked paper and its neighbourhood", ":material/hub:")

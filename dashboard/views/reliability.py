@@ -21,7 +21,7 @@ from dashboard.views import frame
 from dashboard.views.rivals import choose_rival
 
 
-def main(view: View) -> None:
+def page(view: View) -> None:
     st.title("When the model says 80 %, is it right 80 % of the time?")
     one, two, three = st.columns([2, 2, 3])
     bins = one.slider("Bins", 2, 30, 10, key="bins", bind="query-params")
@@ -217,6 +217,3 @@ def _sets(view: View) -> None:
 def _curve(view: View) -> metrics.RiskCoverage:
     probs, targets, _ = view.judged()
     return metrics.risk_coverage(1 - metrics.confidence(probs), metrics.hits(probs, targets))
-
-
-main(st.session_state.view)

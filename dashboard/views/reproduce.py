@@ -59,7 +59,7 @@ class Cell(NamedTuple):
         return table[same & (table.method == self.method)]
 
 
-def main() -> None:
+def page() -> None:
     st.title("Does the paper come out here too?")
     st.markdown(
         "Every figure is the mean over the reruns that are stored on this machine, beside what was "
@@ -307,6 +307,3 @@ def _watch(specs: tuple[Spec, ...]) -> None:
     if st.session_state.get("reproduce_shown") != specs:
         st.session_state.reproduce_shown = specs
         st.rerun()
-
-
-main()

@@ -20,7 +20,7 @@ AXES = {
 }
 
 
-def main(view: View) -> None:
+def page(view: View) -> None:
     st.title("Is a well-linked paper a certain paper?")
     scores = columns.scores(view.table)
     score = st.selectbox(
@@ -113,6 +113,3 @@ def _factor(view: View) -> None:
     same = _correlation(factor, view.table.message_std.to_numpy())
     if same is not None:
         st.metric("Spearman of the two", f"{same.value:+.3f}")
-
-
-main(st.session_state.view)

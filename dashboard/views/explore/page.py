@@ -23,7 +23,7 @@ TABS = {
 }
 
 
-def main(view: View) -> None:
+def page(view: View) -> None:
     st.title("Where is the model unsure, and why?")
     # Keyed, so that the style sheet can lay them out: side by side, or below each other.
     with st.container(key="explore"):
@@ -46,6 +46,3 @@ def main(view: View) -> None:
 
 def _export(view: View) -> tuple[str, str, str]:
     return f"{view.spec.key}-{view.node}.html", standalone_html(chosen_network(view)), "text/html"
-
-
-main(st.session_state.view)
