@@ -7,13 +7,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import data, links, pages, state
+from dashboard import garbage, graphs, links, pages, shelf, state
 from dashboard.components import chart
 from dashboard.learn import lesson
 from dashboard.pages import Page
 from dashboard.problems import explained
 from dashboard.state import View
-from dashboard.views import frame
+from dashboard.views import picking, style, training
 
 ICON = Path(__file__).parent.parent / "assets" / "icon.png"
 
@@ -31,16 +31,16 @@ def chosen_view() -> View | None:
     Not drawn by the pages, so that its widgets stay as they are from page to page.
     """
     with st.sidebar:
-        graph = data.graph(state.choose_graph())
+        graph = graphs.graph(state.choose_graph())
         spec = state.choose_run(graph)
-        result = frame.result_or_training(spec, graph)
+        result = training.result_or_training(spec, graph)
         node = state.choose_node(graph, result) if result is not None else 0
-        frame.walk(graph, result)
+        picking.walk(graph, result)
         st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
     if result is None:
-        frame.training_panel(spec, graph)
+        training.training_panel(spec, graph)
         return None
-    return View(spec, graph, result, data.table(spec), node, state.theme())
+    return View(spec, graph, result, shelf.table(spec), node, state.theme())
 
 
 st.set_page_config(page_title="BUP Explorer", page_icon=str(ICON), layout="wide")
@@ -61,7 +61,7 @@ links.offer({page.address: entry for page, entry in offered.items()})
 opened = st.navigation(menu, position="top")
 page = next(page for page, entry in offered.items() if entry is opened)
 # On arrival the link says it; the switch that reads the link comes further down.
-frame.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
+style.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
 
 if page.needs_run:
     with explained():
@@ -70,7 +70,7 @@ if page.needs_run:
         chart.library()
         with explained():
             opened.run()
-        data.spare_the_collector()
+        garbage.spare_the_collector()
 else:
     if page.section == pages.LEARN:
         lesson.top(page.title)

@@ -19,8 +19,9 @@ from dashboard.learn import (
     words,
 )
 from dashboard.learn.lesson import LESSONS
-from dashboard.views import compare, graph, ood, reliability, reproduce, structure
+from dashboard.views import compare, graph, ood, reliability, structure
 from dashboard.views.explore import page as explore
+from dashboard.views.reproduce import page as reproduce
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from bup.methods import METHODS, changed_settings, complete
 from bup.results import Result
 from bup.spec import Spec
 from bup.splits import usual_sizes
-from dashboard import data
+from dashboard import graphs
 from dashboard.markdown import plain
 from dashboard.theme import Theme
 
@@ -46,7 +46,7 @@ class View:
 
     @property
     def positions(self) -> np.ndarray:
-        return data.positions(self.spec.graph)
+        return graphs.positions(self.spec.graph)
 
     @property
     def has_variance(self) -> bool:

@@ -126,7 +126,7 @@ def test_a_link_from_a_rerun_chooses_that_run(open_app, cora):
 
 
 def test_the_command_of_a_run_survives_a_shell():
-    from dashboard.views.frame import command_line
+    from dashboard.views.exports import command_line
 
     spec = Spec("folder:my papers", "gcn+temperature", left_out=(1, 2), settings=(("hidden", 32),))
     assert shlex.split(command_line(complete(spec)))[2:] == [

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bup import metrics
+from dashboard import graphs
 from dashboard.figures.learn import answers_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
@@ -25,7 +26,7 @@ def page() -> None:
 @lesson.played
 def _lesson(here: lesson.Lesson) -> None:
     name = cases.graph_name()
-    graph = cases.data.graph(name)
+    graph = graphs.graph(name)
     left, right = st.columns([2, 3], gap="large")
     with left:
         hidden = st.selectbox(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from dashboard import state
+from dashboard import graphs, state
 from dashboard.learn import cases
 from dashboard.links import link
 
@@ -23,7 +23,7 @@ def stops() -> list[Stop]:
     """On Cora, or on the synthetic graph where Cora has not been fetched."""
     name = cases.graph_name()
     here = {"graph": state.graph_label(name)}
-    hidden = cases.data.graph(name).class_names[-1]
+    hidden = graphs.graph(name).class_names[-1]
     return [
         Stop(
             "The map",

@@ -8,6 +8,7 @@ import streamlit as st
 from bup import metrics
 from bup.methods import settings_of
 from bup.propagation import paper_factor
+from dashboard import graphs
 from dashboard.figures.learn import drawn_roc_figure, threshold_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
@@ -35,7 +36,7 @@ def page() -> None:
 @lesson.played
 def _lesson(here: lesson.Lesson) -> None:
     name = cases.graph_name()
-    graph = cases.data.graph(name)
+    graph = graphs.graph(name)
     case = cases.case(name, "bup", (graph.num_classes - 1,))
     nodes = case.result.split.test
     unseen = case.result.split.is_ood(graph.labels[nodes])

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from bup.inspection import Inspection
-from dashboard import data
+from dashboard import shelf
 from dashboard.figures.classes import probability_table
 from dashboard.markdown import plain
 from dashboard.state import View
@@ -16,7 +16,7 @@ def probabilities(view: View, node: int, seen: Inspection | None = None) -> None
     """The class probabilities of a node, as the run gave them or as ``seen`` on other links."""
     probs = view.result.probs[node] if seen is None else seen.probs
     if seen is None and view.has_variance:
-        seen = data.inspection(view.spec, node)
+        seen = shelf.inspection(view.spec, node)
     low, high = (seen.low, seen.high) if seen is not None else (None, None)
     names, true = view.answers, view.table.true.iloc[node]
     true_index = names.index(true) if true in names else None

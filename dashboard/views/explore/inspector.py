@@ -10,7 +10,7 @@ from dashboard.figures.classes import message_table
 from dashboard.figures.locator import locator
 from dashboard.markdown import plain
 from dashboard.state import View
-from dashboard.views import frame
+from dashboard.views import picking
 from dashboard.views.explore.answer import probabilities, verdict
 
 
@@ -45,7 +45,7 @@ def inspector(view: View) -> None:
     st.markdown("**Linked papers**")
     if len(near):
         columns = ["true", "predicted", "confidence"]
-        frame.node_list(view, near.tolist(), columns, f"near_{node}")
+        picking.node_list(view, near.tolist(), columns, f"near_{node}")
         st.caption("Click a row to walk on.")
     else:
         st.caption("None: nothing but its own words speaks for this paper.")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dashboard import columns, data
+from dashboard import columns, drawings
 from dashboard.markdown import plain
 from dashboard.state import View
-from dashboard.views import frame
+from dashboard.views import charts, picking
 
 FILTERS = {
     "mistakes": "Only mistakes",
@@ -64,9 +64,9 @@ def controls(view: View) -> np.ndarray:
 def node_map(view: View, shown: np.ndarray) -> None:
     colour = st.session_state.colour
     meaning = columns.of(view.table)[colour].meaning
-    frame.node_map(
+    charts.node_map(
         view,
-        data.map_drawing(view.spec, colour, view.theme, shown),
+        drawings.map_drawing(view.spec, colour, view.theme, shown),
         MAP,
         f"{meaning} {shown.sum():,} of {len(shown):,} papers are shown; "
         "click one to inspect it, scroll to zoom, or draw around several with the lasso.",
@@ -83,4 +83,4 @@ def _found(view: View, words: str) -> None:
         f"{len(hits):,} papers match" + (", the first 50 are listed" if len(hits) > 50 else "")
     )
     if len(hits):
-        frame.node_list(view, hits[:50].tolist(), ["true", "predicted", "confidence"], "found")
+        picking.node_list(view, hits[:50].tolist(), ["true", "predicted", "confidence"], "found")

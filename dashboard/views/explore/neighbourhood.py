@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dashboard import columns, data, state
+from dashboard import columns, shelf, state
 from dashboard.columns import colour_limits
 from dashboard.components.network import EgoNetwork, ego_network, network, picked
 from dashboard.markdown import plain
@@ -21,7 +21,7 @@ def chosen_network(view: View) -> EgoNetwork:
     values = limits = None
     stage = st.session_state.get("stage", "off")
     if view.has_variance and stage not in ("off", None):
-        stages = data.layer_stds(view.spec)
+        stages = shelf.layer_stds(view.spec)
         values, limits = stages[stage], colour_limits(np.concatenate(list(stages.values())))
         score = "hidden message std"
     hops = int(st.session_state.get("hops") or 1)
@@ -44,7 +44,7 @@ def neighbourhood(view: View) -> None:
     if view.has_variance:
         st.segmented_control(
             "Variance, layer by layer",
-            ["off", *data.layer_stds(view.spec)],
+            ["off", *shelf.layer_stds(view.spec)],
             default="off",
             key="stage",
             required=True,

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.components.network import standalone_html
 from dashboard.state import View
-from dashboard.views import frame
+from dashboard.views import exports
 from dashboard.views.explore.inspector import inspector
 from dashboard.views.explore.map import controls, node_map
 from dashboard.views.explore.neighbourhood import chosen_network, neighbourhood
@@ -41,7 +41,7 @@ def page(view: View) -> None:
             if tab.open:
                 with tab:
                     TABS[title](view)
-    frame.exports(view, {"This neighbourhood as a web page (works offline)": _export})
+    exports.downloads(view, {"This neighbourhood as a web page (works offline)": _export})
 
 
 def _export(view: View) -> tuple[str, str, str]:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bup import metrics
 from dashboard.state import View
-from dashboard.views import frame
+from dashboard.views import picking
 
 
 def selection(view: View) -> None:
@@ -33,5 +33,5 @@ def selection(view: View) -> None:
         "included. Few papers make a rough estimate."
     )
     columns = ["true", "predicted", "confidence"]
-    frame.node_list(view, nodes[:200], columns, "group_list")
+    picking.node_list(view, nodes[:200], columns, "group_list")
     st.button("Clear the selection", on_click=lambda: st.session_state.pop("group", None))

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 import bup
-from dashboard import data
+from dashboard import shelf
 from dashboard.markdown import plain
 from dashboard.state import View
 from dashboard.views.explore.answer import probabilities
@@ -31,8 +31,8 @@ def what_if(view: View) -> None:
     )
     try:
         added = [view.graph.find(part.strip()) for part in typed.split(",") if part.strip()]
-        before = data.inspection(view.spec, node)
-        after = data.inspection(
+        before = shelf.inspection(view.spec, node)
+        after = shelf.inspection(
             view.spec,
             node,
             add=tuple((node, other) for other in added),

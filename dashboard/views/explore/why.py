@@ -6,10 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from bup.methods import settings_of
-from dashboard import data
+from dashboard import shelf
 from dashboard.figures.node import shares_figure
 from dashboard.state import View
-from dashboard.views import frame
+from dashboard.views import charts, exports
 
 
 def why(view: View) -> None:
@@ -19,10 +19,10 @@ def why(view: View) -> None:
             "BUP in the sidebar."
         )
         return
-    seen = data.inspection(view.spec, view.node)
+    seen = shelf.inspection(view.spec, view.node)
     s = settings_of(view.spec)
     ids = [view.graph.node_id(n) for n in view.graph.neighbours(view.node)]
-    frame.chart(
+    charts.chart(
         shares_figure(seen.steps, ids, view.theme),
         "shares",
         "Each bar is what one linked paper added to this paper's variance or took off it, averaged "
@@ -41,7 +41,7 @@ def why(view: View) -> None:
         for n, paper, change in zip(step.neighbours, ids, step.change.mean(axis=1), strict=True)
     ]
     if rows:
-        frame.numbers(pd.DataFrame(rows), f"{view.spec.key}-{view.node}-shares", "why")
+        exports.numbers(pd.DataFrame(rows), f"{view.spec.key}-{view.node}-shares", "why")
 
 
 def _formula(view: View, s, seen) -> str:
