@@ -1,76 +1,78 @@
-"""The app's frame: what every page shares, then the page."""
+"""The router: what every page shares, then the page that the address names."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
-import bup
-from dashboard import data, learn, state
+from dashboard import garbage, graphs, links, pages, shelf, state
 from dashboard.components import chart
-from dashboard.views import frame
+from dashboard.learn import lesson
+from dashboard.pages import Page
+from dashboard.problems import explained
+from dashboard.state import View
+from dashboard.views import picking, style, training
 
 ICON = Path(__file__).parent.parent / "assets" / "icon.png"
 
-st.set_page_config(page_title="BUP Explorer", page_icon=str(ICON), layout="wide")
+view: View | None = None
 
-reproduce = st.Page("views/reproduce.py", title="Reproduce", icon=":material/fact_check:")
-page = st.navigation(
-    {
-        "": [
-            st.Page("views/explore.py", title="Explore", icon=":material/hub:", default=True),
-            st.Page("views/reliability.py", title="Reliability", icon=":material/verified:"),
-            st.Page(
-                "views/ood.py",
-                title="Unseen classes",
-                icon=":material/help_center:",
-                url_path="ood",
-            ),
-            st.Page("views/structure.py", title="Structure", icon=":material/account_tree:"),
-            st.Page("views/compare.py", title="Compare", icon=":material/compare:"),
-            st.Page("views/graph.py", title="The graph", icon=":material/dataset:"),
-            reproduce,
-        ],
-        "Learn": learn.pages(),
-    },
-    position="top",
-)
-# On arrival the link says it; the switch that reads the link comes further down.
-frame.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
 
-# Lessons bring their own data, and tables show many runs: neither needs a chosen one.
-lesson = page.url_path.startswith(learn.PATH)
-if lesson or page == reproduce:
-    if lesson:
-        learn.top(page.title)
-    try:
-        page.run()
-    except bup.BupError as error:
-        frame.problem(error)
-    st.stop()
+def drawing(page: Page) -> Callable[[], None]:
+    """The page as Streamlit calls it: without arguments, when the view is known."""
+    return lambda: page.draw(view) if page.needs_run else page.draw()
 
-try:
+
+def chosen_view() -> View | None:
+    """What the sidebar asks for; None, and a way to train it, where nobody has trained it yet.
+
+    Not drawn by the pages, so that its widgets stay as they are from page to page.
+    """
     with st.sidebar:
-        name = state.choose_graph()
-        graph = data.graph(name)
+        graph = graphs.graph(state.choose_graph())
         spec = state.choose_run(graph)
-        result = frame.result_or_training(spec, graph)
-        node = state.choose_node(graph, result) if result is not None else None
-        frame.walk(graph, result)
+        result = training.result_or_training(spec, graph)
+        node = state.choose_node(graph, result) if result is not None else 0
+        picking.walk(graph, result)
         st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
-except bup.BupError as error:
-    frame.problem(error)
-    st.stop()
+    if result is None:
+        training.training_panel(spec, graph)
+        return None
+    return View(spec, graph, result, shelf.table(spec), node, state.theme())
 
-if result is None:
-    try:
-        frame.training_panel(spec, graph)
-    except bup.BupError as error:
-        frame.problem(error)
+
+st.set_page_config(page_title="BUP Explorer", page_icon=str(ICON), layout="wide")
+offered = {
+    page: st.Page(
+        drawing(page),
+        title=page.title,
+        icon=page.icon,
+        url_path=page.address,
+        default=page is pages.PAGES[0],
+    )
+    for page in pages.PAGES
+}
+menu: dict[str, list] = {}
+for page, entry in offered.items():
+    menu.setdefault(page.section, []).append(entry)
+links.offer({page.address: entry for page, entry in offered.items()})
+opened = st.navigation(menu, position="top")
+page = next(page for page, entry in offered.items() if entry is opened)
+# On arrival the link says it; the switch that reads the link comes further down.
+style.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
+
+if page.needs_run:
+    with explained():
+        view = chosen_view()
+    if view is not None:
+        chart.library()
+        with explained():
+            opened.run()
+        garbage.spare_the_collector()
 else:
-    st.session_state.view = state.View(spec, graph, result, data.table(spec), node, state.theme())
-    chart.library()
-    try:
-        page.run()
-    except bup.BupError as error:
-        frame.problem(error)
-    data.spare_the_collector()
+    if page.section == pages.LEARN:
+        lesson.top(page.title)
+    with explained():
+        opened.run()

@@ -55,6 +55,11 @@ class Progress:
     seconds: float = 0.0
 
     @property
+    def share(self) -> float:
+        """Of the way, from 0 to 1."""
+        return min(1.0, self.epoch / self.epochs) if self.epochs else 0.0
+
+    @property
     def seconds_left(self) -> float | None:
         """An upper estimate: a run that improves no more ends earlier. None before an epoch."""
         return self.seconds / self.epoch * (self.epochs - self.epoch) if self.epoch else None

@@ -1,6 +1,6 @@
 """What the visitor looks at: the chosen run and the picked node, held by widgets bound to the URL.
 
-A widget's key is its name in the link. Pages read ``view()``; whatever changes the pick calls
+A widget's key is its name in the link. Pages are given a ``View``; whatever changes the pick calls
 ``pick`` from a callback, which runs before the widgets are drawn again.
 """
 
@@ -25,7 +25,7 @@ from bup.methods import METHODS, changed_settings, complete
 from bup.results import Judged, Result
 from bup.spec import Spec
 from bup.splits import usual_sizes
-from dashboard import data
+from dashboard import graphs
 from dashboard.markdown import plain
 from dashboard.theme import Theme
 
@@ -46,7 +46,7 @@ class View:
 
     @property
     def positions(self) -> np.ndarray:
-        return data.positions(self.spec.graph)
+        return graphs.positions(self.spec.graph)
 
     @property
     def has_variance(self) -> bool:

@@ -3,9 +3,13 @@ import os
 # Before torch is imported anywhere: two test workers share two cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy import sparse
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 import bup
 from bup.graph import Graph, simple_edges
@@ -37,6 +41,17 @@ def path_graph() -> Graph:
         class_names=("a", "b"),
         ids=("n0", "n1", "n2", "n3", "n4"),
     )
+
+
+@pytest.fixture(scope="session")
+def go_to() -> Callable[[AppTest, str], AppTest]:
+    """Open a page by its address: ``AppTest.switch_page`` knows only pages that are files."""
+
+    def go(app: AppTest, address: str) -> AppTest:
+        app._page_hash = calc_hash(address)
+        return app.run()
+
+    return go
 
 
 @pytest.fixture(scope="session")

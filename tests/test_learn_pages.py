@@ -11,7 +11,7 @@ from dashboard.learn.glossary import TERMS
 from dashboard.learn.lesson import LESSONS
 
 ROOT = Path(__file__).parent.parent
-OTHERS = ("start", "tour", "words", "lecturers")
+OTHERS = ("learn", "learn-tour", "learn-glossary", "learn-lecturers")
 ANSWERS = {  # a page's questions and a word of their answers
     "confident": {"expect_hidden_6": "none of these"},
     "message": {"expect_width": "As long as all curves"},
@@ -42,14 +42,16 @@ def opened(stocked_cache):
 
 
 @pytest.fixture
-def visit(opened):
+def visit(opened, go_to):
+    addresses = {lesson.name: lesson.address for lesson in LESSONS}
+
     def go(page: str) -> AppTest:
         # By way of another page, so that nothing is left of an earlier visit.
         for key in ("sketch", "sketch_before"):
             if key in opened.session_state:
                 del opened.session_state[key]
-        opened.switch_page("learn/start.py").run()
-        opened.switch_page(f"learn/{page}.py").run()
+        go_to(opened, "learn")
+        go_to(opened, addresses.get(page, page))
         assert not opened.exception, opened.exception
         return opened
 
@@ -131,7 +133,7 @@ def test_training_on_a_button_changes_the_truth(visit):
     assert numbers(app)[2] == before[2], "words alone know nothing of links"
 
 
-@pytest.mark.parametrize("page", ["confident", "calibration", "unseen", "tour"])
+@pytest.mark.parametrize("page", ["confident", "calibration", "unseen", "learn-tour"])
 def test_without_cora_the_synthetic_graph_steps_in(visit, page, monkeypatch):
     monkeypatch.setattr(cases, "graph_name", lambda: "synthetic:nodes=400,classes=4,words=200")
     app = visit(page)

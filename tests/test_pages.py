@@ -11,13 +11,16 @@ from streamlit.testing.v1 import AppTest
 
 from bup.methods import METHODS, complete
 from bup.spec import Spec
+from dashboard import pages
+from dashboard.links import link
+from dashboard.pages import PAGES, Page
+from dashboard.state import View
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("explore", "reliability", "ood", "structure", "compare")
 
 
 @pytest.fixture
-def open_app(stocked_cache, monkeypatch):
+def open_app(stocked_cache, monkeypatch, go_to):
     """Open the app at a page, as a link with these parameters would."""
     monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
     monkeypatch.chdir(ROOT)
@@ -28,14 +31,12 @@ def open_app(stocked_cache, monkeypatch):
         for name, value in query.items():
             app.query_params[name] = value
         app.run()
-        if page != "explore":
-            app.switch_page(f"views/{page}.py").run()
-        return app
+        return app if page == "explore" else go_to(app, page)
 
     return open_at
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [page.address for page in PAGES if page.needs_run])
 @pytest.mark.parametrize("method", ["bup", "gcn", "energy"])
 def test_every_page_opens_for_every_kind_of_method(open_app, page, method):
     app = open_app(page, method=METHODS[method].short)
@@ -43,6 +44,30 @@ def test_every_page_opens_for_every_kind_of_method(open_app, page, method):
     assert app.selectbox(key="method").value == method
     assert app.title[0].value.endswith("?")
     assert app.get("plotly_chart") or app.get("bidi_component")
+
+
+def test_a_page_is_a_function_and_a_line_of_the_table(open_app, monkeypatch):
+    def toy(view: View) -> None:
+        st.title(f"What is the degree of {view.graph.node_id(view.node)}?")
+        link("toy", "Once more", query={"node": "35"})
+
+    line = Page("toy", toy, "Toy", ":material/toys:")
+    monkeypatch.setattr(pages, "PAGES", (*PAGES, line))
+    app = open_app("toy", node="35")
+    assert not app.exception, app.exception
+    assert app.title[0].value == "What is the degree of 35?"
+    (onward,) = app.get("page_link")
+    assert onward.proto.page == "toy" and onward.proto.query_string == "node=35"
+
+
+def test_the_addresses_of_pages_are_those_that_links_use():
+    """Whoever has a link keeps it: an address may be added, not changed."""
+    assert [page.address for page in PAGES] == [
+        *("explore", "reliability", "ood", "structure", "compare", "graph", "reproduce"),
+        *("learn", "learn-1-confident", "learn-2-message", "learn-3-travel", "learn-4-loss"),
+        *("learn-5-calibration", "learn-6-unseen", "learn-7-truth"),
+        *("learn-tour", "learn-glossary", "learn-lecturers"),
+    ]
 
 
 def test_a_methods_own_scores_are_offered_without_naming_it(open_app):
@@ -61,8 +86,7 @@ def test_a_graph_that_is_too_large_for_a_method_is_explained_before_training(ope
 
 
 def test_reproduce_shows_stored_cells_beside_the_papers(open_app):
-    app = open_app()
-    app.switch_page("views/reproduce.py").run()
+    app = open_app("reproduce")
     assert not app.exception, app.exception
     table = app.dataframe[0].value.set_index(["per class", "method"])
     assert table.reruns[20, "bup"] == 1 and table.reruns[5, "bup"] == 0
@@ -102,7 +126,7 @@ def test_a_link_from_a_rerun_chooses_that_run(open_app, cora):
 
 
 def test_the_command_of_a_run_survives_a_shell():
-    from dashboard.views.frame import command_line
+    from dashboard.views.exports import command_line
 
     spec = Spec("folder:my papers", "gcn+temperature", left_out=(1, 2), settings=(("hidden", 32),))
     assert shlex.split(command_line(complete(spec)))[2:] == [

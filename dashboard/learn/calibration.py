@@ -15,7 +15,7 @@ from dashboard.learn.glossary import meaning
 FEW = 60
 
 
-def main() -> None:
+def page() -> None:
     here = lesson.begin(
         5, ["GCN", "confidence", "calibrated", "reliability diagram", "ECE", "ACE", "temperature"]
     )
@@ -71,12 +71,12 @@ def _lesson(here: lesson.Lesson) -> None:
         [
             (
                 "This very model, bin by bin",
-                "views/reliability.py",
+                "reliability",
                 cases.query(case),
             ),
             (
                 "The same held against BUP",
-                "views/reliability.py",
+                "reliability",
                 cases.query(case, rival="BUP"),
             ),
         ],
@@ -143,6 +143,3 @@ def _after(case: Case) -> None:
         f"ECE on all {len(targets):,} test papers falls from {before:.1%} to {after:.1%} (10 "
         "bins). Not one answer changes: dividing all numbers of a paper by T keeps their order."
     )
-
-
-main()

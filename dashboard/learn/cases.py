@@ -15,7 +15,7 @@ from bup.methods import complete
 from bup.results import Result
 from bup.spec import Spec
 from bup.splits import usual_sizes
-from dashboard import data, state
+from dashboard import graphs, shelf, state
 
 CALIBRATED = {**dict(STRONG_GCN), "calibrate": "temperature"}
 """Settings of a GCN whose confidence was corrected on the validation papers."""
@@ -37,7 +37,7 @@ def graph_name() -> str:
 
 def case(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any) -> Case:
     """A run as the dashboard would train it; trained here if nobody has yet, in a second or two."""
-    graph = data.graph(name)
+    graph = graphs.graph(name)
     validation, test = usual_sizes(graph)
     spec = complete(
         Spec(
@@ -49,13 +49,13 @@ def case(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any
             settings=tuple(settings.items()),
         )
     )
-    return Case(graph, spec, data.result(spec) or _trained(spec.key, spec))
+    return Case(graph, spec, shelf.result(spec) or _trained(spec.key, spec))
 
 
 @st.cache_resource(max_entries=24, show_spinner="Training a model, a second or two ...")
 def _trained(key: str, _spec: Spec) -> Result:
     """One training however many students ask for it at once."""
-    graph = data.graph(_spec.graph)
+    graph = graphs.graph(_spec.graph)
     (result,) = runs.fit_specs(graph, [_spec])
     runs.keep(result, graph)
     return result

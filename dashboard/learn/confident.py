@@ -6,13 +6,14 @@ import numpy as np
 import streamlit as st
 
 from bup import metrics
+from dashboard import graphs
 from dashboard.figures.learn import answers_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.markdown import plain
 
 
-def main() -> None:
+def page() -> None:
     here = lesson.begin(1, ["GCN", "class", "softmax", "confidence", "out of distribution"])
     st.markdown(
         "A network learns to sort scientific papers by subject, but we hide one subject: it never "
@@ -25,7 +26,7 @@ def main() -> None:
 @lesson.played
 def _lesson(here: lesson.Lesson) -> None:
     name = cases.graph_name()
-    graph = cases.data.graph(name)
+    graph = graphs.graph(name)
     left, right = st.columns([2, 3], gap="large")
     with left:
         hidden = st.selectbox(
@@ -68,7 +69,7 @@ def _lesson(here: lesson.Lesson) -> None:
         [
             (
                 "This very run, paper by paper",
-                "views/ood.py",
+                "ood",
                 cases.query(case),
             )
         ],
@@ -151,6 +152,3 @@ def _gallery(case: Case, unseen: np.ndarray) -> None:
     ]
     hidden = plain(graph.class_names[case.spec.left_out[0]])
     st.markdown(f"**The surest mistakes.** All five are about {hidden}:\n" + "\n".join(lines))
-
-
-main()

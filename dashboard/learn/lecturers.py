@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dashboard.learn import lesson
+from dashboard.links import link
 
 
 @dataclass(frozen=True)
 class Part:
     minutes: int
-    page: str
+    address: str
     label: str
     do: str
     ask: tuple[str, ...]
@@ -20,7 +21,7 @@ class Part:
 
 def _lesson(number: int, minutes: int, do: str, *ask: str) -> Part:
     each = lesson.LESSONS[number - 1]
-    return Part(minutes, each.file, f"Lesson {number}: {each.title}", do, ask)
+    return Part(minutes, each.address, f"Lesson {number}: {each.title}", do, ask)
 
 
 PLAN = (
@@ -79,7 +80,7 @@ PLAN = (
 )
 
 
-def main() -> None:
+def page() -> None:
     total = sum(part.minutes for part in PLAN)
     st.title(f"How do I teach this in {total} minutes?")
     st.markdown(
@@ -92,7 +93,7 @@ def main() -> None:
     for part in PLAN:
         with st.container(border=True):
             st.markdown(f"**Minute {clock} to {clock + part.minutes}**")
-            st.page_link(part.page, label=part.label, icon=":material/arrow_forward:")
+            link(part.address, part.label, ":material/arrow_forward:")
             st.markdown(f"*Do.* {part.do}\n\n*Ask.*\n" + "\n".join(f"- {q}" for q in part.ask))
         clock += part.minutes
     st.markdown(
@@ -100,7 +101,4 @@ def main() -> None:
         "on the tour, in pairs, with one question: find a paper whose confidence surprises you, "
         "and say why it is so sure."
     )
-    st.page_link("learn/tour.py", label="The tour", icon=":material/route:")
-
-
-main()
+    link("learn-tour", "The tour", ":material/route:")

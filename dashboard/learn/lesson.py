@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 import streamlit as st
 
-import bup
 from dashboard import state
 from dashboard.learn.glossary import TERMS
-from dashboard.markdown import plain
+from dashboard.links import Query, link
+from dashboard.problems import explained
 
 
 @dataclass(frozen=True)
 class Lesson:
     number: int
-    name: str  # of its file, and in its address
+    name: str  # in its address
     title: str
     question: str
     takeaway: str  # what to keep, in one sentence
     icon: str
 
     @property
-    def file(self) -> str:
-        return f"learn/{self.name}.py"
-
-    @property
-    def path(self) -> str:
+    def address(self) -> str:
         return f"learn-{self.number}-{self.name}"
 
 
@@ -99,6 +95,18 @@ LESSONS = (
 )
 
 
+def top(title: str) -> None:
+    """Above every page of the section: where one is, and the switch for a projector.
+
+    Called by the router and not by the pages, so that the switch stays as it is from page to page.
+    """
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        st.caption(f"Learn · {title}", width="content")
+        st.toggle(
+            "Large text", key="large", bind="query-params", help="For a projector.", width="content"
+        )
+
+
 def begin(number: int, words: Sequence[str] = ()) -> Lesson:
     """The head of a lesson; ``words`` are terms of the glossary that it uses."""
     lesson = LESSONS[number - 1]
@@ -116,10 +124,8 @@ def played(body: Callable[[Lesson], None]) -> Callable[[Lesson], None]:
     @st.fragment
     @functools.wraps(body)
     def guarded(lesson: Lesson) -> None:
-        try:
+        with explained():
             body(lesson)
-        except bup.BupError as error:
-            st.error(plain(error), icon=":material/error:")
 
     return guarded
 
@@ -158,8 +164,8 @@ def predict(
     return True
 
 
-Link = tuple[str, str, Mapping[str, str] | Sequence[tuple[str, str]]]
-"""Words, the file of a page, and the parameters that open it at the right place."""
+Link = tuple[str, str, Query]
+"""Words, the address of a page, and the parameters that open it at the right place."""
 
 
 def end(lesson: Lesson, answered: bool, links: Sequence[Link]) -> None:
@@ -170,16 +176,16 @@ def end(lesson: Lesson, answered: bool, links: Sequence[Link]) -> None:
     if answered:
         st.info(f"**To keep.** {lesson.takeaway}", icon=":material/bookmark:")
     st.markdown("**In the real dashboard**")
-    for words, page, query in links:
-        st.page_link(page, label=words, icon=":material/open_in_new:", query_params=query)
+    for words, address, query in links:
+        link(address, words, ":material/open_in_new:", query)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         for step, arrow in ((-1, ":material/arrow_back:"), (1, ":material/arrow_forward:")):
             other = lesson.number + step
             if 1 <= other <= len(LESSONS):
                 beside = LESSONS[other - 1]
-                st.page_link(beside.file, label=f"{other}. {beside.title}", icon=arrow)
+                link(beside.address, f"{other}. {beside.title}", arrow)
             elif step > 0:
-                st.page_link("learn/tour.py", label="A tour of the dashboard", icon=arrow)
+                link("learn-tour", "A tour of the dashboard", arrow)
 
 
 def chart(figure: go.Figure, key: str, caption: str = "") -> None:

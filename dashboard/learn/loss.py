@@ -15,7 +15,7 @@ MARGINS = np.linspace(-3, 3, 61)
 STDS = np.linspace(0.2, 3, 41)
 
 
-def main() -> None:
+def page() -> None:
     here = lesson.begin(
         4, ["margin", "standard deviation", "likelihood", "cross-entropy", "erf product"]
     )
@@ -61,7 +61,7 @@ def _lesson(here: lesson.Lesson) -> None:
         [
             (
                 "Train BUP with the exact likelihood",
-                "views/reliability.py",
+                "reliability",
                 {"graph": name, "bup.loss": "exact", "bup.prediction": "exact"},
             )
         ],
@@ -117,6 +117,3 @@ def _bound(points: dict[str, landscape.Point], classes: int) -> None:
                 else ", and the products of all classes sum to less than 100 %."
             )
         )
-
-
-main()

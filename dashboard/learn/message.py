@@ -17,7 +17,7 @@ DRAWS = 60
 LEVEL = 0.9
 
 
-def main() -> None:
+def page() -> None:
     here = lesson.begin(2, ["message", "mean", "variance", "credible interval", "likelihood"])
     st.markdown(
         "A node's message has one bell curve per class. Nature draws one number from each, and the "
@@ -70,7 +70,7 @@ def _lesson(here: lesson.Lesson) -> None:
         [
             (
                 "A real paper's message and intervals",
-                "views/explore.py",
+                "explore",
                 {"graph": state.graph_label(cases.graph_name())},
             )
         ],
@@ -132,6 +132,3 @@ def _question() -> bool:
         0,
         answer,
     )
-
-
-main()

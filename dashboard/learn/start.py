@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.learn import lesson
+from dashboard.links import link
 
 
-def main() -> None:
+def page() -> None:
     st.title("How sure is a network of what it says?")
     st.markdown(
         "Seven small experiments about the uncertainty of neural networks on graphs. Each has "
@@ -19,21 +20,9 @@ def main() -> None:
         for column, each in zip(st.columns(4), row, strict=False):
             with column, st.container(border=True, height="stretch"):
                 st.markdown(f"{each.icon} **{each.question}**")
-                st.page_link(each.file, label=f"{each.number}. {each.title}")
+                link(each.address, f"{each.number}. {each.title}")
     st.markdown("**And then**")
-    st.page_link(
-        "learn/tour.py",
-        label="A tour of the whole dashboard, in seven stops",
-        icon=":material/route:",
-    )
-    st.page_link(
-        "learn/words.py", label="Glossary: our words and the paper's symbols",
-        icon=":material/dictionary:",
-    )  # fmt: skip
-    st.page_link(
-        "learn/lecturers.py", label="For lecturers: a plan for 45 minutes",
-        icon=":material/cast_for_education:",
-    )  # fmt: skip
-
-
-main()
+    link("learn-tour", "A tour of the whole dashboard, in seven stops", ":material/route:")
+    link("learn-glossary", "Glossary: our words and the paper's symbols", ":material/dictionary:")
+    plan = "For lecturers: a plan for 45 minutes"
+    link("learn-lecturers", plan, ":material/cast_for_education:")

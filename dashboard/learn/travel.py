@@ -27,7 +27,7 @@ NOTES = {
 }
 
 
-def main() -> None:
+def page() -> None:
     here = lesson.begin(3, ["message", "variance", "degree", "lam", "evidence propagation"])
     st.markdown(
         "Every node has a message, and the blue ring around it is its doubt. Pull the "
@@ -48,17 +48,17 @@ def _lesson(here: lesson.Lesson) -> None:
         [
             (
                 "Every neighbour's share, on a real paper",
-                "views/explore.py",
+                "explore",
                 {"tab": "Why this uncertainty?"},
             ),
             (
                 "How much of it is the links alone",
-                "views/structure.py",
+                "structure",
                 {},
             ),
             (
                 "The same with evidence propagation",
-                "views/structure.py",
+                "structure",
                 {"bup.propagation": "evidence"},
             ),
         ],
@@ -289,6 +289,3 @@ def _hub(pair: Sketch) -> str:
         "less, and the hub, whose degree is large, does not make up for it. Under evidence "
         f"propagation every neighbour helps: {evidence[0]:.2f} becomes {evidence[1]:.2f}."
     )
-
-
-main()

@@ -28,7 +28,7 @@ class Judged:
     labels: np.ndarray  # [n]
 
 
-def main() -> None:
+def page() -> None:
     here = lesson.begin(7, ["posterior", "homophily", "confidence", "calibrated"])
     st.markdown(
         "On real data nobody knows how sure one *should* be. So we draw a graph ourselves, from a "
@@ -83,7 +83,7 @@ def _lesson(here: lesson.Lesson) -> None:
     lesson.end(
         here,
         answered,
-        [("This graph and this run, on the map", "views/explore.py", cases.query(case))],
+        [("This graph and this run, on the map", "explore", cases.query(case))],
     )
 
 
@@ -154,6 +154,3 @@ def _question() -> bool:
         2,
         answer,
     )
-
-
-main()

@@ -8,6 +8,7 @@ import streamlit as st
 from bup import metrics
 from bup.methods import settings_of
 from bup.propagation import paper_factor
+from dashboard import graphs
 from dashboard.figures.learn import drawn_roc_figure, threshold_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
@@ -20,7 +21,7 @@ SCORES = {
 }
 
 
-def main() -> None:
+def page() -> None:
     here = lesson.begin(
         6, ["BUP", "out of distribution", "confidence", "variance", "ROC curve", "AUROC"]
     )
@@ -35,7 +36,7 @@ def main() -> None:
 @lesson.played
 def _lesson(here: lesson.Lesson) -> None:
     name = cases.graph_name()
-    graph = cases.data.graph(name)
+    graph = graphs.graph(name)
     case = cases.case(name, "bup", (graph.num_classes - 1,))
     nodes = case.result.split.test
     unseen = case.result.split.is_ood(graph.labels[nodes])
@@ -74,12 +75,12 @@ def _lesson(here: lesson.Lesson) -> None:
         [
             (
                 "All scores of this run",
-                "views/ood.py",
+                "ood",
                 cases.query(case, ood_score="Message std"),
             ),
             (
                 "The doubt in messages, on the map",
-                "views/explore.py",
+                "explore",
                 cases.query(case, colour="Message std"),
             ),
         ],
@@ -130,6 +131,3 @@ def _question(case: Case, doubts: dict[str, np.ndarray], unseen: np.ndarray) -> 
         nearest,
         answer,
     )
-
-
-main()

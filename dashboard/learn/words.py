@@ -8,7 +8,7 @@ from dashboard.learn import lesson
 from dashboard.learn.glossary import TERMS
 
 
-def main() -> None:
+def page() -> None:
     st.title("What do the words mean?")
     wanted = st.text_input("Find a word", key="word", placeholder="variance").strip().lower()
     found = {
@@ -33,8 +33,5 @@ def _entry(word: str) -> str:
     term = TERMS[word]
     symbol = f" ${term.symbol}$" if term.symbol else ""
     number = term.lesson
-    where = f" [Lesson {number}]({lesson.LESSONS[number - 1].path})" if number else ""
+    where = f" [Lesson {number}]({lesson.LESSONS[number - 1].address})" if number else ""
     return f"**{word}**{symbol}  \n{term.meaning}{where}"
-
-
-main()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bup import metrics
-from dashboard import columns, data, state
+from dashboard import columns, drawings, shelf, state
 from dashboard.components.chart import Drawing
 from dashboard.figures.compare import (
     disagreement_table,
@@ -15,11 +15,11 @@ from dashboard.figures.compare import (
 )
 from dashboard.figures.pair import paired_maps
 from dashboard.state import View
-from dashboard.views import frame
+from dashboard.views import charts, exports
 from dashboard.views.rivals import label_of, rival_specs, train_missing, view_of
 
 
-def main(view: View) -> None:
+def page(view: View) -> None:
     st.title("Which method knows best what it does not know?")
     specs = rival_specs(view)
     chosen = st.multiselect(
@@ -31,7 +31,7 @@ def main(view: View) -> None:
         help="All are trained on the same papers and tested on the same papers.",
     )
     wanted = [specs[label] for label in chosen if label in specs]
-    missing = [spec for spec in wanted if data.result(spec) is None]
+    missing = [spec for spec in wanted if shelf.result(spec) is None]
     if missing:
         train_missing(missing, view)
     found = [v for v in (view_of(spec, view) for spec in wanted) if v is not None]
@@ -43,7 +43,7 @@ def main(view: View) -> None:
     st.subheader("The numbers")
     parts = {label: v.judged()[:2] for label, v in views.items()}
     numbers = metrics_table(
-        {label: data.report(v.spec) for label, v in views.items()},
+        {label: shelf.report(v.spec) for label, v in views.items()},
         {label: metrics.bootstrap_intervals(*part) for label, part in parts.items()},
     )
     st.dataframe(shown(numbers), hide_index=True, width="stretch")
@@ -55,7 +55,7 @@ def main(view: View) -> None:
 
     st.subheader("Calibration")
     bins = {label: metrics.reliability_bins(p, y, 10) for label, (p, y) in parts.items()}
-    frame.chart(
+    charts.chart(
         overlay_reliability(list(bins.items()), view.theme),
         "overlay",
         "The nearer a line is to the diagonal, the more its confidence can be taken at its word. "
@@ -80,9 +80,9 @@ def main(view: View) -> None:
         colour,
         view.graph.class_names,
         view.theme,
-        data.edge_picture(view.spec.graph, view.theme.dark),
+        drawings.edge_picture(view.spec.graph, view.theme.dark),
     )
-    frame.node_map(
+    charts.node_map(
         view,
         Drawing.of(figure),
         "pair",
@@ -120,7 +120,4 @@ def main(view: View) -> None:
         on_select=picked,
         selection_mode="single-row",
     )
-    frame.exports(view)
-
-
-main(st.session_state.view)
+    exports.downloads(view)

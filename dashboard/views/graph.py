@@ -5,16 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data
+from dashboard import graphs
 from dashboard.figures.summary import class_sizes_figure, degrees_figure
 from dashboard.markdown import plain
 from dashboard.state import View
-from dashboard.views import frame
+from dashboard.views import charts, exports
 
 
-def main(view: View) -> None:
+def page(view: View) -> None:
     st.title("What does the graph look like?")
-    figures = data.figures(view.spec.graph)
+    figures = graphs.description(view.spec.graph)
     homophily = figures["homophily"]
     facts = {
         "Papers": f"{figures['nodes']:,}",
@@ -35,7 +35,7 @@ def main(view: View) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("How many papers does each class have?")
-        frame.chart(
+        charts.chart(
             class_sizes_figure(figures["class_sizes"], view.theme),
             "class_sizes",
             "A class of few papers is harder to learn and easier to overlook. The colours are "
@@ -43,14 +43,11 @@ def main(view: View) -> None:
         )
     with right:
         st.subheader("How many links does a paper have?")
-        frame.chart(
+        charts.chart(
             degrees_figure(figures["degrees"], view.theme),
             "degrees",
             "Most papers have few links and a few have very many. A paper's degree counts itself, "
             "so that a paper without links has degree 1.",
         )
-    frame.numbers(pd.DataFrame(figures["degrees"]), f"{view.spec.graph}-degrees", "degrees")
-    frame.exports(view)
-
-
-main(st.session_state.view)
+    exports.numbers(pd.DataFrame(figures["degrees"]), f"{view.spec.graph}-degrees", "degrees")
+    exports.downloads(view)

@@ -8,15 +8,16 @@ import streamlit as st
 
 from bup import metrics
 from bup.paper import published
-from dashboard import columns, data
+from dashboard import columns, shelf
 from dashboard.figures.ood import precision_recall_figure, roc_figure, score_histograms
+from dashboard.links import link
 from dashboard.state import View
-from dashboard.views import frame
+from dashboard.views import charts, exports, picking
 
 GALLERY = 12
 
 
-def main(view: View) -> None:
+def page(view: View) -> None:
     st.title("Does the model notice a class that it has never seen?")
     if not view.result.split.left_out:
         st.info(
@@ -43,7 +44,7 @@ def main(view: View) -> None:
     )
     test = view.table[view.table.part == "test"]
     st.subheader("Known and unknown, by this score")
-    frame.chart(
+    charts.chart(
         score_histograms(test, score, view.theme),
         "histograms",
         f"{scores[score].meaning} The less the distribution of classes never shown "
@@ -52,7 +53,7 @@ def main(view: View) -> None:
     _detection(view, score)
     _table(view)
     _gallery(view, test)
-    frame.exports(view)
+    exports.downloads(view)
 
 
 def _detection(view: View, score: str) -> None:
@@ -76,14 +77,14 @@ def _detection(view: View, score: str) -> None:
         )
     left, right = st.columns(2)
     with left:
-        frame.chart(
+        charts.chart(
             roc_figure(metrics.roc(doubt, ood), view.theme, auroc),
             "roc",
             "Flag papers from the most doubted down: the share of unknown papers found against the "
             "share of known ones flagged by mistake. The diagonal is guessing.",
         )
     with right:
-        frame.chart(
+        charts.chart(
             precision_recall_figure(
                 metrics.precision_recall(doubt, ood), float(ood.mean()), view.theme
             ),
@@ -95,15 +96,15 @@ def _detection(view: View, score: str) -> None:
     rows = [
         {"score": offered[name].label}
         | {metrics.METRICS[key].label: found[key] for key in ("auroc", "aupr", "fpr95")}
-        for name, found in data.report(view.spec)["ood"]["scores"].items()
+        for name, found in shelf.report(view.spec)["ood"]["scores"].items()
     ]
-    frame.numbers(pd.DataFrame(rows), f"{view.spec.key}-ood", "ood")
+    exports.numbers(pd.DataFrame(rows), f"{view.spec.key}-ood", "ood")
 
 
 def _table(view: View) -> None:
     """The paper's second question for this run, its own figures beside ours."""
     st.subheader("The paper's table, for this run")
-    found = data.report(view.spec)["ood"]
+    found = shelf.report(view.spec)["ood"]
     rows = [
         {
             "": "this run",
@@ -140,20 +141,13 @@ def _gallery(view: View, test: pd.DataFrame) -> None:
     with left:
         st.subheader("Never shown, yet confident")
         worst = test[test.ood].nlargest(GALLERY, "confidence").index.tolist()
-        frame.node_list(view, worst, columns, "confident_ood")
+        picking.node_list(view, worst, columns, "confident_ood")
         st.caption(
             "The mistakes to worry about: sure answers on a class that the model does not know."
         )
     with right:
         st.subheader("Known, yet doubted")
         doubted = test[~test.ood].nsmallest(GALLERY, "confidence").index.tolist()
-        frame.node_list(view, doubted, columns, "doubted_known")
+        picking.node_list(view, doubted, columns, "doubted_known")
         st.caption("False alarms: papers of learned classes that the model hardly dares to answer.")
-    st.page_link(
-        "views/explore.py",
-        label="See the picked paper and its neighbourhood",
-        icon=":material/hub:",
-    )
-
-
-main(st.session_state.view)
+    link("explore", "See the picked paper and its neighbourhood", ":material/hub:")

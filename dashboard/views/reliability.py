@@ -9,7 +9,7 @@ import streamlit as st
 from bup import conformal, metrics
 from bup.methods import METHODS
 from bup.metrics import METRICS
-from dashboard import data
+from dashboard import drawings, shelf
 from dashboard.figures.reliability import (
     confidence_histogram,
     reliability_figure,
@@ -17,11 +17,11 @@ from dashboard.figures.reliability import (
     set_size_figure,
 )
 from dashboard.state import View
-from dashboard.views import frame
+from dashboard.views import charts, exports, picking
 from dashboard.views.rivals import choose_rival
 
 
-def main(view: View) -> None:
+def page(view: View) -> None:
     st.title("When the model says 80 %, is it right 80 % of the time?")
     one, two, three = st.columns([2, 2, 3])
     bins = one.slider("Bins", 2, 30, 10, key="bins", bind="query-params")
@@ -49,7 +49,7 @@ def main(view: View) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("Confidence against accuracy")
-        frame.clickable(
+        charts.clickable(
             reliability_figure(found, view.theme, METHODS[view.spec.method].short, other),
             "reliability",
             "On the diagonal, confidence is what it claims to be; above it the model is right more "
@@ -57,10 +57,10 @@ def main(view: View) -> None:
             "intervals: few papers in a bin make it wide. Click a bin to see its papers.",
             lambda number: st.session_state.update(bin=number),
         )
-        frame.numbers(_bin_frame(found), f"{view.spec.key}-bins", "bins")
+        exports.numbers(_bin_frame(found), f"{view.spec.key}-bins", "bins")
     with right:
         st.subheader("How confident is it?")
-        frame.chart(
+        charts.chart(
             confidence_histogram(
                 metrics.confidence(probs), metrics.hits(probs, targets), view.theme
             ),
@@ -71,11 +71,11 @@ def main(view: View) -> None:
     _clicked_bin(view, found, nodes)
     _selective(view, rival)
     _sets(view)
-    frame.exports(view)
+    exports.downloads(view)
 
 
 def _scores(view: View, bins: int) -> None:
-    test = data.report(view.spec, bins)["test"]
+    test = shelf.report(view.spec, bins)["test"]
     shown = ["accuracy", "ece", "ace", "nll", "brier"]
     for column, key in zip(st.columns(len(shown)), shown, strict=True):
         metric = METRICS[key]
@@ -109,16 +109,16 @@ def _clicked_bin(view: View, found: metrics.ReliabilityBins, nodes: np.ndarray) 
     )
     left, right = st.columns(2)
     with left:
-        frame.node_list(
+        picking.node_list(
             view, inside[:300].tolist(), ["true", "predicted", "confidence"], "bin_list"
         )
         st.caption("Click a row to pick the paper; the Explore page shows it.")
     with right:
         lit = np.zeros(view.graph.num_nodes, dtype=bool)
         lit[inside] = True
-        frame.node_map(
+        charts.node_map(
             view,
-            data.map_drawing(view.spec, "correct", view.theme, lit),
+            drawings.map_drawing(view.spec, "correct", view.theme, lit),
             "bin_map",
             "The same papers, lit on the map. Where they sit together, their mistakes may have a "
             "common cause.",
@@ -144,7 +144,7 @@ def _selective(view: View, rival: View | None) -> None:
     three.metric(
         "Area under the risk-coverage curve", f"{curve.area:.3f}", help=METRICS["aurc"].meaning
     )
-    frame.chart(
+    charts.chart(
         risk_coverage_figure(
             curve,
             coverage,
@@ -163,7 +163,7 @@ def _selective(view: View, rival: View | None) -> None:
             "least confidence": 1 - curve.threshold,
         }
     )
-    frame.numbers(rows, f"{view.spec.key}-risk-coverage", "risk")
+    exports.numbers(rows, f"{view.spec.key}-risk-coverage", "risk")
 
 
 def _sets(view: View) -> None:
@@ -203,7 +203,7 @@ def _sets(view: View) -> None:
             f"{sets.size[unseen].mean():.2f}",
             help="No set can contain a class that the model cannot answer with.",
         )
-    frame.chart(
+    charts.chart(
         set_size_figure(
             sets.size[nodes], sets.member[nodes, targets], len(view.answers), view.theme
         ),
@@ -217,6 +217,3 @@ def _sets(view: View) -> None:
 def _curve(view: View) -> metrics.RiskCoverage:
     probs, targets, _ = view.judged()
     return metrics.risk_coverage(1 - metrics.confidence(probs), metrics.hits(probs, targets))
-
-
-main(st.session_state.view)

@@ -7,13 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-import bup
 from bup.experiments import STRONG_GCN
 from bup.methods import METHODS, complete
 from bup.spec import Spec
-from dashboard import data
+from dashboard import shelf
+from dashboard.jobs import Job
 from dashboard.markdown import plain
 from dashboard.state import View
+from dashboard.views.waiting import ask_for, wait_for
 
 NONE = "nobody"
 
@@ -48,10 +49,10 @@ def label_of(spec: Spec, view: View) -> str:
 
 def view_of(spec: Spec, view: View) -> View | None:
     """A finished run as a view; None while it is not trained."""
-    result = data.result(spec)
+    result = shelf.result(spec)
     if result is None:
         return None
-    return dataclasses.replace(view, spec=spec, result=result, table=data.table(spec))
+    return dataclasses.replace(view, spec=spec, result=result, table=shelf.table(spec))
 
 
 def choose_rival(view: View, page: str) -> View | None:
@@ -74,32 +75,15 @@ def choose_rival(view: View, page: str) -> View | None:
 
 def train_missing(specs: list[Spec], view: View) -> None:
     """Start what is not trained yet and refresh until it is there."""
-    waiting = []
-    for spec in specs:
-        try:
-            job = data.manager().submit(spec, view.graph)
-        except bup.BupError as error:
-            st.warning(plain(error))
-            continue
+    jobs = ask_for(specs, view.graph)
+    for job in jobs:
         if job.state == "failed":
             st.warning(plain(job.error))
-        else:
-            waiting.append(spec)
-    if waiting:
-        _await(tuple(waiting), view)
+    if waiting := [job.spec for job in jobs if job.state != "failed"]:
+        wait_for(waiting, lambda jobs: _show_progress(jobs, view))
 
 
-@st.fragment(run_every=0.5)
-def _await(specs: tuple[Spec, ...], view: View) -> None:
-    left = [
-        spec
-        for spec in specs
-        if (job := data.manager().find(spec)) and job.state in ("queued", "running")
-    ]
-    if not left:
-        st.rerun()
-        return
-    job = data.manager().find(left[0])
-    progress = job.progress if job else None
-    share = progress.epoch / progress.epochs if progress and progress.epochs else 0.0
-    st.progress(share, f"Training {label_of(left[0], view)} ({len(left)} to go)")
+def _show_progress(jobs: list[Job], view: View) -> None:
+    left = [job for job in jobs if job.active]
+    words = f"Training {label_of(left[0].spec, view)} ({len(left)} to go)"
+    st.progress(left[0].progress.share, words)

@@ -12,7 +12,7 @@ from bup.propagation import paper_factor
 from dashboard import columns
 from dashboard.figures.structure import against_figure, binned_medians, factor_figure
 from dashboard.state import View
-from dashboard.views import frame
+from dashboard.views import charts, exports, picking
 
 AXES = {
     "degree": ("Degree (linked papers + 1)", True),
@@ -20,7 +20,7 @@ AXES = {
 }
 
 
-def main(view: View) -> None:
+def page(view: View) -> None:
     st.title("Is a well-linked paper a certain paper?")
     scores = columns.scores(view.table)
     score = st.selectbox(
@@ -59,12 +59,12 @@ def main(view: View) -> None:
             lost = int((~reachable).sum())
             if lost:
                 words += f" {lost:,} papers have no path to any training paper and are not drawn."
-            frame.clickable(
+            charts.clickable(
                 figure,
                 f"against_{axis}",
                 words + " The line joins the medians of equally filled bins, with 95 % intervals; "
                 "click a point to pick the paper.",
-                lambda node: frame.pick_node(view, node),
+                lambda node: picking.pick_node(view, node),
             )
         if found:
             rows.append(
@@ -76,9 +76,9 @@ def main(view: View) -> None:
                     "papers": found.count,
                 }
             )
-    frame.numbers(pd.DataFrame(rows), f"{view.spec.key}-structure", "structure")
+    exports.numbers(pd.DataFrame(rows), f"{view.spec.key}-structure", "structure")
     _factor(view)
-    frame.exports(view)
+    exports.downloads(view)
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> metrics.Correlation | None:
@@ -95,7 +95,7 @@ def _factor(view: View) -> None:
     st.subheader("How much of it is the links alone?")
     factor = paper_factor(view.graph, s.lam)
     nodes = np.arange(view.graph.num_nodes)
-    frame.clickable(
+    charts.clickable(
         factor_figure(
             view.graph.degree, factor, view.table.message_std.to_numpy(), nodes, view.theme
         ),
@@ -108,11 +108,8 @@ def _factor(view: View) -> None:
             if s.propagation == "paper"
             else " This run uses another rule, so the two need not agree."
         ),
-        lambda node: frame.pick_node(view, node),
+        lambda node: picking.pick_node(view, node),
     )
     same = _correlation(factor, view.table.message_std.to_numpy())
     if same is not None:
         st.metric("Spearman of the two", f"{same.value:+.3f}")
-
-
-main(st.session_state.view)

@@ -1,79 +1,25 @@
-"""What pages read, loaded once and shared by every browser: graphs, positions, results.
+"""What is known of each run: found or worked out once, and shared by every browser.
 
-Caches are keyed by names and specifications, never by arrays.
+Kept by specification, never by arrays.
 """
 
 from __future__ import annotations
 
-import base64
-import gc
-import hashlib
-import io
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-import bup
 from bup import runs
-from bup.graph import Graph, describe
 from bup.inspection import Inspection, inspect, with_links
 from bup.methods import METHODS, settings_of
 from bup.methods import bup as bup_method
 from bup.results import Result, evaluate, node_table
 from bup.scores import KINDS
 from bup.spec import Spec
-from bup.training import Inputs
-from dashboard import columns, layouts
-from dashboard.components.chart import Drawing
-from dashboard.figures import map as map_figures
-from dashboard.jobs import Manager
-from dashboard.theme import Theme
-
-
-@st.cache_resource(max_entries=6, show_spinner="Loading the graph ...")
-def graph(name: str) -> Graph:
-    return bup.load_graph(name)
-
-
-@st.cache_resource(max_entries=6, show_spinner=False)
-def figures(name: str) -> dict[str, Any]:
-    return describe(graph(name))
-
-
-@st.cache_resource(max_entries=6, show_spinner="Drawing the map for the first time ...")
-def positions(name: str) -> np.ndarray:
-    return layouts.positions(graph(name))
-
-
-@st.cache_resource(max_entries=6, show_spinner=False)
-def inputs(name: str) -> Inputs:
-    return Inputs.of(graph(name))
-
-
-@st.cache_resource(max_entries=12, show_spinner=False)
-def edge_picture(name: str, dark: bool) -> str:
-    picture = map_figures.edge_image(positions(name), graph(name).edges, Theme(dark=dark))
-    buffer = io.BytesIO()
-    picture.save(buffer, "PNG")
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
-
-
-@st.cache_resource(show_spinner=False)
-def manager() -> Manager:
-    return Manager()
-
-
-@st.cache_resource(show_spinner=False)
-def spare_the_collector() -> None:
-    """Keep what is loaded by now out of the garbage collections that follow every script run.
-
-    Streamlit makes one each time; over all objects of the libraries it takes a quarter of a second,
-    in which nobody is served.
-    """
-    gc.collect()
-    gc.freeze()
+from dashboard import columns
+from dashboard.graphs import graph, inputs
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)
@@ -150,30 +96,3 @@ def layer_stds(spec: Spec) -> dict[str, np.ndarray]:
         }
         shelf["layers"] = {name: v.mean(dim=1).sqrt().numpy() for name, v in steps.items()}
     return shelf["layers"]
-
-
-def map_drawing(spec: Spec, colour: str, theme: Theme, shown: np.ndarray) -> Drawing:
-    """The map of a run; drawn once for every way of looking at it."""
-    filtered = "all" if shown.all() else hashlib.sha256(np.packbits(shown).tobytes()).hexdigest()
-    return _map_drawing(spec.key, colour, theme.dark, theme.large, filtered, spec, theme, shown)
-
-
-@st.cache_resource(max_entries=48, show_spinner=False)
-def _map_drawing(
-    key: str,
-    colour: str,
-    dark: bool,
-    large: bool,
-    filtered: str,
-    _spec: Spec,
-    _theme: Theme,
-    _shown: np.ndarray,
-) -> Drawing:
-    name = _spec.graph
-    picture = edge_picture(name, dark)
-    names = graph(name).class_names
-    return Drawing.of(
-        map_figures.map_figure(
-            table(_spec), positions(name), colour, names, _theme, picture, _shown
-        )
-    )

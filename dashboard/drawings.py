@@ -1,0 +1,52 @@
+"""Maps as the browser takes them, drawn once and shared by every browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+
+import numpy as np
+import streamlit as st
+
+from bup.spec import Spec
+from dashboard.components.chart import Drawing
+from dashboard.figures import map as map_figures
+from dashboard.graphs import graph, positions
+from dashboard.shelf import table
+from dashboard.theme import Theme
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def edge_picture(name: str, dark: bool) -> str:
+    picture = map_figures.edge_image(positions(name), graph(name).edges, Theme(dark=dark))
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def map_drawing(spec: Spec, colour: str, theme: Theme, shown: np.ndarray) -> Drawing:
+    """The map of a run; drawn once for every way of looking at it."""
+    filtered = "all" if shown.all() else hashlib.sha256(np.packbits(shown).tobytes()).hexdigest()
+    return _map_drawing(spec.key, colour, theme.dark, theme.large, filtered, spec, theme, shown)
+
+
+@st.cache_resource(max_entries=48, show_spinner=False)
+def _map_drawing(
+    key: str,
+    colour: str,
+    dark: bool,
+    large: bool,
+    filtered: str,
+    _spec: Spec,
+    _theme: Theme,
+    _shown: np.ndarray,
+) -> Drawing:
+    name = _spec.graph
+    picture = edge_picture(name, dark)
+    names = graph(name).class_names
+    return Drawing.of(
+        map_figures.map_figure(
+            table(_spec), positions(name), colour, names, _theme, picture, _shown
+        )
+    )

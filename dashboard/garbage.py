@@ -1,0 +1,18 @@
+"""The garbage collector, kept away from what stays."""
+
+from __future__ import annotations
+
+import gc
+
+import streamlit as st
+
+
+@st.cache_resource(show_spinner=False)
+def spare_the_collector() -> None:
+    """Keep what is loaded by now out of the garbage collections that follow every script run.
+
+    Streamlit makes one each time; over all objects of the libraries it takes a quarter of a second,
+    in which nobody is served.
+    """
+    gc.collect()
+    gc.freeze()

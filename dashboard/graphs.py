@@ -1,0 +1,33 @@
+"""Graphs and what belongs to them alone, loaded once and shared by every browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+import bup
+from bup.graph import Graph, describe
+from bup.training import Inputs
+from dashboard import layouts
+
+
+@st.cache_resource(max_entries=6, show_spinner="Loading the graph ...")
+def graph(name: str) -> Graph:
+    return bup.load_graph(name)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def description(name: str) -> dict[str, Any]:
+    return describe(graph(name))
+
+
+@st.cache_resource(max_entries=6, show_spinner="Drawing the map for the first time ...")
+def positions(name: str) -> np.ndarray:
+    return layouts.positions(graph(name))
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def inputs(name: str) -> Inputs:
+    return Inputs.of(graph(name))

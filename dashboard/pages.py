@@ -1,0 +1,71 @@
+"""The table of pages, in the order of the menu."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dashboard.learn import (
+    calibration,
+    confident,
+    lecturers,
+    loss,
+    message,
+    start,
+    tour,
+    travel,
+    truth,
+    unseen,
+    words,
+)
+from dashboard.learn.lesson import LESSONS
+from dashboard.views import compare, graph, ood, reliability, structure
+from dashboard.views.explore import page as explore
+from dashboard.views.reproduce import page as reproduce
+
+
+@dataclass(frozen=True)
+class Page:
+    """A line of the menu; the first page of the table is also the one at "/"."""
+
+    address: str  # the end of its URL
+    draw: Callable[..., None]  # takes the view, if the page needs a run, else nothing
+    title: str
+    icon: str
+    needs_run: bool = True
+    section: str = ""
+
+
+LEARN = "Learn"
+
+
+def _learn(address: str, draw: Callable[[], None], title: str, icon: str) -> Page:
+    """Lessons bring their own data."""
+    return Page(address, draw, title, icon, needs_run=False, section=LEARN)
+
+
+def _lesson(number: int, draw: Callable[[], None]) -> Page:
+    lesson = LESSONS[number - 1]
+    return _learn(lesson.address, draw, f"{number}. {lesson.title}", lesson.icon)
+
+
+PAGES = (
+    Page("explore", explore.page, "Explore", ":material/hub:"),
+    Page("reliability", reliability.page, "Reliability", ":material/verified:"),
+    Page("ood", ood.page, "Unseen classes", ":material/help_center:"),
+    Page("structure", structure.page, "Structure", ":material/account_tree:"),
+    Page("compare", compare.page, "Compare", ":material/compare:"),
+    Page("graph", graph.page, "The graph", ":material/dataset:"),
+    Page("reproduce", reproduce.page, "Reproduce", ":material/fact_check:", needs_run=False),
+    _learn("learn", start.page, "Start here", ":material/school:"),
+    _lesson(1, confident.page),
+    _lesson(2, message.page),
+    _lesson(3, travel.page),
+    _lesson(4, loss.page),
+    _lesson(5, calibration.page),
+    _lesson(6, unseen.page),
+    _lesson(7, truth.page),
+    _learn("learn-tour", tour.page, "A tour of the dashboard", ":material/route:"),
+    _learn("learn-glossary", words.page, "Glossary", ":material/dictionary:"),
+    _learn("learn-lecturers", lecturers.page, "For lecturers", ":material/cast_for_education:"),
+)

@@ -1,0 +1,62 @@
+"""Charts with their meaning below them, and charts whose points can be picked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard.components import chart as component
+from dashboard.components.chart import Drawing
+from dashboard.state import View
+from dashboard.views.picking import pick_node
+
+
+def chart(figure, key: str, caption: str, **options) -> None:
+    """A chart with two sentences of meaning below it."""
+    config = {
+        "displaylogo": False,
+        "toImageButtonOptions": {"format": "svg", "filename": key, "scale": 2},
+    } | options.pop("config", {})
+    st.plotly_chart(figure, width="stretch", theme=None, key=key, config=config, **options)
+    st.caption(caption)
+
+
+def clickable(figure: go.Figure, key: str, caption: str, on_pick: Callable[[int], None]) -> None:
+    """A chart whose points can be clicked; ``on_pick`` gets the clicked point's ``customdata``."""
+
+    def clicked() -> None:
+        found = component.picked(key)
+        if found is not None:
+            on_pick(found)
+
+    options = {"toImageButtonOptions": {"format": "svg", "filename": key}, "scrollZoom": False}
+    component.chart(Drawing.of(figure), key, clicked, config=options)
+    st.caption(caption)
+
+
+def node_map(
+    view: View, drawing: Drawing, key: str, caption: str, axes: tuple[str, ...] = ("",)
+) -> None:
+    """A map whose points can be clicked or enclosed; the picked node is ringed."""
+    x, y = (float(v) for v in view.positions[view.node])
+
+    def on_pick() -> None:
+        node = component.picked(key)
+        if node is not None:
+            pick_node(view, node)
+
+    def on_group() -> None:
+        if nodes := component.group(key):
+            st.session_state.group = nodes
+
+    component.chart(
+        drawing,
+        key,
+        on_pick,
+        on_group,
+        [component.Mark(x, y, a) for a in axes],
+        {"toImageButtonOptions": {"format": "png", "filename": key, "scale": 2}},
+    )
+    st.caption(caption)

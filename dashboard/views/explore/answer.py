@@ -1,0 +1,41 @@
+"""What the model says of one paper, in a sentence and as bars."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from bup.inspection import Inspection
+from dashboard import shelf
+from dashboard.figures.classes import probability_table
+from dashboard.markdown import plain
+from dashboard.state import View
+
+
+def probabilities(view: View, node: int, seen: Inspection | None = None) -> None:
+    """The class probabilities of a node, as the run gave them or as ``seen`` on other links."""
+    probs = view.result.probs[node] if seen is None else seen.probs
+    if seen is None and view.has_variance:
+        seen = shelf.inspection(view.spec, node)
+    low, high = (seen.low, seen.high) if seen is not None else (None, None)
+    names, true = view.answers, view.table.true.iloc[node]
+    true_index = names.index(true) if true in names else None
+    st.html(probability_table(probs, low, high, names, true_index, view.theme))
+
+
+def verdict(row: pd.Series) -> str:
+    predicted = plain(row.predicted)
+    sure = f"with probability {row.confidence:.2f}"
+    if row.ood:
+        return (
+            f":material/help: The model says **{predicted}** {sure}. In truth it is "
+            f"**{plain(row.true)}**, a class that it was never shown."
+        )
+    if pd.isna(row.correct):
+        return f":material/remove: The model says **{predicted}** {sure}. Its class is not known."
+    if row.correct:
+        return f":material/check_circle: The model says **{predicted}** {sure}, and that is right."
+    return (
+        f":material/cancel: The model says **{predicted}** {sure}. In truth it is "
+        f"**{plain(row.true)}**."
+    )

@@ -1,0 +1,74 @@
+"""One paper under the lens."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dashboard.figures.classes import message_table
+from dashboard.figures.locator import locator
+from dashboard.markdown import plain
+from dashboard.state import View
+from dashboard.views import picking
+from dashboard.views.explore.answer import probabilities, verdict
+
+
+def inspector(view: View) -> None:
+    node = view.node
+    row = view.table.iloc[node]
+    st.subheader(f"Paper {plain(view.name_of(node))}")
+    st.markdown(verdict(row))
+    probabilities(view, node)
+    st.caption(
+        "Bars: probability of each class; the star marks the true one. "
+        + (
+            "Whiskers: where that probability would lie in 90 % of cases, were the message of the "
+            "class known exactly."
+            if view.has_variance
+            else "This method's messages have no variance, so there is no interval around them."
+        )
+    )
+    if view.has_variance:
+        std = np.sqrt(view.result.var[node])
+        st.html(message_table(view.result.mean[node], std, view.answers, view.theme))
+        st.caption(
+            "The message of each class: higher speaks for the class. Mean and one standard "
+            "deviation either way; where the ranges overlap, the model cannot tell the classes "
+            "apart."
+        )
+    near = view.graph.neighbours(node)
+    where, facts = st.columns(2, vertical_alignment="center")
+    where.image(locator(view.positions, node, near, view.theme), caption="Where it is")
+    with facts:
+        _facts(view, row)
+    st.markdown("**Linked papers**")
+    if len(near):
+        columns = ["true", "predicted", "confidence"]
+        picking.node_list(view, near.tolist(), columns, f"near_{node}")
+        st.caption("Click a row to walk on.")
+    else:
+        st.caption("None: nothing but its own words speaks for this paper.")
+
+
+def _facts(view: View, row: pd.Series) -> None:
+    distance = "no path" if pd.isna(row.distance) else f"{row.distance:.0f}"
+    facts = {
+        "Part": row.part,
+        "Degree": f"{row.degree}",
+        "Links to training": distance,
+    }
+    if view.has_variance:
+        facts["Message std"] = f"{row.message_std:.3f}"
+    for label, value in facts.items():
+        st.metric(label, value, help=_HELP[label])
+
+
+_HELP = {
+    "Part": "Whether its class was told in training, used to choose the best epoch (validation), "
+    "kept for testing, or not used at all.",
+    "Degree": "Linked papers plus one, as the paper counts.",
+    "Links to training": "Links on the shortest path to a paper whose class the model was told.",
+    "Message std": "Standard deviation of the message, averaged over classes: how unsure the model "
+    "is of the message itself.",
+}

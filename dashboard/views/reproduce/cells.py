@@ -1,0 +1,67 @@
+"""Cells of a table, and what is measured of the runs that are stored."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+import bup
+from bup import experiments, runs
+from bup.experiments import QUESTIONS, Question, Run
+from bup.graph import Graph
+
+SLOW = 0.02  # seconds: what is read from the cache takes less
+
+
+class Cell(NamedTuple):
+    """A row of a table."""
+
+    per_class: int
+    protocol: str
+    method: str
+
+    @classmethod
+    def of(cls, run: Run) -> Cell:
+        return cls(run.per_class, run.protocol.name, run.contender)
+
+    @property
+    def group(self) -> str:
+        """What it shares with the rows around it."""
+        size = f"{self.per_class} per class"
+        return f"{self.protocol}, {size}" if self.protocol else size
+
+    def rows(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Its own among rows or lines of a table."""
+        same = (table.per_class == self.per_class) & (table.protocol == self.protocol)
+        return table[same & (table.method == self.method)]
+
+
+def stored_rows(question: Question, planned: list[Run], graph: Graph) -> pd.DataFrame:
+    """What is measured of each planned run that is stored."""
+    store, rows = bup.Store(), []
+    bar = st.empty()
+    for done, run in enumerate(planned):
+        try:
+            stamp = store.path(run.spec).stat().st_mtime_ns
+        except OSError:
+            continue
+        start = time.monotonic()
+        row = _measured(question.name, run.spec.key, stamp, run, graph)
+        if time.monotonic() - start > SLOW:  # not from the cache: then there are more to come
+            bar.progress(done / len(planned), f"Measuring stored runs: {done} of {len(planned)}")
+        if row is not None:
+            rows.append(run.place | row)
+    bar.empty()
+    columns = [*experiments.CELL, "seed", *question.words, *(f.key for f in question.figures)]
+    return pd.DataFrame(rows, columns=None if rows else columns)
+
+
+@st.cache_data(max_entries=10_000, show_spinner=False)
+def _measured(
+    question: str, key: str, stamp: int, _run: Run, _graph: Graph
+) -> dict[str, Any] | None:
+    result = runs.stored(_run.spec, _graph)
+    return None if result is None else QUESTIONS[question].measure(result, _graph, _run.protocol)

@@ -1,0 +1,57 @@
+"""The paper's tables beside what is stored here."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bup import experiments
+from bup.datasets import citation, synthetic
+from bup.experiments import QUESTIONS
+from dashboard import graphs, state
+from dashboard.markdown import plain
+from dashboard.views.reproduce.cells import Cell, stored_rows
+from dashboard.views.reproduce.tables import choose_figure, show_cell, show_picture, show_table
+from dashboard.views.reproduce.training import start_cell
+
+SHOWN = {
+    "q1": "Table 1: accuracy and calibration",
+    "q2": "Table 2: a class never seen",
+    "q3": "Figure 4: uncertainty and structure",
+    "calibration": "Beyond the paper: against calibrated opponents",
+    "ood": "Beyond the paper: unseen classes, three protocols",
+    "ablation": "Beyond the paper: what each part buys",
+}
+
+
+def page() -> None:
+    st.title("Does the paper come out here too?")
+    st.markdown(
+        "Every figure is the mean over the reruns that are stored on this machine, beside what was "
+        "published. **Click a point or a cell** to see its reruns, and from there any single "
+        "model. `bup reproduce` fills the tables."
+    )
+    left, middle, right = st.columns([3, 2, 2])
+    name = left.selectbox(
+        "Table", list(SHOWN), format_func=SHOWN.__getitem__, key="table", bind="query-params"
+    )
+    question = QUESTIONS[name if name in SHOWN else "q1"]
+    offered = [g for g in question.graphs if g == synthetic.NAME or citation.is_cached(g)]
+    if not offered:
+        st.info("The citation graphs are not here yet: `bup graphs --fetch` gets them.")
+        return
+    chosen = middle.selectbox(
+        "Graph", offered, format_func=state.graph_label, key="table_graph", bind="query-params"
+    )
+    graph = graphs.graph(chosen if chosen in offered else offered[0])
+    planned = experiments.runs_of(question, {graph.name: graph})
+    rows = stored_rows(question, planned, graph)
+    cells = list(dict.fromkeys(map(Cell.of, planned)))
+    lines = experiments.summary(question, rows)
+    with right:
+        figure = choose_figure(question, lines)
+    st.markdown(f"**{plain(question.title)}**")
+    show_picture(question, graph, lines, cells, figure)
+    show_table(question, graph, rows, lines, cells)
+    if (cell := st.session_state.get("reproduce_cell")) in cells:
+        show_cell(question, graph, rows, planned, Cell(*cell))
+    start_cell(question, graph, planned)

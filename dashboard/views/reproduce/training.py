@@ -1,0 +1,70 @@
+"""Training a small part of a table from the page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bup.experiments import Question, Run
+from bup.graph import Graph
+from bup.methods import METHODS
+from bup.spec import Spec
+from dashboard.jobs import Job
+from dashboard.markdown import plain
+from dashboard.views.waiting import ask_for, manager, wait_for
+
+MOST_RERUNS = 3  # that a visitor may start from here: a page is no place for a sweep
+
+
+def start_cell(question: Question, graph: Graph, planned: list[Run]) -> None:
+    """A small reproduction, trained in the background by the server."""
+    st.subheader("Train some of it here")
+    sizes = list(dict.fromkeys(run.per_class for run in planned))
+    everyone = list(dict.fromkeys(run.contender for run in planned))
+    with st.form("reproduce_form"):
+        left, middle, right = st.columns([1, 2, 1])
+        size = left.selectbox("Labels per class", sizes)
+        who = middle.multiselect("Methods", everyone, default=everyone[:1])
+        reruns = right.number_input("Reruns", 1, MOST_RERUNS, 1)
+        asked = st.form_submit_button("Train", type="primary", icon=":material/play_arrow:")
+    seeds = range(question.first_seed, question.first_seed + int(reruns))
+    specs = [
+        run.spec
+        for run in planned
+        if run.per_class == size and run.contender in who and run.spec.seed in seeds
+    ]
+    if asked:
+        st.session_state.pop("reproduce_trained", None)
+        st.session_state.reproduce_waiting = [job.spec for job in ask_for(specs, graph)]
+    if waiting := st.session_state.get("reproduce_waiting"):
+        wait_for(waiting, lambda jobs: _show_progress(jobs, len(waiting)), at_end=_trained)
+    elif trained := st.session_state.get("reproduce_trained"):
+        _show_outcome(trained)
+
+
+def _trained() -> None:
+    st.session_state.reproduce_trained = st.session_state.pop("reproduce_waiting")
+
+
+def _show_progress(jobs: list[Job], asked: int) -> None:
+    _show_failures(jobs)
+    left = [job for job in jobs if job.active]
+    done = asked - len(left)  # the manager forgets jobs that ended long ago
+    now = left[0].spec
+    st.progress(
+        (done + left[0].progress.share) / asked,
+        f"{done} of {asked} runs trained, now {METHODS[now.method].short}, seed {now.seed}",
+    )
+
+
+def _show_outcome(specs: list[Spec]) -> None:
+    failed = _show_failures([job for spec in specs if (job := manager().find(spec)) is not None])
+    st.success(f"{len(specs) - failed} of {len(specs)} runs are in the table.")
+
+
+def _show_failures(jobs: list[Job]) -> int:
+    """Says what went wrong; returns how often."""
+    failed = [job for job in jobs if job.state == "failed"]
+    for job in failed:
+        name = METHODS[job.spec.method].short
+        st.warning(plain(f"{name}, seed {job.spec.seed}: {job.error}"))
+    return len(failed)

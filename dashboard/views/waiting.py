@@ -1,0 +1,47 @@
+"""Runs in training: the server's manager of jobs, and the one fragment that looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+import bup
+from bup.graph import Graph
+from bup.spec import Spec
+from dashboard.jobs import Job, Manager
+from dashboard.markdown import plain
+
+POLL_SECONDS = 0.5
+
+
+@st.cache_resource(show_spinner=False)
+def manager() -> Manager:
+    return Manager()
+
+
+def ask_for(specs: Sequence[Spec], graph: Graph) -> list[Job]:
+    """The jobs of these runs, started if need be; a refusal is said and left out."""
+    jobs = []
+    for spec in specs:
+        try:
+            jobs.append(manager().submit(spec, graph))
+        except bup.BupError as error:
+            st.warning(plain(error))
+    return jobs
+
+
+Show = Callable[[list[Job]], None]
+"""Draws how jobs stand while at least one of them is under way."""
+
+
+@st.fragment(run_every=POLL_SECONDS)
+def wait_for(specs: Sequence[Spec], show: Show, at_end: Callable[[], None] | None = None) -> None:
+    """Look at the jobs of these runs until all have ended, then run the whole page again."""
+    jobs = [job for spec in specs if (job := manager().find(spec)) is not None]
+    if any(job.active for job in jobs):
+        show(jobs)
+        return
+    if at_end is not None:
+        at_end()
+    st.rerun()

@@ -1,0 +1,69 @@
+"""Looking at jobs until they end, without training anything."""
+
+import dataclasses
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bup.methods import complete
+from bup.spec import Spec
+from dashboard.jobs import Job, Progress
+from dashboard.views import waiting
+
+ONE, TWO = complete(Spec(seed=1)), complete(Spec(seed=2))
+
+
+class Jobs:
+    """As much of a manager as waiting asks for."""
+
+    def __init__(self, *jobs: Job) -> None:
+        self.jobs = {job.spec: job for job in jobs}
+
+    def find(self, spec: Spec) -> Job | None:
+        return self.jobs.get(spec)
+
+    def end(self, spec: Spec) -> None:
+        self.jobs[spec] = dataclasses.replace(self.jobs[spec], state="done")
+
+
+def page() -> None:
+    import streamlit as st
+
+    from bup.methods import complete
+    from bup.spec import Spec
+    from dashboard.views.waiting import wait_for
+
+    if "ended" in st.session_state:
+        st.success("all there")
+    else:
+        wait_for(
+            [complete(Spec(seed=1)), complete(Spec(seed=2))],
+            lambda jobs: st.text(f"{[job.state for job in jobs]}"),
+            at_end=lambda: st.session_state.update(ended=True),
+        )
+
+
+@pytest.fixture
+def app() -> AppTest:
+    return AppTest.from_function(page)
+
+
+def test_a_page_waits_for_all_and_then_runs_again(app, monkeypatch):
+    jobs = Jobs(Job(ONE, "running"), Job(TWO, "queued"))
+    monkeypatch.setattr(waiting, "manager", lambda: jobs)
+    assert app.run().text[0].value == "['running', 'queued']"
+    jobs.end(ONE)
+    assert app.run().text[0].value == "['done', 'queued']" and not app.success
+    jobs.end(TWO)
+    assert app.run().success[0].value == "all there"
+    assert not app.exception
+
+
+def test_a_job_that_is_forgotten_is_not_waited_for(app, monkeypatch):
+    monkeypatch.setattr(waiting, "manager", lambda: Jobs())
+    assert app.run().success and not app.exception
+
+
+def test_the_share_of_the_way():
+    assert Progress().share == 0
+    assert Progress(epoch=5, epochs=20).share == 0.25
