@@ -34,8 +34,8 @@ def run() -> None:
         return
     for name in ("cora", "pubmed"):
         graph = bup.load_graph(name)
-        if runs.stored(bup.Spec(graph=name), graph) is None:
-            runs.keep(bup.fit(graph), graph)
+        if runs.load(bup.Spec(graph=name), graph) is None:
+            runs.save(bup.fit(graph), graph)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         log = Path(folder) / "log.txt"
         with _server(APP, files.cache_folder(), log) as url:
@@ -75,7 +75,7 @@ def _measure(browser: Browser, url: str, name: str) -> None:
     warm.context.close()
     page, painted, mapped = _open(browser, url, name)
     graph = bup.load_graph(name)
-    result = runs.stored(bup.Spec(graph=name), graph)
+    result = runs.load(bup.Spec(graph=name), graph)
     assert result is not None
     numbers = [",".join(percent(p) for p in row) for row in result.probs]
     texts = {graph.node_id(i): text for i, text in enumerate(numbers)}

@@ -14,7 +14,7 @@ import torch
 import bup
 from bench.training import EPOCHS, pyg_epochs
 from bup import engine, experiments
-from bup.runs import stored
+from bup.runs import load
 from bup.spec import Spec
 
 SEEDS = 8
@@ -74,7 +74,7 @@ def _trained(specs: list[Spec], workers: int) -> Trained:
             assert not engine.train_all(specs, {graph.name: graph}, ready, store)
         end = time.perf_counter()
         for spec in specs:
-            result = stored(spec, graph, store)
+            result = load(spec, graph, store)
             assert result is not None
             epochs[spec.method] += len(result.history["loss"])
     return Trained(start - begin, end - start, epochs)

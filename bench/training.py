@@ -16,10 +16,9 @@ import bup
 from bench.timing import interleaved, report
 from bup.graph import Graph
 from bup.methods.bup import Settings, _Network, initial_parameters
-from bup.propagation import paper_factor
+from bup.methods.network import Task
 from bup.receptive import Inputs
 from bup.training import Schedule, train
-from bup.methods.network import Task
 
 EPOCHS = 5
 """Epochs per measurement: an epoch is a training step and a validation pass."""
@@ -28,11 +27,12 @@ EPOCHS = 5
 def our_epochs(graph: Graph, settings: Settings, **split: int) -> Callable[[], object]:
     """A few epochs of BUP, prepared so that a call does nothing but train and validate."""
     inputs = Inputs.of(graph)
-    task = Task.of(graph, inputs, [bup.make_split(graph, **split)])
+    splits = [bup.make_split(graph, **split)]
+    task = Task.of(graph, inputs, splits)
     generators = [torch.Generator().manual_seed(0)]
     parameters = initial_parameters(graph.num_features, task.classes, settings, generators)
-    factor = torch.from_numpy(paper_factor(graph, settings.lam)).float()
-    network = _Network(task, settings, parameters, factor)
+    propagation = settings.rule.on(graph, settings, splits)
+    network = _Network(task, settings, parameters, propagation)
     schedule = Schedule(EPOCHS, EPOCHS + 1, settings.learning_rate, settings.weight_decay)
     return lambda: train(network, schedule, generators)
 

@@ -158,7 +158,10 @@ def methods(name: str | None, as_json: bool) -> None:
             "title": method.title,
             "explanation": method.explanation,
             "most_nodes": method.most_nodes,
-            "scores": [dataclasses.asdict(score) for score in method.every_score],
+            "scores": [
+                {"name": s.name, "title": s.title, "kind": s.kind, "help": s.help}
+                for s in method.every_score
+            ],
             "settings": [
                 {"name": f.name, "default": f.default, **f.metadata}
                 for f in dataclasses.fields(method.settings)
@@ -251,20 +254,20 @@ def fit(
             settings=tuple(pairs),
         )
     )
-    result = None if fresh else runs.stored(spec, loaded)
+    result = None if fresh else runs.load(spec, loaded)
     was_stored = result is not None
     if result is None:
         with TrainingBar() as bar:
             result = runs.fit_specs(loaded, [spec], bar.update)[0]
         try:
-            runs.keep(result, loaded)
+            runs.save(result, loaded)
         except bup.BupError as error:
             print(f"bup: {error}", file=sys.stderr)
     report = bup.evaluate(result, loaded, bins)
     if as_json:
         head = {"spec": spec.as_dict(), "stored": was_stored, "seconds": result.seconds}
-        head |= {"best_epoch": result.best_epoch, "epochs": len(result.history["loss"])}
-        print_json(head | {"figures": dict(result.figures), **report})
+        head |= {"kept_epoch": result.kept_epoch, "epochs": len(result.history["loss"])}
+        print_json(head | {"constants": dict(result.constants), **report})
     else:
         _print_report(result, report, bins, was_stored)
 
@@ -459,8 +462,8 @@ def _print_report(result: bup.Result, report: dict[str, Any], bins: int, was_sto
     how = "read from the store, trained" if was_stored else "trained"
     epochs = len(result.history["loss"])
     Console().print(
-        f"{how} in {result.seconds:.1f} s, kept epoch {result.best_epoch} of {epochs}"
-        + "".join(f", {name.replace('_', ' ')} {v:.3g}" for name, v in result.figures.items())
+        f"{how} in {result.seconds:.1f} s, kept epoch {result.kept_epoch} of {epochs}"
+        + "".join(f", {name.replace('_', ' ')} {v:.3g}" for name, v in result.constants.items())
     )
     test = report["test"]
     rows = []

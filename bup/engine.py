@@ -151,7 +151,7 @@ def _graph(name: str, digest: str) -> Graph:
 def missing(specs: Iterable[Spec], graphs: Mapping[str, Graph], store: Store) -> list[Spec]:
     """The runs, each once, that the store holds no sound result of."""
     unique = dict.fromkeys(map(methods.complete, specs))
-    return [s for s in unique if runs.stored(s, graphs[s.graph], store) is None]
+    return [s for s in unique if runs.load(s, graphs[s.graph], store) is None]
 
 
 def tasks_of(specs: Iterable[Spec], graphs: Mapping[str, Graph]) -> list[Task]:
@@ -215,7 +215,7 @@ def train_all(
                     failures.append(Failure(task.specs[0], _in_words(error)))
                 else:
                     for result in results:
-                        runs.keep(result, graphs[result.spec.graph], store)
+                        runs.save(result, graphs[result.spec.graph], store)
                 on_settled(task.specs)
     finally:
         for future in running:

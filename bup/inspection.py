@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
 from bup.methods import METHODS, find
-from bup.propagation import Formula, Shares
+from bup.propagation import Formula, Propagation, Shares
 from bup.receptive import Inputs
 from bup.results import Result
 
@@ -31,52 +32,73 @@ class Inspection:
     formula: Formula | None = None
 
 
-def inspect(
-    graph: Graph, result: Result, node: int, level: float = 0.9, inputs: Inputs | None = None
-) -> Inspection:
-    """Everything about one node's message; the graph's links may differ from those trained on.
+class Lens:
+    """Looks at the nodes of one run; what every look needs is made once.
 
-    Only the node's neighbourhood is computed; who asks often keeps ``inputs`` of the graph. Methods
-    that cannot trace a message back say what they have stored of it.
+    The graph's links may differ from those that the run was trained on.
     """
-    explains = find(result.spec.method).explains
-    if explains.chances is None or result.mean is None or result.var is None:
-        able = ", ".join(m.name for m in METHODS.values() if m.explains.intervals)
-        raise BupError(
-            f"{result.spec.method} gives its messages no variance: there is nothing to explain; "
-            f"choose one of {able}"
-        )
-    mean, var = result.mean[[node]], result.var[[node]]
-    steps: tuple[Shares, ...] = ()
-    formula = None
-    if explains.trace is not None:
-        near = np.append(node, graph.neighbours(node))
-        traced = explains.trace(graph, result, near, inputs or Inputs.of(graph))
-        mean, var = traced.mean[:1], traced.var[:1]
-        steps = tuple(
-            traced.propagation.shares(node, _everywhere(graph, step.start, step.before))
-            for step in traced.steps
-        )
-        formula = traced.propagation.formula(node, steps)
-    probs, low, high = (part[0] for part in explains.chances(result, mean, var, level))
-    return Inspection(node, mean[0], var[0], probs, low, high, level, steps, formula)
+
+    def __init__(self, graph: Graph, result: Result, inputs: Inputs | None = None) -> None:
+        self.graph, self.result = graph, result
+        self.explains = find(result.spec.method).explains
+        self._inputs = inputs
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        return self._inputs or Inputs.of(self.graph)
+
+    @cached_property
+    def propagation(self) -> Propagation | None:
+        """The run's rule on this graph; None if its method has none."""
+        make = self.explains.propagation
+        return None if make is None else make(self.graph, self.result, self.inputs)
+
+    def inspect(self, node: int, level: float = 0.9) -> Inspection:
+        """Everything about one node's message; only its neighbourhood is computed.
+
+        A method that cannot trace a message back says what its run has stored of it.
+        """
+        result, explains = self.result, self.explains
+        if explains.chances is None or result.mean is None or result.var is None:
+            able = ", ".join(m.name for m in METHODS.values() if m.explains.intervals)
+            raise BupError(
+                f"{result.spec.method} gives its messages no variance: there is nothing to "
+                f"explain; choose one of {able}"
+            )
+        mean, var = result.mean[[node]], result.var[[node]]
+        steps: tuple[Shares, ...] = ()
+        formula = None
+        if explains.trace is not None and self.propagation is not None:
+            near = np.append(node, self.graph.neighbours(node))
+            traced = explains.trace(result, near, self.inputs, self.propagation)
+            mean, var = traced.mean[:1], traced.var[:1]
+            steps = tuple(
+                self.propagation.shares(node, self._everywhere(step.start, step.before))
+                for step in traced.steps
+            )
+            formula = self.propagation.formula(node, steps)
+        probs, low, high = (part[0] for part in explains.chances(result, mean, var, level))
+        return Inspection(node, mean[0], var[0], probs, low, high, level, steps, formula)
+
+    def layer_stds(self) -> list[np.ndarray]:
+        """Root mean variance [n] of the hidden message before, between and after the steps."""
+        if self.explains.trace is None or self.propagation is None:
+            raise BupError(f"{self.result.spec.method} has no propagation steps: choose bup")
+        nodes = np.arange(self.graph.num_nodes)
+        steps = self.explains.trace(self.result, nodes, self.inputs, self.propagation).steps
+        variances = [steps[0].before, *(step.after for step in steps)]
+        return [np.sqrt(var.mean(axis=1)) for var in variances]
+
+    def _everywhere(self, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Values [n, k] that are zero where nothing is known of a node."""
+        spread = np.zeros((self.graph.num_nodes, values.shape[1]), dtype=values.dtype)
+        spread[nodes] = values
+        return spread
 
 
-def _everywhere(graph: Graph, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values [n, k] that are zero where nothing is known of a node."""
-    spread = np.zeros((graph.num_nodes, values.shape[1]), dtype=values.dtype)
-    spread[nodes] = values
-    return spread
-
-
-def layer_stds(graph: Graph, result: Result, inputs: Inputs) -> list[np.ndarray]:
-    """Root mean variance [n] of the hidden message before, between and after propagation steps."""
-    trace = find(result.spec.method).explains.trace
-    if trace is None:
-        raise BupError(f"{result.spec.method} has no layers of variance: choose bup")
-    steps = trace(graph, result, np.arange(graph.num_nodes), inputs).steps
-    variances = [steps[0].before, *(step.after for step in steps)]
-    return [np.sqrt(var.mean(axis=1)) for var in variances]
+def inspect(graph: Graph, result: Result, node: int, level: float = 0.9) -> Inspection:
+    """Everything about one node's message; who looks at several keeps a ``Lens``."""
+    return Lens(graph, result).inspect(node, level)
 
 
 def with_links(

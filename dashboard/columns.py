@@ -1,7 +1,7 @@
 """What the columns of a node table mean: the one list from which pages offer colours and scores.
 
-A method with scores of its own names them in ``table.attrs["scores"]``, as a mapping from column to
-label and meaning; they are then offered everywhere. Higher must mean less certain.
+Scores explain themselves (``bup.scores``); those that only one method has stand in
+``table.attrs["scores"]``, and are then offered everywhere.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+
+from bup.scores import KINDS, SCORES, Score
 
 
 @dataclass(frozen=True)
@@ -35,43 +37,15 @@ class Column:
         return 10**shade if self.log else shade
 
 
-def _doubt(label: str, meaning: str, axis: str = "") -> Column:
-    """A score that grows with the model's doubt."""
-    return Column(label, meaning, "score", True, "more certain", "less certain", axis)
+def _of_score(score: Score) -> Column:
+    ends = ("less certain", "more certain") if score.certain else ("more certain", "less certain")
+    meaning = score.help
+    if score.kind != "neither":
+        meaning += f" {KINDS[score.kind].capitalize()}."
+    return Column(score.title, meaning, "score", True, *ends, score.axis)
 
 
-def _trust(label: str, meaning: str, axis: str) -> Column:
-    """A score that grows with the model's certainty."""
-    return Column(label, meaning, "score", True, "less certain", "more certain", axis)
-
-
-KNOWN = {
-    "message_std": _doubt(
-        "Message std",
-        "How unsure the model is of the message itself: its standard deviation, averaged over "
-        "classes.",
-        "std of the message, mean over classes",
-    ),
-    "message_entropy": _doubt(
-        "Message entropy",
-        "How widely the message may vary over all classes together, in nats.",
-        "entropy of the message (nats)",
-    ),
-    "confidence": _trust(
-        "Confidence",
-        "The probability that the model gives to the class it predicts.",
-        "confidence in the predicted class",
-    ),
-    "predictive_entropy": _doubt(
-        "Predictive entropy",
-        "How evenly the probability is spread over the classes, in nats: 0 is a firm answer.",
-        "entropy of the class probabilities (nats)",
-    ),
-    "prob_std": _trust(
-        "Spread of the probabilities",
-        "How far the class probabilities lie apart (their standard deviation): 0 is a pure guess.",
-        "spread of the class probabilities (std)",
-    ),
+OTHERS = {
     "correct": Column(
         "Right or wrong",
         "Whether the predicted class is the true one; left-out classes can only be got wrong.",
@@ -99,13 +73,14 @@ KNOWN = {
         high="far",
     ),
 }
-"""Column name -> what it shows, for every method."""
+"""Columns that say nothing of how sure the model is."""
 
 
 def of(table: pd.DataFrame) -> dict[str, Column]:
     """What this run can be coloured by, the scores of its own method first."""
-    own = {name: _doubt(*words) for name, words in table.attrs.get("scores", {}).items()}
-    return {name: column for name, column in (own | KNOWN).items() if name in table}
+    own = [score for score in table.attrs.get("scores", ()) if score.name not in SCORES]
+    scores = {score.name: _of_score(score) for score in (*own, *SCORES.values())}
+    return {name: column for name, column in (scores | OTHERS).items() if name in table}
 
 
 def numbers(table: pd.DataFrame) -> dict[str, Column]:

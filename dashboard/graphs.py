@@ -9,7 +9,7 @@ import streamlit as st
 
 import bup
 from bup.graph import Graph, describe
-from bup.training import Inputs
+from bup.receptive import Inputs
 from dashboard import layouts
 
 

@@ -319,7 +319,7 @@ def _is_stored(spec: Spec, graph: Graph | None, store: Store) -> bool:
 
     if not store.path(spec).exists():
         return False
-    return runs.stored(spec, graph or load_graph(spec.graph), store) is not None
+    return runs.load(spec, graph or load_graph(spec.graph), store) is not None
 
 
 def _continued(progress: Progress, epochs: list[dict[str, Any]]) -> Progress:
@@ -441,14 +441,14 @@ def _train(
             said = time.monotonic()
 
     graph = load_graph(spec.graph)
-    if runs.stored(spec, graph, store) is not None:
+    if runs.load(spec, graph, store) is not None:
         return  # the command line, or another server, was quicker
     (result,) = runs.fit_specs(graph, [spec], on_epoch)
     if unsaid:
         say({"epochs": unsaid})
     if cancelled.is_set():
         raise Cancelled
-    runs.keep(result, graph, store)
+    runs.save(result, graph, store)
 
 
 def _one_line(text: str) -> str:

@@ -12,13 +12,11 @@ import pandas as pd
 import streamlit as st
 
 from bup import runs
-from bup.inspection import Inspection, inspect, with_links
-from bup.methods import METHODS, settings_of
-from bup.methods import bup as bup_method
+from bup.inspection import Inspection, Lens, inspect, with_links
+from bup.methods import METHODS
+from bup.propagation import Propagation
 from bup.results import Result, evaluate, node_table
-from bup.scores import KINDS
 from bup.spec import Spec
-from dashboard import columns
 from dashboard.graphs import graph, inputs
 
 
@@ -32,7 +30,7 @@ def result(spec: Spec) -> Result | None:
     """The run's result if it is stored; once found, it is kept in memory."""
     shelf = _shelf(spec.key)
     if "result" not in shelf:
-        found = runs.stored(spec, graph(spec.graph))
+        found = runs.load(spec, graph(spec.graph))
         if found is None:
             return None
         shelf["result"] = found
@@ -43,11 +41,7 @@ def table(spec: Spec) -> pd.DataFrame:
     shelf = _shelf(spec.key)
     if "table" not in shelf:
         found = node_table(shelf["result"], graph(spec.graph))
-        found.attrs["scores"] = {
-            score.name: (score.title, f"{score.help} {KINDS[score.kind].capitalize()}.")
-            for score in METHODS[spec.method].scores
-            if score.name not in columns.KNOWN
-        }
+        found.attrs["scores"] = METHODS[spec.method].every_score
         shelf["table"] = found
     return shelf["table"]
 
@@ -66,6 +60,15 @@ def report(spec: Spec, bins: int = 10) -> dict[str, Any]:
     return shelf["report", bins]
 
 
+def _lens(spec: Spec) -> Lens:
+    shelf = _shelf(spec.key)
+    if "lens" not in shelf:
+        found = result(spec)
+        assert found is not None
+        shelf["lens"] = Lens(graph(spec.graph), found, inputs(spec.graph))
+    return shelf["lens"]
+
+
 def inspection(
     spec: Spec,
     node: int,
@@ -73,26 +76,22 @@ def inspection(
     remove: tuple[tuple[int, int], ...] = (),
 ) -> Inspection:
     """One node of a run, on the graph as it is or with some links changed."""
-    here = graph(spec.graph)
-    found = result(spec)
-    assert found is not None
+    lens = _lens(spec)
     if not add and not remove:
-        return inspect(here, found, node, inputs=inputs(spec.graph))
-    return inspect(with_links(here, add, remove), found, node)
+        return lens.inspect(node)
+    return inspect(with_links(lens.graph, add, remove), lens.result, node)
+
+
+def propagation(spec: Spec) -> Propagation | None:
+    """The run's rule at work; None if its method passes no variances on."""
+    return _lens(spec).propagation
 
 
 def layer_stds(spec: Spec) -> dict[str, np.ndarray]:
-    """Root mean variance [n] of the hidden message before, between and after propagation."""
+    """Root mean variance [n] of the hidden message before and after each propagation step."""
     shelf = _shelf(spec.key)
     if "layers" not in shelf:
-        found = result(spec)
-        assert found is not None
-        traced = bup_method.trace(graph(spec.graph), found.weights, settings_of(spec))
-        first, second = traced.layers
-        steps = {
-            "from its own words": first.before,
-            "after one step": first.after,
-            "after two steps": second.after,
-        }
-        shelf["layers"] = {name: v.mean(dim=1).sqrt().numpy() for name, v in steps.items()}
+        first, *others = _lens(spec).layer_stds()
+        steps = {f"after step {number}": std for number, std in enumerate(others, 1)}
+        shelf["layers"] = {"from its own words": first} | steps
     return shelf["layers"]

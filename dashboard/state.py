@@ -18,10 +18,11 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from bup.calibration import CALIBRATORS
+from bup.calibration import CALIBRATORS, Calibrator
 from bup.datasets import citation
 from bup.graph import Graph
 from bup.methods import METHODS, changed_settings, complete
+from bup.methods.base import Explains
 from bup.results import Judged, Result
 from bup.spec import Spec
 from bup.splits import usual_sizes
@@ -49,10 +50,14 @@ class View:
         return graphs.positions(self.spec.graph)
 
     @property
-    def has_variance(self) -> bool:
-        """Messages have a variance, and the probabilities are what follows from it."""
-        recalibrated = dict(self.spec.settings)["calibrate"] in CALIBRATORS
-        return self.result.var is not None and not recalibrated
+    def explains(self) -> Explains:
+        """What the run's method can say of a node beside its probabilities."""
+        return METHODS[self.spec.method].explains
+
+    @property
+    def recalibrated(self) -> Calibrator | None:
+        """What adjusted the probabilities after they had come out of the messages."""
+        return CALIBRATORS.get(str(dict(self.spec.settings)["calibrate"]))
 
     @property
     def answers(self) -> list[str]:

@@ -93,7 +93,7 @@ def trained(specs: list[bup.Spec], graph: bup.Graph) -> Iterator[Result]:
     if failures:
         sys.exit(f"{failures[0].spec.method} failed: {failures[0].reason}")
     for spec in specs:
-        result = runs.stored(spec, graph, store)
+        result = runs.load(spec, graph, store)
         assert result is not None
         yield result
 

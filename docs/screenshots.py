@@ -30,8 +30,8 @@ def main() -> None:
     for method in ("bup", "gcn"):
         for left_out in ((), (6,)):
             spec = bup.Spec(method=method, left_out=left_out)
-            if runs.stored(spec, graph) is None:
-                runs.keep(bup.fit(graph, method, left_out=left_out), graph)
+            if runs.load(spec, graph) is None:
+                runs.save(bup.fit(graph, method, left_out=left_out), graph)
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,

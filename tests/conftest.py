@@ -69,7 +69,7 @@ def stocked_cache(tmp_path_factory, cora):
         path.write_bytes(citation._packed(cora))
         for method in ("bup", "gcn", "energy"):
             for left_out in ((), (6,)):
-                runs.keep(bup.fit(cora, method, left_out=left_out), cora)
+                runs.save(bup.fit(cora, method, left_out=left_out), cora)
     finally:
         os.environ.pop("BUP_CACHE")
         if before is not None:

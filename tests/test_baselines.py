@@ -12,12 +12,11 @@ from torch.distributions import Kumaraswamy, RelaxedBernoulli
 
 import bup
 from bup.graph import Graph
-from bup.operators import neighbour_mean
-from bup.methods import drop, energy, gcn, gebm, ggp, gpn, sgcn, vgcn
+from bup.methods import beta_bernoulli, energy, gcn, gebm, ggp, gpn, sgcn, vgcn
+from bup.operators import neighbour_mean, normalised_links
 from bup.scores.samples import SAMPLED, sample_scores
 from bup.sparse import Csr
 from bup.splits import Split
-from bup.operators import normalised_links
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -46,19 +45,19 @@ def test_sampled_scores_split_the_entropy_of_the_mean():
 @pytest.mark.parametrize(("a", "b"), [(1.4, 0.9), (0.7, 2.5), (3.0, 1.0)])
 def test_the_divergence_of_keep_rates_is_its_integral(a, b):
     shape = torch.tensor(a, dtype=torch.float64), torch.tensor(b, dtype=torch.float64)
-    posterior, prior = Kumaraswamy(*shape), beta(drop.PRIOR, 1)
+    posterior, prior = Kumaraswamy(*shape), beta(beta_bernoulli.PRIOR, 1)
 
     def integrand(u: float) -> float:  # over quantiles, which takes the poles out
-        rate = drop.kumaraswamy(torch.tensor(u, dtype=torch.float64), *shape)
+        rate = beta_bernoulli.kumaraswamy(torch.tensor(u, dtype=torch.float64), *shape)
         return posterior.log_prob(rate).item() - prior.logpdf(rate.item())
 
     expected, _ = quad(integrand, 1e-6, 1 - 1e-6, limit=200)
-    assert drop.kl_from_prior(*shape).item() == pytest.approx(expected, abs=1e-3)
+    assert beta_bernoulli.kl_from_prior(*shape).item() == pytest.approx(expected, abs=1e-3)
 
 
 def test_keep_rates_follow_their_distribution():
     a, b = torch.tensor(1.3), torch.tensor(0.8)
-    rates = drop.kumaraswamy(torch.rand(20_000, generator=generator()), a, b)
+    rates = beta_bernoulli.kumaraswamy(torch.rand(20_000, generator=generator()), a, b)
     theory = Kumaraswamy(a, b)
     assert rates.mean().item() == pytest.approx(theory.mean.item(), abs=0.01)
     assert rates.var().item() == pytest.approx(theory.variance.item(), abs=0.01)
@@ -69,14 +68,14 @@ def test_a_masked_product_is_the_dense_one_and_so_are_its_gradients():
     dense = torch.randn(5, 3, generator=generator()).requires_grad_(True)
     logit = torch.tensor(0.4, requires_grad=True)
     weight = torch.randn(6, 3, generator=generator(1))
-    product = drop.masked_product(Csr.from_scipy(matrix), dense, logit, generator(2))
+    product = beta_bernoulli.masked_product(Csr.from_scipy(matrix), dense, logit, generator(2))
     found = torch.autograd.grad((product * weight).sum(), (dense, logit))
 
     u = torch.rand(matrix.nnz, generator=generator(2))
     logistic = u.log() - (1 - u).log()
     mask = torch.zeros(6, 5)
     rows, columns = matrix.nonzero()
-    mask[rows, columns] = torch.sigmoid((logit + logistic) / drop.TEMPERATURE)
+    mask[rows, columns] = torch.sigmoid((logit + logistic) / beta_bernoulli.TEMPERATURE)
     slow = (mask * torch.from_numpy(matrix.toarray()).float()) @ dense
     expected = torch.autograd.grad((slow * weight).sum(), (dense, logit))
     assert torch.allclose(product, slow, atol=1e-5)
@@ -87,8 +86,8 @@ def test_a_masked_product_is_the_dense_one_and_so_are_its_gradients():
 def test_masks_are_relaxed_bernoulli_draws():
     n, logit = 20_000, torch.tensor(0.7)
     diagonal = Csr.from_scipy(sparse.csr_array(sparse.eye_array(n)))
-    masks = drop.masked_product(diagonal, torch.ones(n, 1), logit, generator())[:, 0]
-    density = RelaxedBernoulli(torch.tensor(drop.TEMPERATURE), logits=logit)
+    masks = beta_bernoulli.masked_product(diagonal, torch.ones(n, 1), logit, generator())[:, 0]
+    density = RelaxedBernoulli(torch.tensor(beta_bernoulli.TEMPERATURE), logits=logit)
     edges = torch.linspace(0, 1, 11)
     for low, high in pairwise(edges):
         grid = torch.linspace(low.item(), high.item(), 402)[1:-1]
@@ -100,16 +99,20 @@ def test_masks_are_relaxed_bernoulli_draws():
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_a_region_gives_the_outputs_of_the_whole_graph(blocks, path_graph, monkeypatch):
     # With certain masks nothing is random, and the rows that a region leaves out cannot matter.
-    monkeypatch.setattr(drop, "keep_rates", lambda p, g: torch.full((drop.LAYERS,), 1 - 1e-7))
-    monkeypatch.setattr(drop, "TEMPERATURE", 1e-3)
-    p = drop.initial_parameters(5, 4, 2, blocks, generator())
+    monkeypatch.setattr(
+        beta_bernoulli, "keep_rates", lambda p, g: torch.full((beta_bernoulli.LAYERS,), 1 - 1e-7)
+    )
+    monkeypatch.setattr(beta_bernoulli, "TEMPERATURE", 1e-3)
+    p = beta_bernoulli.initial_parameters(5, 4, 2, blocks, generator())
     words = path_graph.features
     kernel = sparse.csr_array(path_graph.adjacency + sparse.eye_array(5))
     regions = [
-        drop.Region.of(words, kernel, nodes, np.zeros(len(nodes)))
+        beta_bernoulli.Region.of(words, kernel, nodes, np.zeros(len(nodes)))
         for nodes in (np.array([4, 1]), np.arange(5))
     ]
-    part, whole = (drop.log_probabilities(p, region, 1, generator())[0][0] for region in regions)
+    part, whole = (
+        beta_bernoulli.log_probabilities(p, region, 1, generator())[0][0] for region in regions
+    )
     assert torch.allclose(part, whole[[4, 1]], atol=1e-4)
 
     dense = torch.from_numpy(kernel.toarray()).float()

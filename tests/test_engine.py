@@ -85,7 +85,7 @@ def pool(fatal=lambda spec: False, slots=4) -> engine.Engine:
 def assert_all_there(specs, graphs, store) -> None:
     """Every result is in the store, with the bits of a run that was trained here on its own."""
     for spec in specs:
-        found = runs.stored(spec, graphs[SMALL], store)
+        found = runs.load(spec, graphs[SMALL], store)
         (alone,) = runs.fit_specs(graphs[SMALL], [spec])
         assert found is not None, spec
         assert np.array_equal(found.probs, alone.probs) and found.history == alone.history

@@ -13,7 +13,7 @@ from bup import metrics
 from bup.conformal import conformal_sets
 from bup.errors import BupError
 from bup.inspection import inspect
-from bup.propagation import Shares, paper_factor
+from bup.propagation import RULES, Shares
 from bup.results import evaluate, node_table
 from dashboard.figures import classes, compare, node, ood, reliability, structure, training
 from dashboard.figures.reproduce import Dot, beside_published
@@ -230,7 +230,7 @@ def test_a_score_that_the_method_lacks_is_named(rival, cora):
 
 def detection(run, cora, score):
     test = run.split.test
-    return run.scores()[score][test], run.split.is_ood(cora.labels[test])
+    return run.uncertainties()[score][test], run.split.is_ood(cora.labels[test])
 
 
 @pytest.mark.parametrize("score", ["confidence", "message_std"])
@@ -335,7 +335,8 @@ def test_intervals_of_the_scatter_reach_from_low_to_high(run, cora):
 
 def test_the_factor_stands_above_the_learned_std_on_one_axis(run, rival, cora):
     nodes = np.arange(cora.num_nodes)
-    factor, std = paper_factor(cora), node_table(run, cora)["message_std"].to_numpy()
+    rule = RULES["paper"].on(cora, RULES["paper"].settings_from(), ())
+    factor, std = rule.factor, node_table(run, cora)["message_std"].to_numpy()
     figure = structure.factor_figure(cora.degree, factor, std, nodes, LIGHT)
     above, below = (t for t in figure.data if t.name == "nodes")
     np.testing.assert_allclose(above.y, factor)
@@ -564,14 +565,14 @@ def test_what_adds_variance_is_hatched():
 def test_training_curves_count_epochs_from_one_up_to_all_asked_for(run):
     h = run.history
     figure = training.curves_figure(
-        h["loss"], h["validation_nll"], h["validation_accuracy"], run.best_epoch, LIGHT, 100
+        h["loss"], h["validation_nll"], h["validation_accuracy"], run.kept_epoch, LIGHT, 100
     )
     for trace, key in zip(figure.data, h, strict=True):
         assert list(trace.y) == h[key]
         assert trace.x.tolist() == list(range(1, len(h[key]) + 1))
     assert figure.layout.xaxis.range[1] == 101
-    assert figure.layout.annotations[-1].x == run.best_epoch
-    assert f"epoch {run.best_epoch}" in figure.layout.annotations[-1].text
+    assert figure.layout.annotations[-1].x == run.kept_epoch
+    assert f"epoch {run.kept_epoch}" in figure.layout.annotations[-1].text
 
 
 @pytest.mark.parametrize("epochs", [0, 1])

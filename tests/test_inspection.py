@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -15,10 +17,12 @@ def test_a_node_alone_is_what_it_is_in_the_whole_graph(cora, rule):
         assert np.allclose(seen.var, result.var[node], rtol=1e-4)
         assert np.allclose(seen.probs, result.probs[node], atol=1e-4)
         assert (seen.low <= seen.high).all()
-        first, second = seen.steps
-        assert np.allclose(first.after, second.before, rtol=1e-5)
-        assert first.neighbours.tolist() == cora.neighbours(node).tolist()
-        assert (seen.factor is not None) == (rule == "paper")
+        assert len(seen.steps) == len(RULES[rule].layers) and seen.formula.words
+        for one, next in pairwise(seen.steps):
+            assert np.allclose(one.after, next.before, rtol=1e-5)
+        for step in seen.steps:
+            total = step.before + step.own + step.change.sum(axis=0)
+            assert np.allclose(total, step.after, rtol=1e-6)
 
 
 def test_a_link_more_or_less_changes_the_node_without_training(cora):
@@ -47,5 +51,15 @@ def test_links_that_cannot_be_changed_are_explained(path_graph):
 
 
 def test_a_method_without_variance_has_nothing_to_explain(cora):
-    with pytest.raises(bup.BupError, match="choose bup"):
+    with pytest.raises(bup.BupError, match="choose one of bup, ggp"):
         inspect(cora, bup.fit(cora, "gcn", epochs=2), 0)
+
+
+def test_a_method_that_only_stores_variances_still_shows_intervals(cora):
+    result = bup.fit(cora, "ggp", epochs=3)
+    seen = inspect(cora, result, 7)
+    assert seen.steps == () and seen.formula is None
+    assert np.allclose(seen.probs, result.probs[7], atol=1e-5)
+    assert (seen.low <= seen.high).all() and (seen.var > 0).all()
+    error_rate = dict(result.spec.settings)["error_rate"]
+    assert (seen.low >= error_rate / 6 * 0.999).all()  # no class is less likely than a wrong label

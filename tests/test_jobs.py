@@ -73,7 +73,7 @@ def workers(parent: int) -> dict[int, str]:
 
 
 def result_of(spec: Spec) -> bup.Result | None:
-    return runs.stored(spec, bup.load_graph(spec.graph))
+    return runs.load(spec, bup.load_graph(spec.graph))
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_training_in_the_background_gives_what_training_here_gives(manager):
 def test_a_run_in_the_store_is_done_at_once_and_one_that_was_damaged_is_trained_again(manager):
     spec = fresh(SMALL)
     (result,) = runs.fit_specs(bup.load_graph(spec.graph), [spec])
-    runs.keep(result, bup.load_graph(spec.graph))
+    runs.save(result, bup.load_graph(spec.graph))
     job = manager.submit(spec)
     assert (job.state, job.started) == ("done", None)
     Store().path(methods.complete(spec)).write_bytes(b"damaged")
@@ -161,7 +161,7 @@ def test_a_result_that_came_while_the_run_waited_is_not_trained_again(manager):
     manager.submit(spec)
     quick = dataclasses.replace(spec, settings=SMALL.settings)
     (result,) = runs.fit_specs(bup.load_graph(spec.graph), [quick])
-    runs.keep(dataclasses.replace(result, spec=methods.complete(spec)), bup.load_graph(spec.graph))
+    runs.save(dataclasses.replace(result, spec=methods.complete(spec)), bup.load_graph(spec.graph))
     manager.cancel(first)
     job = ended(manager, spec)
     assert (job.state, job.progress.epoch) == ("done", 0)

@@ -14,6 +14,7 @@ from plotly.colors import unlabel_rgb
 import bup
 from bup.graph import Graph, simple_edges
 from bup.results import Result, node_table
+from bup.scores import SCORES, Score
 from bup.spec import Spec
 from dashboard import columns
 from dashboard.figures import map as maps
@@ -83,7 +84,7 @@ def legend_of(figure):
     return {t.name: (t.marker.symbol, t.marker.color) for t in figure.data if t.customdata is None}
 
 
-@pytest.mark.parametrize("colour_by", columns.KNOWN)
+@pytest.mark.parametrize("colour_by", columns.of(TABLE))
 def test_every_node_is_one_point_at_its_place_with_its_symbol(colour_by):
     found = nodes_of(figure_of(colour_by))
     assert found.keys() == set(range(60))
@@ -95,7 +96,7 @@ def test_every_node_is_one_point_at_its_place_with_its_symbol(colour_by):
     assert {t.marker.symbol for *_, t in found.values()} == {"circle", "diamond", "x"}
 
 
-@pytest.mark.parametrize("colour_by", [k for k, c in columns.KNOWN.items() if c.kind == "score"])
+@pytest.mark.parametrize("colour_by", columns.numbers(TABLE))
 def test_scores_are_the_colour_values(colour_by):
     figure = figure_of(colour_by)
     missing = 0
@@ -180,7 +181,7 @@ def test_neither_colour_nor_filter_moves_the_camera():
             sort_keys=True,
         )
         for figure in (
-            *(figure_of(colour_by) for colour_by in columns.KNOWN),
+            *(figure_of(colour_by) for colour_by in columns.of(TABLE)),
             figure_of("true", shown=TABLE.ood.to_numpy()),
         )
     }
@@ -198,11 +199,12 @@ def test_the_colour_bar_says_which_end_is_certain(colour_by):
     scales = [t.marker for t in figure_of(colour_by).data if t.marker.showscale]
     assert len(scales) == 1
     low, middle, high = scales[0].colorbar.ticktext
-    less_certain = RESULT.scores()[colour_by]
+    less_certain = RESULT.uncertainties()[colour_by]
     rises = np.corrcoef(TABLE[colour_by], less_certain)[0, 1] > 0
     assert ("less certain" in high, "more certain" in high) == (rises, not rises)
     assert ("less certain" in low, "more certain" in low) == (not rises, rises)
-    assert columns.KNOWN[colour_by].label in middle and columns.KNOWN[colour_by].uncertain
+    column = columns.of(TABLE)[colour_by]
+    assert column.label in middle and column.uncertain
 
 
 def test_extremes_do_not_set_the_limits():
@@ -276,9 +278,9 @@ def test_a_class_may_have_any_name():
 
 
 def test_only_what_a_run_has_is_offered():
-    assert list(columns.of(TABLE)) == list(columns.KNOWN)
+    assert list(columns.of(TABLE)) == [*SCORES, *columns.OTHERS]
     plain = node_table(drawn_result(variance=False), GRAPH)
-    absent = columns.KNOWN.keys() - columns.of(plain).keys()
+    absent = columns.of(TABLE).keys() - columns.of(plain).keys()
     assert absent == {"message_std", "message_entropy"}
     with pytest.raises(bup.BupError, match="'message_std': choose one of confidence"):
         figure_of("message_std", plain)
@@ -289,7 +291,7 @@ def test_only_what_a_run_has_is_offered():
 def test_scores_of_a_method_of_its_own_are_offered_everywhere():
     table = TABLE.assign(surprise=np.linspace(0, 1, 60))
     assert "surprise" not in columns.of(table)
-    table.attrs["scores"] = {"surprise": ("Surprise <1>", "How odd a node is.")}
+    table.attrs["scores"] = (Score("surprise", "Surprise <1>", "neither", "How odd a node is."),)
     assert next(iter(columns.of(table))) == "surprise"
     assert columns.scores(table[table.part == "test"]).keys() - columns.scores(TABLE).keys() == {
         "surprise"

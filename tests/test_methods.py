@@ -11,13 +11,14 @@ from torch_geometric.nn import GCNConv
 import bup
 from bup import methods, metrics, runs
 from bup.graph import Graph, simple_edges
+from bup.inspection import Lens
 from bup.methods import METHODS, complete
 from bup.methods import bup as bup_method
 from bup.methods.gcn import gcn_output
-from bup.propagation import RULES, paper_factor
+from bup.propagation import RULES
+from bup.receptive import Inputs
 from bup.results import Result
 from bup.splits import Split
-from bup.receptive import Inputs
 from bup.training import Progress
 
 SHORT = {"epochs": 8}
@@ -126,7 +127,7 @@ def test_several_seeds_side_by_side_are_the_same_as_one_by_one(method, cora):
     together = bup.fit_many(graph, method, seeds=[2, 0, 7], **request)
     for result in together:
         alone = bup.fit(graph, method, seed=result.spec.seed, **request)
-        assert result.spec == alone.spec and result.best_epoch == alone.best_epoch
+        assert result.spec == alone.spec and result.kept_epoch == alone.kept_epoch
         assert np.array_equal(result.probs, alone.probs)
 
 
@@ -148,15 +149,15 @@ def test_a_result_survives_the_store(method, tmp_path):
     graph = cliques()
     result = fit(graph, method, **SHORT)
     store = bup.Store(tmp_path)
-    assert runs.stored(result.spec, graph, store) is None
-    runs.keep(result, graph, store)
-    back = runs.stored(result.spec, graph, store)
+    assert runs.load(result.spec, graph, store) is None
+    runs.save(result, graph, store)
+    back = runs.load(result.spec, graph, store)
     for name in ("probs", "mean", "var"):
         assert np.array_equal(getattr(back, name), getattr(result, name))
     assert back.history == result.history and back.split.classes == result.split.classes
     assert back.weights.keys() == result.weights.keys()
     other = dataclasses.replace(graph, labels=graph.labels[::-1].copy())
-    assert runs.stored(result.spec, other, store) is None
+    assert runs.load(result.spec, other, store) is None
 
 
 def test_runs_that_differ_in_more_than_their_seed_are_not_trained_together(cora):
@@ -184,70 +185,93 @@ def test_the_mean_path_is_pygs_gcn(cora):
     assert np.allclose(result.mean, expected.numpy(), atol=1e-5)
 
 
+@pytest.mark.parametrize("layers", bup_method.LAYERS)
 @pytest.mark.parametrize("rule", RULES)
-def test_a_field_gives_the_same_messages_as_the_whole_graph(cora, rule):
+def test_a_field_gives_the_same_messages_as_the_whole_graph(cora, rule, layers):
     """Training looks at the neighbourhood of its nodes only, and loses nothing by it."""
-    settings = bup_method.Settings(propagation=rule, hidden=8)
+    settings = bup_method.Settings(propagation=rule, layers=layers, hidden=8)
     generators = [torch.Generator().manual_seed(s) for s in (0, 1)]
     p = bup_method.initial_parameters(cora.num_features, 7, settings, generators)
     p["var_2"].normal_(generator=generators[0])
-    factor = torch.from_numpy(paper_factor(cora)).float()
+    splits = [bup.make_split(cora, seed=seed) for seed in (0, 1)]
+    both = settings.rule.on(cora, settings, splits)
     inputs = Inputs.of(cora)
     targets = [np.array([5, 3, 2000]), np.array([17, 5])]
-    part = bup_method.messages(p, inputs.field(targets), settings, factor)
+    part = bup_method.messages(p, inputs.field(targets), settings, both)
     rows = 0
     for s, nodes in enumerate(targets):
         one = {name: tensor[s : s + 1] for name, tensor in p.items()}
-        whole = bup_method.messages(one, inputs.everything(), settings, factor)
+        alone = settings.rule.on(cora, settings, [splits[s]])
+        whole = bup_method.messages(one, inputs.everything(), settings, alone)
         here = slice(rows, rows := rows + len(nodes))
         assert torch.allclose(part.mean[here], whole.mean[nodes], atol=1e-6)
         assert torch.allclose(part.var[here], whole.var[nodes], atol=1e-6)
 
 
-def test_gradients_reach_every_parameter():
+@pytest.mark.parametrize("layers", bup_method.LAYERS)
+def test_gradients_reach_every_parameter(layers):
     graph = cliques()
-    settings = bup_method.Settings(hidden=4)
+    settings = bup_method.Settings(hidden=4, layers=layers)
     generators = [torch.Generator().manual_seed(0)]
     p = bup_method.initial_parameters(graph.num_features, 3, settings, generators)
     for tensor in p.values():
         tensor.requires_grad_(True)
     field = Inputs.of(graph).field([np.arange(0, 36, 5)])
-    factor = torch.from_numpy(paper_factor(graph)).float()
-    m = bup_method.messages(p, field, settings, factor, generators)
+    propagation = settings.rule.on(graph, settings, [])
+    m = bup_method.messages(p, field, settings, propagation, generators)
     (m.mean.sum() + (m.var * torch.arange(3)).sum()).backward()
     assert all(tensor.grad.abs().sum() > 0 for tensor in p.values())
 
 
+@pytest.mark.parametrize("layers", bup_method.LAYERS)
 @pytest.mark.parametrize("rule", RULES)
-def test_variances_are_positive_under_any_weights(rule):
+def test_variances_are_positive_under_any_weights(rule, layers):
     graph = cliques()
-    settings = bup_method.Settings(propagation=rule, hidden=4)
+    settings = bup_method.Settings(propagation=rule, layers=layers, hidden=4, lam=0.5)
+    splits = [bup.make_split(graph, per_class=3, validation=3, test=3)]
     generators = [torch.Generator().manual_seed(0)]
     p = bup_method.initial_parameters(graph.num_features, 3, settings, generators)
     for scale in (1.0, 100.0, -100.0):
         wild = {name: scale * torch.randn_like(tensor) for name, tensor in p.items()}
-        factor = torch.from_numpy(paper_factor(graph, 0.5)).float()
-        var = bup_method.messages(wild, Inputs.of(graph).everything(), settings, factor).var
+        propagation = settings.rule.on(graph, settings, splits)
+        var = bup_method.messages(wild, Inputs.of(graph).everything(), settings, propagation).var
         assert (var > 0).all() and torch.isfinite(var).all()
 
 
-def test_the_trace_shows_every_step_and_ends_in_the_result(cora):
-    for rule in RULES:
-        result = bup.fit(cora, propagation=rule, calibrate="none", **SHORT)
-        settings = bup_method.Settings(**dict(result.spec.settings))
-        m = bup_method.trace(cora, result.weights, settings)
-        assert np.allclose(m.mean.numpy(), result.mean, atol=1e-6)
-        assert np.allclose(m.var.numpy(), result.var, atol=1e-6)
-        first, second = m.layers
-        assert torch.equal(first.after, second.before)
-        if rule == "paper":
-            expected = first.before * torch.from_numpy(paper_factor(cora)).float()[:, None]
-            assert torch.allclose(first.after, expected)
+@pytest.mark.parametrize("layers", bup_method.LAYERS)
+@pytest.mark.parametrize("rule", RULES)
+def test_the_trace_shows_every_step_and_ends_in_the_result(cora, rule, layers):
+    result = bup.fit(cora, propagation=rule, layers=layers, calibrate="none", **SHORT)
+    lens = Lens(cora, result)
+    nodes = np.arange(cora.num_nodes)
+    found = lens.explains.trace(result, nodes, lens.inputs, lens.propagation)
+    assert np.allclose(found.mean, result.mean, atol=1e-6)
+    assert np.allclose(found.var, result.var, atol=1e-6)
+    assert len(found.steps) == len(RULES[rule].layers) == len(lens.layer_stds()) - 1
+    for step in found.steps:
+        if lens.propagation.factor is not None:
+            expected = step.before * lens.propagation.factor[:, None]
+            assert np.allclose(step.after, expected, rtol=1e-4)
+    if layers == "simple" and len(found.steps) == 2:
+        assert np.array_equal(found.steps[0].after, found.steps[1].before)
+
+
+def test_the_papers_layers_are_a_map_and_an_activation_after_every_step(cora):
+    """Equation (6) with plain products, one after the other."""
+    result = bup.fit(cora, layers="paper", **SHORT)
+    w = {name: torch.from_numpy(array).double() for name, array in result.weights.items()}
+    factor = torch.from_numpy(Lens(cora, result).propagation.factor)[:, None]
+    words = torch.from_numpy(cora.features.toarray()).double()
+    words = words / words.sum(dim=1, keepdim=True).clamp_min(1)
+    var = torch.nn.functional.softplus(words @ w["var_1"] + w["var_bias"])
+    for weights in ("var_hidden", "var_2"):
+        var = torch.nn.functional.softplus((var * factor) @ w[weights])
+    assert np.allclose(result.var, var.numpy(), atol=1e-4)
 
 
 def test_a_variance_scale_is_the_best_one_on_the_validation_nodes(cora):
     result = bup.fit(cora, per_class=5, calibrate="variance", epochs=60)
-    scale = result.figures["variance_scale"]
+    scale = result.constants["variance_scale"]
     nodes = result.split.validation
     labels = torch.from_numpy(result.split.targets(cora.labels[nodes]))
     mean, var = (torch.from_numpy(a[nodes]) for a in (result.mean, result.var))
@@ -273,7 +297,7 @@ def test_a_temperature_leaves_the_answers_alone(cora):
 def test_the_best_epoch_is_kept(cora):
     result = bup.fit(cora, per_class=5, epochs=60)
     nll = result.history["validation_nll"]
-    assert result.best_epoch == 1 + int(np.argmin(nll))
+    assert result.kept_epoch == 1 + int(np.argmin(nll))
     nodes = result.split.validation
     again = metrics.negative_log_likelihood(
         bup.fit(cora, per_class=5, epochs=60, calibrate="none").probs[nodes],

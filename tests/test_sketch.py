@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bup
-from bup.propagation import paper_factor
-from dashboard.learn.sketch import MOST_NODES, PRESETS, RULES, Sketch
+from dashboard.learn.sketch import MOST_NODES, PRESETS, Sketch, rules
 
 PAIR = PRESETS["Hub of leaves"]
 
@@ -56,12 +55,12 @@ def test_limits_are_explained():
 
 
 @pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", rules())
 def test_presets_are_sound_under_every_rule(name, rule):
     values = PRESETS[name].after(rule)
     assert np.isfinite(values).all() and (values > 0).all()
     if rule == "paper":
-        np.testing.assert_allclose(values, paper_factor(PRESETS[name].graph()))
+        np.testing.assert_allclose(values, PRESETS[name].under("paper").factor)
 
 
 @given(st.floats(0.1, 5))

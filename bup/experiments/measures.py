@@ -74,7 +74,7 @@ def ood_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
     split = result.split
     nodes = split.test[~np.isin(graph.labels[split.test], protocol.unjudged)]
     ood = split.is_ood(graph.labels[nodes])
-    found = {k: 100 * metrics.auroc(v[nodes], ood) for k, v in result.scores().items()}
+    found = {k: 100 * metrics.auroc(v[nodes], ood) for k, v in result.uncertainties().items()}
     own, best = own_score(result.spec.method), max(found, key=lambda k: found[k])
     return {
         "own_score": own,

@@ -128,7 +128,7 @@ def rows_of(
     rows = []
     for run in planned:
         graph = graphs[run.graph]
-        result = runs.stored(run.spec, graph, store)
+        result = runs.load(run.spec, graph, store)
         if result is not None:
             rows.append(run.place | question.measure(result, graph, run.protocol))
     columns = [*CELL, "seed", *question.words, *(f.key for f in question.figures)]

@@ -14,7 +14,7 @@ from bup.errors import BupError
 from bup.graph import Graph
 from bup.propagation import Propagation
 from bup.receptive import Inputs
-from bup.scores import Score
+from bup.scores import SCORES, Score
 from bup.settings import setting
 from bup.splits import Split
 from bup.training import OnEpoch, Schedule, Trained
@@ -77,7 +77,6 @@ class Trace:
     mean: np.ndarray  # [nodes, c]
     var: np.ndarray  # [nodes, c]
     steps: tuple[Step, ...]
-    propagation: Propagation
 
 
 class Chances(NamedTuple):
@@ -95,8 +94,10 @@ class Explains:
     variance: bool = False  # its messages have one
     chances: Callable[[Result, np.ndarray, np.ndarray, float], Chances] | None = None
     """From a run and messages (mean, var) [nodes, c]: probabilities with an interval of a level."""
-    trace: Callable[[Graph, Result, np.ndarray, Inputs], Trace] | None = None
-    """The messages of some nodes under a run's weights; the graph's links may have changed."""
+    propagation: Callable[[Graph, Result, Inputs], Propagation] | None = None
+    """A run's rule at work on a graph, whose links may differ from those trained on."""
+    trace: Callable[[Result, np.ndarray, Inputs, Propagation], Trace] | None = None
+    """The messages of some nodes under a run's weights, on such a graph."""
 
     @property
     def intervals(self) -> bool:
@@ -137,6 +138,12 @@ class Method:
     def side_by_side(self) -> bool:
         """Several seeds train together in less time than one after the other."""
         return not isinstance(self.fit, _OneByOne)
+
+    @property
+    def every_score(self) -> tuple[Score, ...]:
+        """Its own scores and those that follow from what it has."""
+        has = [s for s in SCORES.values() if s.of_probs or (s.of_var and self.explains.variance)]
+        return (*has, *(score for score in self.scores if score not in has))
 
     def check(self, graph: Graph) -> None:
         """Refuse a graph that the method cannot take."""

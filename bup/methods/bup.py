@@ -199,12 +199,17 @@ def fit(
     return fit_network(graph, splits, seeds, s.schedule(), on_epoch, make, finish)
 
 
-def trace(graph: Graph, result: Result, nodes: np.ndarray, inputs: Inputs) -> Trace:
+def propagation_of(graph: Graph, result: Result, inputs: Inputs) -> Propagation:
+    """A run's rule at work on a graph."""
+    s = checked(Settings, dict(result.spec.settings), result.spec.method)
+    return s.rule.on(graph, s, [result.split])
+
+
+def trace(result: Result, nodes: np.ndarray, inputs: Inputs, propagation: Propagation) -> Trace:
     """The messages of some nodes under a run's weights, every propagation step included."""
     s = checked(Settings, dict(result.spec.settings), result.spec.method)
     parameters = {name: torch.from_numpy(array)[None] for name, array in result.weights.items()}
-    propagation = s.rule.on(graph, s, [result.split])
-    whole = len(nodes) == graph.num_nodes
+    whole = len(nodes) == inputs.words.shape[0]
     field = inputs.everything() if whole else inputs.field([nodes])
     with torch.no_grad():
         m = messages(parameters, field, s, propagation)
@@ -215,7 +220,7 @@ def trace(graph: Graph, result: Result, nodes: np.ndarray, inputs: Inputs) -> Tr
         if layer in s.rule.layers
     )
     scale = result.constants.get("variance_scale", 1.0)
-    return Trace(m.mean.numpy(), (scale * m.var).numpy(), steps, propagation)
+    return Trace(m.mean.numpy(), (scale * m.var).numpy(), steps)
 
 
 def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
@@ -236,5 +241,5 @@ METHOD = Method(
     settings=Settings,
     fit=fit,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
-    explains=Explains(variance=True, chances=chances, trace=trace),
+    explains=Explains(True, chances, propagation_of, trace),
 )

@@ -96,7 +96,7 @@ def factor_figure(
     nodes: np.ndarray,
     theme: Theme,
 ) -> go.Figure:
-    """What the links alone do to a node's variance, above the message std that was learned."""
+    """What a rule does to a node's variance before learning, above the message std learned."""
     if std is None:
         raise BupError("this method gives its messages no variance to compare: choose bup")
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07)
@@ -107,7 +107,7 @@ def factor_figure(
     framed(figure, theme, height=560)
     figure.update_xaxes(**_LOG_AXIS)
     figure.update_xaxes(title="degree (neighbours and the node itself)", row=2)
-    figure.update_yaxes(title="factor by topology", row=1)
+    figure.update_yaxes(title="factor of the rule", row=1)
     return figure.update_yaxes(title="learned message std", row=2)
 
 

@@ -132,7 +132,7 @@ def _after(case: Case) -> None:
     """What a temperature fitted on validation papers does, computed by the method itself."""
     fitted = cases.case(case.spec.graph, "gcn", calibrate="temperature")
     outputs, targets = test_outputs(case)
-    temperature = fitted.result.figures["temperature"]
+    temperature = fitted.result.constants["temperature"]
     before, after = (
         metrics.expected_calibration_error(softmax(outputs / t, axis=1), targets)
         for t in (1.0, temperature)

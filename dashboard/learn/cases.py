@@ -57,7 +57,7 @@ def _trained(key: str, _spec: Spec) -> Result:
     """One training however many students ask for it at once."""
     graph = graphs.graph(_spec.graph)
     (result,) = runs.fit_specs(graph, [_spec])
-    runs.keep(result, graph)
+    runs.save(result, graph)
     return result
 
 

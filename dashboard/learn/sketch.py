@@ -10,16 +10,15 @@ import numpy as np
 
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph, simple_edges
-from bup.propagation import Shares, explain
+from bup.propagation import RULES, Propagation, Rule, Shares
 
 Link = tuple[int, int]
 
-RULES = {
-    "paper": "The paper's rule",
-    "evidence": "Evidence propagation",
-    "gcn": "GCN averaging",
-}
-"""The rules of ``bup.propagation`` that the lesson puts side by side."""
+
+def rules() -> dict[str, Rule]:
+    """The rules that can be played with on a graph of a few nodes."""
+    return {name: rule for name, rule in RULES.items() if rule.lesson}
+
 
 MOST_NODES = 16
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -46,14 +45,18 @@ class Sketch:
             ids=self.names,
         )
 
+    def under(self, rule: str, lam: float = 1.0) -> Propagation:
+        """A rule at work on this graph."""
+        return RULES[rule].on(self.graph(), RULES[rule].settings_from(lam=lam), ())
+
     def shares(self, node: int, rule: str, lam: float = 1.0) -> Shares:
         """What every neighbour of a node did to its variance in one step."""
-        return explain(self.graph(), node, np.array(self.variances)[:, None], rule, lam)
+        return self.under(rule, lam).shares(node, np.array(self.variances)[:, None])
 
     def after(self, rule: str, lam: float = 1.0) -> np.ndarray:
         """Every node's variance [n] after one step."""
-        graph, var = self.graph(), np.array(self.variances)[:, None]
-        steps = (explain(graph, node, var, rule, lam) for node in range(len(self.names)))
+        propagation, var = self.under(rule, lam), np.array(self.variances)[:, None]
+        steps = (propagation.shares(node, var) for node in range(len(self.names)))
         return np.array([float(step.after[0]) for step in steps])
 
     def neighbours(self, node: int) -> list[int]:

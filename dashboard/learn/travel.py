@@ -8,23 +8,17 @@ import numpy as np
 import streamlit as st
 
 import bup
-from bup.propagation import SMALLEST_LAM
+from bup.propagation.conditional import SMALLEST_LAM
 from dashboard.components.sketch import Line, Spot, edit
 from dashboard.components.sketch import sketch as drawing
 from dashboard.figures.learn import rule_figures
 from dashboard.learn import lesson
 from dashboard.learn.glossary import meaning
-from dashboard.learn.sketch import MOST_NODES, PRESETS, RULES, Sketch
+from dashboard.learn.sketch import MOST_NODES, PRESETS, Sketch, rules
 from dashboard.markdown import plain
 
 CANVAS = "sketch_canvas"
 LOWEST, HIGHEST = 0.1, 5.0  # of a node's variance
-NOTES = {
-    "paper": "Every neighbour takes off a share that only degrees decide.",
-    "evidence": "Every neighbour takes off the more, the surer it is itself.",
-    "gcn": "Variances are treated like messages: a share of the node's own is kept, a share of "
-    "every neighbour's is added, and these shares need not sum to one.",
-}
 
 
 def page() -> None:
@@ -118,11 +112,11 @@ def _playground() -> float:
     with two:
         rule = st.segmented_control(
             "The rings show",
-            list(RULES),
+            list(rules()),
             default="paper",
             required=True,
             key="ring_rule",
-            format_func=RULES.get,
+            format_func=lambda name: rules()[name].title,
             help="Dashed ring: before the step. Blue disc: after it, under this rule.",
         )
     with three:
@@ -213,14 +207,15 @@ def _outcome(sketch: Sketch, before: Sketch, lam: float) -> None:
     """The looked-at node's variance under each rule, and what the last edit did to it."""
     name = sketch.names[sketch.looked]
     st.markdown(f"**Variance of {name} after the step**")
-    for column, (rule, words) in zip(st.columns(len(RULES)), RULES.items(), strict=True):
+    shown = rules()
+    for column, (rule, about) in zip(st.columns(len(shown)), shown.items(), strict=True):
         value = float(sketch.shares(sketch.looked, rule, lam).after[0])
         delta = None
         if name in before.names and before != sketch:
             earlier = before.shares(before.names.index(name), rule, lam)
             delta = value - float(earlier.after[0])
         column.metric(
-            words,
+            about.title,
             f"{value:.3f}",
             None if delta is None else f"{delta:+.3f}" if abs(delta) >= 5e-4 else "no change",
             delta_color="off" if delta is None or abs(delta) < 5e-4 else "inverse",
@@ -230,14 +225,15 @@ def _outcome(sketch: Sketch, before: Sketch, lam: float) -> None:
 
 
 def _shares(sketch: Sketch, lam: float) -> None:
-    steps = {rule: sketch.shares(sketch.looked, rule, lam) for rule in RULES}
+    steps = {rule: sketch.shares(sketch.looked, rule, lam) for rule in rules()}
     names = [f"neighbour {sketch.names[j]}" for j in sketch.neighbours(sketch.looked)]
     name = sketch.names[sketch.looked]
     st.markdown(f"**Who did what to the variance of {name}**")
     figures = rule_figures(steps, names, lesson.theme())
-    for column, (rule, figure) in zip(st.columns(len(RULES)), figures.items(), strict=True):
+    for column, (rule, figure) in zip(st.columns(len(figures)), figures.items(), strict=True):
         with column:
-            lesson.chart(figure, f"rule_{rule}", f"{RULES[rule]}. {NOTES[rule]}")
+            about = rules()[rule]
+            lesson.chart(figure, f"rule_{rule}", f"{about.title}. {about.lesson}")
 
 
 def _questions() -> bool:

@@ -6,8 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bup import metrics
-from bup.methods import settings_of
-from bup.propagation import paper_factor
+from bup.inspection import Lens
 from dashboard import graphs
 from dashboard.figures.learn import drawn_roc_figure, threshold_figure
 from dashboard.learn import cases, lesson
@@ -40,7 +39,7 @@ def _lesson(here: lesson.Lesson) -> None:
     case = cases.case(name, "bup", (graph.num_classes - 1,))
     nodes = case.result.split.test
     unseen = case.result.split.is_ood(graph.labels[nodes])
-    doubts = {score: case.result.scores()[score][nodes] for score in SCORES}
+    doubts = {score: case.result.uncertainties()[score][nodes] for score in SCORES}
     left, right = st.columns([2, 3], gap="large")
     with left:
         answered = _question(case, doubts, unseen)
@@ -110,9 +109,10 @@ def _question(case: Case, doubts: dict[str, np.ndarray], unseen: np.ndarray) -> 
     nearest = int(np.abs(np.array([0.95, 0.75, 0.5]) - found["message_std"]).argmin())
 
     def answer() -> str:
-        factor = paper_factor(case.graph, settings_of(case.spec).lam)
-        std = metrics.message_std(case.result.var)
-        same = metrics.spearman(factor, std, resamples=2).value
+        rule = Lens(case.graph, case.result).propagation
+        assert rule is not None and rule.factor is not None  # BUP under the paper's rule
+        std = case.result.scores()["message_std"]
+        same = metrics.spearman(rule.factor, std, resamples=2).value
         return (
             f"The message's variance reaches {found['message_std']:.0%}, the answer's doubt "
             f"{found['confidence']:.0%}. Under the paper's rule the variance of a node's message "

@@ -63,7 +63,7 @@ def _detection(view: View, score: str) -> None:
     if not ood.any() or ood.all():
         st.warning("The test papers are all of one kind: there is nothing to tell apart.")
         return
-    doubt = view.result.scores()[score][nodes]
+    doubt = view.result.uncertainties()[score][nodes]
     auroc, aupr, fpr = (f(doubt, ood) for f in (metrics.auroc, metrics.aupr, metrics.fpr_at_95))
     one, two, three = st.columns(3)
     for column, key, value in ((one, "auroc", auroc), (two, "aupr", aupr), (three, "fpr95", fpr)):

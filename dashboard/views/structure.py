@@ -7,9 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from bup import metrics
-from bup.methods import settings_of
-from bup.propagation import paper_factor
-from dashboard import columns
+from dashboard import columns, shelf
 from dashboard.figures.structure import against_figure, binned_medians, factor_figure
 from dashboard.state import View
 from dashboard.views import charts, exports, picking
@@ -88,28 +86,18 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> metrics.Correlation | None:
 
 
 def _factor(view: View) -> None:
-    if not view.has_variance:
-        st.info("This method's messages have no variance, so there is no factor to compare with.")
+    rule = shelf.propagation(view.spec) if view.explains.variance else None
+    if rule is None or rule.factor is None:
         return
-    s = settings_of(view.spec)
-    st.subheader("How much of it is the links alone?")
-    factor = paper_factor(view.graph, s.lam)
+    st.subheader("How much of it was decided before any learning?")
+    factor, std = rule.factor, view.table.message_std.to_numpy()
     nodes = np.arange(view.graph.num_nodes)
+    same = _correlation(factor, std)
     charts.clickable(
-        factor_figure(
-            view.graph.degree, factor, view.table.message_std.to_numpy(), nodes, view.theme
-        ),
+        factor_figure(view.graph.degree, factor, std, nodes, view.theme),
         "factor",
-        "Above: what the paper's formula multiplies every variance by, computed from degrees "
-        "alone, before any learning. Below: the learned standard deviation of the messages."
-        + (
-            " They look alike because under this rule the neighbours' own variances cancel: what "
-            "the model learns about a neighbour's doubt never reaches the paper."
-            if s.propagation == "paper"
-            else " This run uses another rule, so the two need not agree."
-        ),
+        "Above: what this run's propagation rule multiplies a paper's variance by; no learned "
+        "number is in it. Below: the standard deviation of the messages after learning."
+        + (f" Spearman of the two: {same.value:+.3f}." if same is not None else ""),
         lambda node: picking.pick_node(view, node),
     )
-    same = _correlation(factor, view.table.message_std.to_numpy())
-    if same is not None:
-        st.metric("Spearman of the two", f"{same.value:+.3f}")

@@ -15,7 +15,8 @@ from dashboard.state import View
 def probabilities(view: View, node: int, seen: Inspection | None = None) -> None:
     """The class probabilities of a node, as the run gave them or as ``seen`` on other links."""
     probs = view.result.probs[node] if seen is None else seen.probs
-    if seen is None and view.has_variance:
+    # The interval surrounds what comes out of the message, not what a calibration made of it.
+    if seen is None and view.explains.intervals and view.recalibrated is None:
         seen = shelf.inspection(view.spec, node)
     low, high = (seen.low, seen.high) if seen is not None else (None, None)
     names, true = view.answers, view.table.true.iloc[node]

@@ -20,22 +20,14 @@ def inspector(view: View) -> None:
     st.subheader(f"Paper {plain(view.name_of(node))}")
     st.markdown(verdict(row))
     probabilities(view, node)
-    st.caption(
-        "Bars: probability of each class; the star marks the true one. "
-        + (
-            "Whiskers: where that probability would lie in 90 % of cases, were the message of the "
-            "class known exactly."
-            if view.has_variance
-            else "This method's messages have no variance, so there is no interval around them."
-        )
-    )
-    if view.has_variance:
+    st.caption(f"Bars: probability of each class; the star marks the true one. {_whiskers(view)}")
+    if view.explains.variance:
         std = np.sqrt(view.result.var[node])
         st.html(message_table(view.result.mean[node], std, view.answers, view.theme))
         st.caption(
             "The message of each class: higher speaks for the class. Mean and one standard "
             "deviation either way; where the ranges overlap, the model cannot tell the classes "
-            "apart."
+            "apart." + (" This is the message before calibration." if view.recalibrated else "")
         )
     near = view.graph.neighbours(node)
     where, facts = st.columns(2, vertical_alignment="center")
@@ -51,6 +43,21 @@ def inspector(view: View) -> None:
         st.caption("None: nothing but its own words speaks for this paper.")
 
 
+def _whiskers(view: View) -> str:
+    """What the interval around a probability is, or why there is none."""
+    if not view.explains.intervals:
+        return "This method's messages have no variance, so there is no interval around them."
+    if view.recalibrated is not None:
+        return (
+            f"They were calibrated by {view.recalibrated.title}; the messages they come from were "
+            "not, so no interval is drawn."
+        )
+    return (
+        "Whiskers: where that probability would lie in 90 % of cases, were the message of the "
+        "class known exactly."
+    )
+
+
 def _facts(view: View, row: pd.Series) -> None:
     distance = "no path" if pd.isna(row.distance) else f"{row.distance:.0f}"
     facts = {
@@ -58,7 +65,7 @@ def _facts(view: View, row: pd.Series) -> None:
         "Degree": f"{row.degree}",
         "Links to training": distance,
     }
-    if view.has_variance:
+    if view.explains.variance:
         facts["Message std"] = f"{row.message_std:.3f}"
     for label, value in facts.items():
         st.metric(label, value, help=_HELP[label])

@@ -20,7 +20,7 @@ def chosen_network(view: View) -> EgoNetwork:
         score = next(iter(offered))
     values = limits = None
     stage = st.session_state.get("stage", "off")
-    if view.has_variance and stage not in ("off", None):
+    if view.explains.shares and stage not in ("off", None):
         stages = shelf.layer_stds(view.spec)
         values, limits = stages[stage], colour_limits(np.concatenate(list(stages.values())))
         score = "hidden message std"
@@ -41,15 +41,15 @@ def neighbourhood(view: View) -> None:
         key="ego_score",
         format_func=lambda key: offered[key].label,
     )
-    if view.has_variance:
+    if view.explains.shares:
         st.segmented_control(
             "Variance, layer by layer",
             ["off", *shelf.layer_stds(view.spec)],
             default="off",
             key="stage",
             required=True,
-            help="Colours show the hidden message's standard deviation before, between and after "
-            "the two propagation steps, on one scale.",
+            help="Colours show the hidden message's standard deviation before and after each "
+            "propagation step, on one scale.",
         )
     ego = chosen_network(view)
     trail = st.session_state.get("trail", [])

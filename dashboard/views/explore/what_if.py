@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 import bup
+from bup.methods import METHODS
 from dashboard import shelf
 from dashboard.markdown import plain
 from dashboard.state import View
@@ -13,8 +14,9 @@ from dashboard.views.explore.answer import probabilities
 
 
 def what_if(view: View) -> None:
-    if not view.has_variance:
-        st.info("Choose BUP in the sidebar to change links.")
+    if not view.explains.what_if:
+        able = ", ".join(m.short for m in METHODS.values() if m.explains.what_if)
+        st.info(f"This method cannot be asked again on other links. Choose {able} in the sidebar.")
         return
     node = view.node
     near = view.graph.neighbours(node).tolist()
@@ -61,4 +63,5 @@ def what_if(view: View) -> None:
     st.caption(
         "Nothing is trained again: the learned weights see the changed links. Both the mean and "
         "the variance of the message follow."
+        + (" Probabilities are those before calibration." if view.recalibrated else "")
     )

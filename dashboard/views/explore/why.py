@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from bup.methods import settings_of
+from bup.methods import METHODS
 from dashboard import shelf
 from dashboard.figures.node import shares_figure
 from dashboard.state import View
@@ -13,22 +13,26 @@ from dashboard.views import charts, exports
 
 
 def why(view: View) -> None:
-    if not view.has_variance:
+    if not view.explains.shares:
+        able = ", ".join(m.short for m in METHODS.values() if m.explains.shares)
         st.info(
-            "This method passes plain numbers, so there is no message variance to explain. Choose "
-            "BUP in the sidebar."
+            "This method does not pass variances along links, so there is no share of a linked "
+            f"paper to show. Choose {able} in the sidebar."
         )
         return
     seen = shelf.inspection(view.spec, view.node)
-    s = settings_of(view.spec)
-    ids = [view.graph.node_id(n) for n in view.graph.neighbours(view.node)]
+    who = [view.graph.node_id(n) for n in seen.steps[0].neighbours]
     charts.chart(
-        shares_figure(seen.steps, ids, view.theme),
+        shares_figure(seen.steps, who, view.theme),
         "shares",
         "Each bar is what one linked paper added to this paper's variance or took off it, averaged "
         "over the hidden dimensions; they sum exactly to the change.",
     )
-    st.markdown(_formula(view, s, seen))
+    if seen.formula is not None:
+        st.markdown(seen.formula.words)
+        if seen.formula.latex:
+            st.latex(seen.formula.latex)
+        st.markdown(seen.formula.meaning)
     rows = [
         {
             "step": number,
@@ -38,37 +42,7 @@ def why(view: View) -> None:
             "share of the variance before": float(change / step.before.mean()),
         }
         for number, step in enumerate(seen.steps, 1)
-        for n, paper, change in zip(step.neighbours, ids, step.change.mean(axis=1), strict=True)
+        for n, paper, change in zip(step.neighbours, who, step.change.mean(axis=1), strict=True)
     ]
     if rows:
         exports.numbers(pd.DataFrame(rows), f"{view.spec.key}-{view.node}-shares", "why")
-
-
-def _formula(view: View, s, seen) -> str:
-    degree = int(view.graph.degree[view.node])
-    near = view.graph.neighbours(view.node)
-    if s.propagation == "paper":
-        inverse = float((1 / view.graph.degree[near]).sum())
-        return (
-            "The paper's rule multiplies the variance of this paper, in every layer, by\n\n"
-            rf"$$1-\frac{{1}}{{\lambda\,d_i}}\sum_{{j\in N(i)}}\frac{{1}}{{d_j}}"
-            rf"=1-\frac{{1}}{{{s.lam:g}\cdot {degree}}}\cdot {inverse:.3f}={seen.factor:.3f}$$"
-            "\n\nOnly degrees appear in it: **how sure the linked papers are does not matter**. "
-            "Their variances cancel, although one would expect unsure neighbours to make a paper "
-            "unsure. Under evidence propagation, in the method's settings, they do count."
-        )
-    if s.propagation == "evidence":
-        step = seen.steps[-1]
-        return (
-            "Evidence propagation reads each linked paper as a measurement and adds precisions:\n\n"
-            r"$$\frac{1}{v_i'}=\frac{1}{v_i}+\sum_{j\in N(i)}\frac{w}{v_j+q},\qquad "
-            rf"w={s.evidence_weight:g},\ q={s.evidence_noise:g}$$"
-            f"\n\nIn the second step the variance goes from {step.before.mean():.3f} to "
-            f"{step.after.mean():.3f}. More linked papers, or surer ones, always mean less of it."
-        )
-    if s.propagation == "gcn":
-        return (
-            "Variances are averaged like messages, with the weights of a graph convolution: "
-            "a neighbour can only add, and nothing makes a well-linked paper surer."
-        )
-    return "There is no propagation: the variance comes from this paper's own words alone."

@@ -63,5 +63,5 @@ def stored_rows(question: Question, planned: list[Run], graph: Graph) -> pd.Data
 def _measured(
     question: str, key: str, stamp: int, _run: Run, _graph: Graph
 ) -> dict[str, Any] | None:
-    result = runs.stored(_run.spec, _graph)
+    result = runs.load(_run.spec, _graph)
     return None if result is None else QUESTIONS[question].measure(result, _graph, _run.protocol)
