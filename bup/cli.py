@@ -20,8 +20,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import bup
-from bup import files
-from bup.datasets import citation
+from bup import datasets, files
 from bup.graph import describe
 from bup.spec import text_of, value_of
 
@@ -71,19 +70,20 @@ def graphs(fetch: bool, as_json: bool) -> None:
     """List the graphs that can be loaded."""
     problems = []
     if fetch:
-        for name in citation.CITATION_GRAPHS:
+        for source in datasets.SOURCES:
             try:
-                bup.load_graph(name)
+                if source.cached is not None:
+                    bup.load_graph(source.name)
             except bup.BupError as error:
                 problems.append(str(error))
-    rows = []
-    for name, title in bup.GRAPHS.items():
-        known = citation.CITATION_GRAPHS.get(name)
-        if known is None:
-            state = "yours" if name.startswith("folder") else "drawn on the spot"
-        else:
-            state = "cached" if citation.is_cached(name) else "not fetched yet"
-        rows.append({"name": name, "title": title, "data": state})
+    rows = [
+        {
+            "name": source.name,
+            "title": source.title,
+            "data": source.data if source.is_here(source.name) else "not fetched yet",
+        }
+        for source in datasets.SOURCES
+    ]
     if as_json:
         print_json(rows)
     else:

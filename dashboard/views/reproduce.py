@@ -10,8 +10,7 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from bup import experiments, runs
-from bup.datasets import citation, synthetic
+from bup import datasets, experiments, runs
 from bup.experiments import QUESTIONS, Figure, Question, Run
 from bup.graph import Graph
 from bup.methods import METHODS
@@ -71,7 +70,7 @@ def main() -> None:
         "Table", list(SHOWN), format_func=SHOWN.__getitem__, key="table", bind="query-params"
     )
     question = QUESTIONS[name if name in SHOWN else "q1"]
-    offered = [g for g in question.graphs if g == synthetic.NAME or citation.is_cached(g)]
+    offered = [g for g in question.graphs if datasets.is_here(g)]
     if not offered:
         st.info("The citation graphs are not here yet: `bup graphs --fetch` gets them.")
         return
