@@ -7,9 +7,7 @@ A widget's key is its name in the link. Pages are given a ``View``; whatever cha
 from __future__ import annotations
 
 import dataclasses
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,8 +16,8 @@ import pandas as pd
 import streamlit as st
 
 import bup
+from bup import datasets
 from bup.calibration import CALIBRATORS, Calibrator
-from bup.datasets import citation
 from bup.graph import Graph
 from bup.methods import METHODS, changed_settings, complete
 from bup.methods.base import Explains
@@ -80,18 +78,14 @@ def theme() -> Theme:
 
 
 def graph_names() -> list[str]:
-    """The graphs on offer; folders are those that whoever started the server named."""
-    folders = [f for f in os.environ.get("BUP_FOLDERS", "").split(os.pathsep) if f]
-    fetched = [name for name in citation.CITATION_GRAPHS if citation.is_cached(name)]
-    others = [name for name in citation.CITATION_GRAPHS if name not in fetched]
-    # What is there comes first: without a network the app opens on the synthetic graph.
-    return [*fetched, "synthetic", *others, *(f"folder:{f}" for f in folders)]
+    """The graphs on offer; without a network the app opens on the synthetic one."""
+    names = [name for source in datasets.SOURCES for name in source.names()]
+    return sorted(names, key=lambda name: not datasets.is_here(name))
 
 
 def graph_label(name: str) -> str:
-    if name.startswith("folder:"):
-        return Path(name.removeprefix("folder:")).name
-    return {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed"}.get(name, name)
+    source = datasets.find_source(name)
+    return source.label(name) if source else name
 
 
 def choose_graph() -> str:
@@ -107,7 +101,8 @@ def choose_graph() -> str:
         help="Which network of papers to look at. Type a name such as "
         "synthetic:homophily=0.6,nodes=800 to draw another synthetic one.",
     )
-    if name not in names and not str(name).startswith("synthetic:"):
+    source = datasets.find_source(str(name))
+    if name not in names and not (source and source.typed):
         raise bup.BupError(f"there is no graph {name!r} here: choose one of {', '.join(names)}")
     return str(name)
 

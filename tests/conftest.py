@@ -59,6 +59,7 @@ def stocked_cache(tmp_path_factory, cora):
     """A cache folder with Cora and a few finished runs, as a visitor would find it."""
     from bup import runs
     from bup.datasets import citation
+    from bup.datasets.citation.cache import packed
 
     folder = tmp_path_factory.mktemp("cache")
     before = os.environ.get("BUP_CACHE")
@@ -66,7 +67,7 @@ def stocked_cache(tmp_path_factory, cora):
     try:
         path = citation.cache_path("cora")
         path.parent.mkdir(parents=True)
-        path.write_bytes(citation._packed(cora))
+        path.write_bytes(packed(cora))
         for method in ("bup", "gcn", "energy"):
             for left_out in ((), (6,)):
                 runs.save(bup.fit(cora, method, left_out=left_out), cora)

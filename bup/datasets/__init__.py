@@ -1,17 +1,28 @@
-"""The graphs by name. This package is the only one that touches disk and network for data."""
+"""The graphs by name. This package is the only one that touches disk and network for data.
+
+A source of graphs is one module or package here, and one line in ``SOURCES``.
+"""
 
 from __future__ import annotations
 
 from bup.datasets import citation, folder, synthetic
+from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
 
-GRAPHS: dict[str, str] = {
-    **{name: known.title for name, known in citation.CITATION_GRAPHS.items()},
-    "synthetic": "A drawn citation network whose true class probabilities are known",
-    "folder:PATH": "Your own graph: edges.csv and nodes.csv in a folder",
-}
+SOURCES: tuple[Source, ...] = (
+    *citation.SOURCES,
+    synthetic.SOURCE,
+    folder.SOURCE,
+)
+
+GRAPHS: dict[str, str] = {source.name: source.title for source in SOURCES}
 """Name -> one line about it."""
+
+
+def find_source(name: str) -> Source | None:
+    """The source that a graph's name belongs to."""
+    return next((source for source in SOURCES if source.has(name)), None)
 
 
 def load_graph(name: str) -> Graph:
@@ -20,11 +31,14 @@ def load_graph(name: str) -> Graph:
     ``cora``, ``citeseer``, ``pubmed``: fetched on first use. ``synthetic``, or
     ``synthetic:homophily=0.6,nodes=500``: drawn from a known model. ``folder:PATH``: your files.
     """
-    kind, _, rest = name.partition(":")
-    if name in citation.CITATION_GRAPHS:
-        return citation.load(name)
-    if kind == "synthetic":
-        return synthetic.load(name)
-    if kind == "folder" and rest:
-        return folder.load(rest)
-    raise BupError(f"there is no graph {name!r}: choose one of {', '.join(GRAPHS)}")
+    source = find_source(name)
+    if source is None:
+        known = ", ".join(source.name for source in SOURCES)
+        raise BupError(f"there is no graph {name!r}: choose one of {known}")
+    return source.load(name)
+
+
+def is_here(name: str) -> bool:
+    """Whether this graph can be loaded without a network."""
+    source = find_source(name)
+    return source is not None and source.is_here(name)

@@ -1,0 +1,3 @@
+from bup.cli import main
+
+main()

@@ -1,0 +1,81 @@
+"""``bup fit``: one model and every metric of it."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+import bup
+from bup.cli.output import json_option, print_json
+from bup.cli.progress import TrainingBar
+from bup.cli.report import print_report
+from bup.spec import value_of
+
+
+@click.command()
+@click.option("--graph", "graph_name", default="cora", show_default=True, help="Which graph.")
+@click.option("--method", default="bup", show_default=True, help="One of 'bup methods'.")
+@click.option("--per-class", default=20, show_default=True, help="Training nodes per class.")
+@click.option("--validation", default=200, show_default=True, help="Validation nodes.")
+@click.option("--test", default=2000, show_default=True, help="Test nodes; 0 for all the rest.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the split and the weights.")
+@click.option("--left-out", multiple=True, type=int, help="A class never seen; may be repeated.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting.")
+@click.option("--bins", default=10, show_default=True, help="Bins of the calibration errors.")
+@click.option("--fresh", is_flag=True, help="Train even if the result is stored.")
+@json_option
+def fit(
+    graph_name: str,
+    method: str,
+    per_class: int,
+    validation: int,
+    test: int,
+    seed: int,
+    left_out: tuple[int, ...],
+    settings: tuple[str, ...],
+    bins: int,
+    fresh: bool,
+    as_json: bool,
+) -> None:
+    """Train one model and print every metric on its test nodes.
+
+    For example: bup fit --graph cora --per-class 20 --left-out 6 --set lam=2
+    """
+    from bup import runs
+
+    pairs = []
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise bup.BupError(f"--set takes NAME=VALUE, such as --set lam=2, got {text!r}")
+        pairs.append((name, value_of(value)))
+    loaded = bup.load_graph(graph_name)
+    spec = runs.methods.complete(
+        bup.Spec(
+            graph=loaded.name,
+            method=method,
+            per_class=per_class,
+            validation=validation,
+            test=test or None,
+            left_out=left_out,
+            seed=seed,
+            settings=tuple(pairs),
+        )
+    )
+    result = None if fresh else runs.load(spec, loaded)
+    was_stored = result is not None
+    if result is None:
+        with TrainingBar() as bar:
+            result = runs.fit_specs(loaded, [spec], bar.update)[0]
+        try:
+            runs.save(result, loaded)
+        except bup.BupError as error:
+            print(f"bup: {error}", file=sys.stderr)
+    report = bup.evaluate(result, loaded, bins)
+    if as_json:
+        head = {"spec": spec.as_dict(), "stored": was_stored, "seconds": result.seconds}
+        head |= {"kept_epoch": result.kept_epoch, "epochs": len(result.history["loss"])}
+        print_json(head | {"constants": dict(result.constants), **report})
+    else:
+        print_report(result, report, bins, was_stored)

@@ -1,0 +1,79 @@
+"""``bup methods``: what can be trained."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from bup.cli.output import json_option, print_json, print_table
+from bup.spec import text_of
+
+
+@click.command()
+@click.argument("name", required=False)
+@json_option
+def methods(name: str | None, as_json: bool) -> None:
+    """List the methods and what each one does; with a NAME, its settings and scores too."""
+    from bup.calibration import CALIBRATORS
+    from bup.methods import METHODS, find
+
+    chosen = list(METHODS.values()) if name is None else [find(name)]
+    described: list[dict[str, Any]] = [
+        {
+            "name": method.name,
+            "title": method.title,
+            "explanation": method.explanation,
+            "most_nodes": method.most_nodes,
+            "scores": [
+                {"name": s.name, "title": s.title, "kind": s.kind, "help": s.help}
+                for s in method.every_score
+            ],
+            "explains": [
+                word
+                for word in ("variance", "intervals", "shares", "what_if")
+                if getattr(method.explains, word)
+            ],
+            "settings": [
+                {"name": f.name, "default": f.default, **f.metadata}
+                for f in dataclasses.fields(method.settings)
+            ],
+        }
+        for method in chosen
+    ]
+    if as_json:
+        print_json(described)
+        return
+    console = Console()
+    for method in described:
+        console.print(f"[bold]{method['name']}[/]  {escape(method['title'])}")
+        console.print(f"  {escape(method['explanation'])}", highlight=False)
+    if name is None:
+        console.print("\nAfter any of them, such as [bold]gcn+temperature[/]:")
+        for calibrator in CALIBRATORS.values():
+            console.print(f"[bold]+{calibrator.name}[/]  {escape(calibrator.title)}")
+            console.print(f"  {escape(calibrator.explanation)}", highlight=False)
+        console.print("[bold]+variance[/]  for bup only: one factor on all variances")
+        console.print("\n[dim]'bup methods NAME' shows a method's settings and scores.[/]")
+        return
+    for method in described:
+        print_table(
+            ["setting", "default", "what it is", "allowed"],
+            (
+                (f["name"], text_of(f["default"]), f["help"], _allowed(f))
+                for f in method["settings"]
+            ),
+        )
+        print_table(
+            ["score (higher: less certain)", "kind of doubt", "what it is"],
+            ((score["name"], score["kind"], score["help"]) for score in method["scores"]),
+        )
+
+
+def _allowed(setting: dict[str, Any]) -> str:
+    if setting["choices"]:
+        return ", ".join(setting["choices"])
+    return f"{setting['low']} to {setting['high']}" if setting["high"] is not None else ""

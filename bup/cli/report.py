@@ -1,0 +1,82 @@
+"""The metrics of a run as tables for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+
+import bup
+from bup.cli.output import print_table
+
+
+def print_report(result: bup.Result, report: dict[str, Any], bins: int, was_stored: bool) -> None:
+    from bup.metrics import METRICS
+
+    how = "read from the store, trained" if was_stored else "trained"
+    epochs = len(result.history["loss"])
+    Console().print(
+        f"{how} in {result.seconds:.1f} s, kept epoch {result.kept_epoch} of {epochs}"
+        + "".join(f", {name.replace('_', ' ')} {v:.3g}" for name, v in result.constants.items())
+    )
+    test = report["test"]
+    rows = []
+    for key, metric in METRICS.items():
+        if key in test:
+            value = f"{100 * test[key]:.2f} %" if metric.percent else f"{test[key]:.4f}"
+            rows.append((metric.label, value, metric.meaning))
+    print_table([f"{test['nodes']:,} test nodes, {bins} bins", "value", "what it says"], rows)
+
+    print_table(
+        ["sets that shall contain the class", "wanted", "covered", "classes per set"],
+        (
+            (rule, f"{s['level']:.0%}", f"{s['coverage']:.1%}", f"{s['size']:.2f}")
+            for rule, s in report["conformal"].items()
+        ),
+    )
+
+    def print_detection(title: str, scores: dict[str, dict[str, float]]) -> None:
+        print_table(
+            [title, "AUROC", "AUPR", "FPR at 95 % TPR"],
+            (
+                (
+                    name.replace("_", " "),
+                    *(f"{100 * score[k]:.1f}" for k in ("auroc", "aupr", "fpr95")),
+                )
+                for name, score in scores.items()
+            ),
+        )
+
+    if report["errors"]:
+        print_detection("finding mistakes by", report["errors"])
+    if "ood" in report:
+        ood = report["ood"]
+        print_table(
+            ["mean over test nodes", "known classes", f"left out ({ood['nodes']:,} nodes)"],
+            (
+                (label, f"{ood[key]['in']:.3f}", f"{ood[key]['out']:.3f}")
+                for key, label in (
+                    ("confidence", "confidence"),
+                    ("prob_std", "std of probabilities"),
+                )
+            ),
+        )
+        print_detection("finding left-out classes by", ood["scores"])
+    if "structure" in report:
+        print_table(
+            ["Spearman with", "degree", "95 % interval", "distance to training", "95 % interval"],
+            (
+                (
+                    name.replace("_", " "),
+                    *(
+                        text
+                        for found in (row["degree"], row["distance"])
+                        for text in (
+                            f"{found['spearman']:+.3f}",
+                            f"{found['low']:+.3f} to {found['high']:+.3f}",
+                        )
+                    ),
+                )
+                for name, row in report["structure"].items()
+            ),
+        )

@@ -1,0 +1,84 @@
+"""The published files as arrays."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bup.datasets.citation.fetch import CannotFetch, Files
+from bup.datasets.citation.known import CITATION_GRAPHS
+from bup.graph import UNLABELLED, simple_edges
+
+
+def parse_linqs(raw: Files) -> tuple[sparse.csr_array, np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Features, edges, labels and paper ids from the text files of Cora."""
+    class_number = {name: i for i, name in enumerate(CITATION_GRAPHS["cora"].class_sizes)}
+    ids, words, labels = [], [], []
+    for line in raw["cora.content"].decode("ascii").splitlines():
+        paper, *bits, class_name = line.split("\t")
+        ids.append(paper)
+        words.append(np.array(bits, dtype=np.uint8))
+        labels.append(class_number[class_name.replace("_", " ")])
+    index = {paper: i for i, paper in enumerate(ids)}
+    pairs = [line.split() for line in raw["cora.cites"].decode("ascii").splitlines()]
+    ends = np.array([[index[a], index[b]] for a, b in pairs])
+    features = sparse.csr_array(np.stack(words), dtype=np.float32)
+    return features, simple_edges(ends[:, 0], ends[:, 1]), np.array(labels), tuple(ids)
+
+
+def parse_planetoid(raw: Files) -> tuple[sparse.csr_array, np.ndarray, np.ndarray, None]:
+    """Features, edges and labels from Planetoid's pickles."""
+    part = {name.split(".", 2)[2]: data for name, data in raw.items()}
+    allx, ally, tx, ty = (restricted_unpickle(part[p]) for p in ("allx", "ally", "tx", "ty"))
+    links = restricted_unpickle(part["graph"])
+    test = np.array(part["test.index"].split(), dtype=np.int64)
+
+    nodes = len(links)
+    one_hot = np.zeros((nodes, ally.shape[1]), dtype=np.int64)
+    one_hot[: len(ally)] = ally
+    one_hot[test] = ty
+    # Citeseer's test range has gaps: those nodes keep an empty row and no label.
+    labels = np.where(one_hot.any(axis=1), one_hot.argmax(axis=1), UNLABELLED)
+    rows = np.concatenate([np.arange(allx.shape[0]), test])
+    stacked = sparse.coo_array(sparse.vstack([allx, tx]))
+    features = sparse.csr_array(
+        (stacked.data, (rows[stacked.coords[0]], stacked.coords[1])), (nodes, allx.shape[1])
+    )
+    sources = np.concatenate([np.full(len(targets), node) for node, targets in links.items()])
+    targets = np.concatenate([np.asarray(targets, dtype=np.int64) for targets in links.values()])
+    return features, simple_edges(sources, targets), labels, None
+
+
+class _RestrictedUnpickler(pickle.Unpickler):
+    """Builds arrays, sparse matrices and lists; refuses to import anything else."""
+
+    _ALLOWED = {  # noqa: RUF012  (a constant, read only)
+        ("collections", "defaultdict"),
+        ("__builtin__", "list"),
+        ("builtins", "list"),
+        ("numpy", "ndarray"),
+        ("numpy", "dtype"),
+        ("numpy.core.multiarray", "_reconstruct"),
+        ("numpy._core.multiarray", "_reconstruct"),
+        ("scipy.sparse.csr", "csr_matrix"),
+        ("scipy.sparse._csr", "csr_matrix"),
+    }
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in self._ALLOWED:
+            raise pickle.UnpicklingError(f"the file asks for {module}.{name}, which is not allowed")
+        # The old files name modules that NumPy and SciPy have moved since.
+        module = module.replace("numpy.core", "numpy._core").replace("sparse.csr", "sparse._csr")
+        return super().find_class(module, name)
+
+
+def restricted_unpickle(data: bytes) -> Any:
+    """Read one of Planetoid's Python 2 pickles without letting it run anything."""
+    try:
+        return _RestrictedUnpickler(io.BytesIO(data), encoding="latin1").load()
+    except Exception as error:  # a damaged pickle can fail in any way
+        raise CannotFetch(f"a data file cannot be read ({error})") from error

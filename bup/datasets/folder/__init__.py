@@ -1,0 +1,48 @@
+"""A person's own graph, read from a folder of two or three files.
+
+``nodes.csv``
+    Columns ``id``, ``label`` (empty where the class is unknown), perhaps ``title``; every further
+    column is a numeric feature.
+``edges.csv``
+    Columns ``source`` and ``target``, both ids of ``nodes.csv``; further columns are not used.
+``features.npz``
+    Instead of feature columns: a csr matrix from ``scipy.sparse.save_npz``, or one table called
+    ``features`` from ``numpy.savez``; a row per row of ``nodes.csv``, in the same order.
+
+The csv files are UTF-8 (a byte order mark and CRLF are fine), separated by commas, and may quote
+cells. Ids, labels and titles are text: ``007``, ``NA`` and ``null`` stay what they are. Only white
+space around a cell is removed, because nobody sees that ``"A "`` is a second class. Links have no
+direction: repetitions and self-loops are dropped and counted in the graph's notes.
+
+The files may come from anybody. Whatever they hold, the outcome is a graph or a ``BupError``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bup.datasets.folder.reading import load
+from bup.datasets.folder.writing import write
+from bup.datasets.source import Source
+
+__all__ = ["SOURCE", "load", "write"]
+
+PREFIX = "folder:"
+
+
+def _named() -> list[str]:
+    """The folders that whoever started the server named: no visitor may ask for another one."""
+    folders = os.environ.get("BUP_FOLDERS", "").split(os.pathsep)
+    return [PREFIX + folder for folder in folders if folder]
+
+
+SOURCE = Source(
+    name=f"{PREFIX}PATH",
+    title="Your own graph: edges.csv and nodes.csv in a folder",
+    load=lambda name: load(name.removeprefix(PREFIX)),
+    takes=lambda name: name.startswith(PREFIX) and name != PREFIX,
+    label=lambda name: Path(name.removeprefix(PREFIX)).name,
+    data="yours",
+    offered=_named,
+)

@@ -1,0 +1,139 @@
+"""The true probability of every class of every node, by Bayes' rule."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+from bup.datasets.synthetic.belief import LinkPosterior, propagate
+from bup.datasets.synthetic.draw import sample
+from bup.datasets.synthetic.knobs import Knobs, graph_name, parse_name
+from bup.datasets.synthetic.law import Model, model
+from bup.errors import BupError
+from bup.graph import UNLABELLED, Graph
+
+MAX_STATES = 200_000  # joint class assignments that are still enumerated
+
+
+def true_posterior(
+    name_or_knobs: str | Knobs, links: bool = False, known: np.ndarray | None = None
+) -> np.ndarray:
+    """Class probabilities [n, c] of a synthetic graph from its features and, if asked, its links.
+
+    ``known`` are indices of nodes whose true class is given. Without the links they tell nothing
+    of the other nodes.
+    """
+    knobs = parse_name(name_or_knobs) if isinstance(name_or_knobs, str) else name_or_knobs
+    truth = model(knobs)
+    graph = sample(truth, knobs.seed, graph_name(knobs))
+    if not links:
+        nodes = _checked_nodes(graph, known)
+        return softmax(_clamped(_log_evidence(truth, graph), graph, nodes), axis=1)
+    posterior = posterior_from_links(truth, graph, known)
+    if not posterior.converged:
+        raise BupError(
+            f"belief propagation did not settle on {graph.name}, probabilities still moved by "
+            f"{posterior.residual:.2g}: raise feature_strength or give more known nodes"
+        )
+    return posterior.probs
+
+
+def posterior_from_features(model: Model, graph: Graph) -> np.ndarray:
+    """P(c_i | words of i) [n, c], exact.
+
+    With x_w in {0, 1}, log P(x | c) = Σ_w x_w log(exp(word_rate[c, w]) - 1) - Σ_w word_rate[c, w].
+    """
+    return softmax(_log_evidence(model, graph), axis=1)
+
+
+def _log_evidence(model: Model, graph: Graph) -> np.ndarray:
+    """log P(c_i) P(words of i | c_i) [n, c]."""
+    expected = (len(model.propensity), *model.word_rate.shape)
+    if (graph.num_nodes, graph.num_classes, graph.num_features) != expected:
+        raise BupError(
+            f"this model is of a graph with nodes, classes, words = {expected}, not of "
+            f"{graph.name}: use the model that the graph was drawn from"
+        )
+    log_odds = np.log(np.expm1(model.word_rate))
+    return graph.features @ log_odds.T - model.word_rate.sum(axis=1) + np.log(model.prior)
+
+
+def posterior_from_links(
+    model: Model, graph: Graph, known: np.ndarray | None = None
+) -> LinkPosterior:
+    """P(c_i | all words, all links and the classes of the nodes ``known``) [n, c].
+
+    Exact, by enumeration, where the unknown nodes have at most ``MAX_STATES`` joint assignments.
+
+    Otherwise by belief propagation (Decelle, Krzakala, Moore and Zdeborová, 2011), which makes two
+    approximations. Messages along the links assume that a node's neighbours are independent but
+    for the node itself: exact on trees, and ever closer on sparse graphs as they grow, where cycles
+    are long. The pairs *without* a link, each of which says little, enter as a mean field: their
+    exact factor exp(-θ_i θ_j rate[c_i, c_j]) with rate averaged over the current belief about j.
+    Both matter in small graphs: with the other knobs at their defaults the mean confidence exceeds
+    the accuracy by 0.02 at 30 nodes, and by nothing measurable from 100 nodes on.
+
+    Belief propagation may have several fixed points and finds one. Where no class is known and the
+    features hardly tell the classes apart (by default, ``feature_strength`` below 0.3), it is often
+    one with classes exchanged, confident and wrong; 20 known nodes of each class are cure enough.
+    """
+    nodes = _checked_nodes(graph, known)
+    evidence = _clamped(_log_evidence(model, graph), graph, nodes)
+    unknown = np.setdiff1d(np.arange(graph.num_nodes), nodes)
+    if len(unknown) * math.log(graph.num_classes) <= math.log(MAX_STATES):
+        return LinkPosterior(_enumerate(model, graph, evidence, unknown), "enumeration", 0, 0.0)
+    return propagate(model, graph, evidence)
+
+
+def _checked_nodes(graph: Graph, known: np.ndarray | None) -> np.ndarray:
+    if known is None or len(known) == 0:
+        return np.empty(0, dtype=np.int64)
+    known = np.asarray(known)
+    if known.dtype.kind not in "iu" or known.min() < 0 or known.max() >= graph.num_nodes:
+        raise BupError(
+            f"known must be node indices from 0 to {graph.num_nodes - 1}, got {known.dtype} "
+            f"values from {known.min()} to {known.max()}"
+        )
+    if (graph.labels[known] == UNLABELLED).any():
+        raise BupError(f"{graph.name} has no label for some known nodes: leave these out")
+    return known
+
+
+def _clamped(evidence: np.ndarray, graph: Graph, known: np.ndarray) -> np.ndarray:
+    """The log-evidence with certainty about the class of the known nodes."""
+    evidence = evidence.copy()
+    evidence[known] = -np.inf
+    evidence[known, graph.labels[known]] = 0.0
+    return evidence
+
+
+def _log_pair(rate: np.ndarray, linked: np.ndarray | bool) -> np.ndarray:
+    """log P(linked or not) for the pair rate θ_i θ_j rate[c_i, c_j]."""
+    with np.errstate(divide="ignore"):
+        return np.where(linked, np.log(-np.expm1(-rate)), -rate)
+
+
+def _enumerate(model: Model, graph: Graph, evidence: np.ndarray, unknown: np.ndarray) -> np.ndarray:
+    """The exact posterior [n, c]: a sum over every joint assignment of the unknown nodes."""
+    theta, link_rate, num_classes = model.propensity, model.link_rate, graph.num_classes
+    known = np.setdiff1d(np.arange(graph.num_nodes), unknown)
+    digit = num_classes ** np.arange(len(unknown))[:, None]
+    assignments = np.arange(num_classes ** len(unknown)) // digit % num_classes
+    log_joint = np.zeros(assignments.shape[1])
+    for a, i in enumerate(unknown):
+        linked = np.isin(np.arange(graph.num_nodes), graph.neighbours(i))
+        rate = theta[i] * theta[known] * link_rate[:, graph.labels[known]]
+        local = evidence[i] + _log_pair(rate, linked[known]).sum(axis=1)
+        log_joint += local[assignments[a]]
+        for b, j in enumerate(unknown[:a]):
+            pair = _log_pair(theta[i] * theta[j] * link_rate, linked[j])
+            log_joint += pair[assignments[a], assignments[b]]
+    if np.isneginf(log_joint).all():
+        raise BupError(f"{graph.name} has links that its model never draws: use its own model")
+    weights = np.exp(log_joint - logsumexp(log_joint))
+    probs = softmax(evidence, axis=1)
+    for assignment, i in zip(assignments, unknown, strict=True):
+        probs[i] = np.bincount(assignment, weights=weights, minlength=num_classes)
+    return probs
