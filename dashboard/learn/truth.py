@@ -10,7 +10,7 @@ import streamlit as st
 from bup import metrics
 from bup.datasets import synthetic
 from bup.datasets.synthetic import Knobs
-from dashboard.figures.learn import truth_figure
+from dashboard.figures.learn.truth import truth_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.glossary import meaning
 

@@ -9,7 +9,7 @@ from bup import metrics
 from bup.methods import settings_of
 from bup.propagation import paper_factor
 from dashboard import graphs
-from dashboard.figures.learn import drawn_roc_figure, threshold_figure
+from dashboard.figures.learn.thresholds import drawn_roc_figure, threshold_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.learn.glossary import meaning
