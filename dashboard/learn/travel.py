@@ -122,7 +122,7 @@ def _playground() -> float:
             default="paper",
             required=True,
             key="ring_rule",
-            format_func=RULES.get,
+            format_func=RULES.__getitem__,
             help="Dashed ring: before the step. Blue disc: after it, under this rule.",
         )
     with three:

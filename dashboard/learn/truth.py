@@ -56,7 +56,7 @@ def _lesson(here: lesson.Lesson) -> None:
         )
         method = st.segmented_control(
             "Train", list(METHODS), default="bup", required=True, key="truth_method",
-            format_func=METHODS.get,
+            format_func=METHODS.__getitem__,
         )  # fmt: skip
         st.form_submit_button("Draw the graph and train", icon=":material/play_arrow:")
     name = synthetic.graph_name(

@@ -19,6 +19,7 @@ SCORES = {
     "confidence": "doubt in the answer: 1 − confidence",
     "message_std": "doubt in the message: its standard deviation",
 }
+WHERE = {"confidence": "In the answer", "message_std": "In the message"}
 
 
 def page() -> None:
@@ -50,7 +51,7 @@ def _lesson(here: lesson.Lesson) -> None:
             default="confidence",
             required=True,
             key="doubt",
-            format_func={"confidence": "In the answer", "message_std": "In the message"}.get,
+            format_func=WHERE.__getitem__,
             help="The second one appears when you have made your guess.",
         )
         doubt = doubts[score or "confidence"]
@@ -110,6 +111,7 @@ def _question(case: Case, doubts: dict[str, np.ndarray], unseen: np.ndarray) -> 
     nearest = int(np.abs(np.array([0.95, 0.75, 0.5]) - found["message_std"]).argmin())
 
     def answer() -> str:
+        assert case.result.var is not None
         factor = paper_factor(case.graph, settings_of(case.spec).lam)
         std = metrics.message_std(case.result.var)
         same = metrics.spearman(factor, std, resamples=2).value

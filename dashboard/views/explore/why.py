@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
+from bup.inspection import Inspection
 from bup.methods import settings_of
 from dashboard import shelf
 from dashboard.figures.node import shares_figure
@@ -44,7 +47,7 @@ def why(view: View) -> None:
         exports.numbers(pd.DataFrame(rows), f"{view.spec.key}-{view.node}-shares", "why")
 
 
-def _formula(view: View, s, seen) -> str:
+def _formula(view: View, s: Any, seen: Inspection) -> str:
     degree = int(view.graph.degree[view.node])
     near = view.graph.neighbours(view.node)
     if s.propagation == "paper":
