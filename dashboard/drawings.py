@@ -11,7 +11,8 @@ import streamlit as st
 
 from bup.spec import Spec
 from dashboard.components.chart import Drawing
-from dashboard.figures import map as map_figures
+from dashboard.figures.edges import edge_image
+from dashboard.figures.map import map_figure
 from dashboard.graphs import graph, positions
 from dashboard.shelf import table
 from dashboard.theme import Theme
@@ -19,7 +20,7 @@ from dashboard.theme import Theme
 
 @st.cache_resource(max_entries=12, show_spinner=False)
 def edge_picture(name: str, dark: bool) -> str:
-    picture = map_figures.edge_image(positions(name), graph(name).edges, Theme(dark=dark))
+    picture = edge_image(positions(name), graph(name).edges, Theme(dark=dark))
     buffer = io.BytesIO()
     picture.save(buffer, "PNG")
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
@@ -46,7 +47,5 @@ def _map_drawing(
     picture = edge_picture(name, dark)
     names = graph(name).class_names
     return Drawing.of(
-        map_figures.map_figure(
-            table(_spec), positions(name), colour, names, _theme, picture, _shown
-        )
+        map_figure(table(_spec), positions(name), colour, names, _theme, picture, _shown)
     )

@@ -5,6 +5,7 @@ Kept by specification, never by arrays.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from dashboard.graphs import graph, inputs
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)
-def _shelf(key: str) -> dict[str, Any]:
+def _shelf(key: str) -> dict[Hashable, Any]:
     """What is known of one run; filled when the result is there."""
     return {}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import numpy as np
@@ -187,16 +187,14 @@ def _choose_settings(method: str) -> dict[str, Any]:
     with st.expander("Settings of the method"):
         for f in dataclasses.fields(METHODS[method].settings):
             label = f.name.replace("_", " ").capitalize()
-            about = f.metadata
+            about, default = f.metadata, cast(Any, f.default)
             common = {"key": f"{method}.{f.name}", "help": about["help"], "bind": "query-params"}
             if about["choices"]:
                 options = list(about["choices"])
-                value = st.selectbox(label, options, options.index(f.default), **common)
-            elif isinstance(f.default, int):
+                value = st.selectbox(label, options, options.index(default), **common)
+            elif isinstance(default, int):
                 value = int(
-                    st.number_input(
-                        label, int(about["low"]), int(about["high"]), f.default, **common
-                    )
+                    st.number_input(label, int(about["low"]), int(about["high"]), default, **common)
                 )
             else:
                 value = float(
@@ -204,7 +202,7 @@ def _choose_settings(method: str) -> dict[str, Any]:
                         label,
                         float(about["low"]),
                         float(about["high"]),
-                        f.default,
+                        default,
                         format="%g",
                         **common,
                     )

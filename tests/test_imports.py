@@ -1,4 +1,4 @@
-"""The one way of dependencies: pages -> figures and jobs -> bup, never back."""
+"""The one way of dependencies: pages -> figures, components and jobs -> bup, never back."""
 
 import ast
 import subprocess
@@ -9,17 +9,45 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 DRAWING = {"streamlit", "plotly", "pyvis", "dashboard", "altair", "matplotlib"}
+FLOORS = (
+    {"jobs", "layouts", "theme", "columns", "markdown"},
+    {"figures", "components"},
+    {"graphs", "links", "problems", "garbage"},
+    {"shelf"},
+    {"drawings", "state"},
+    {"views", "learn"},
+    {"pages"},
+    {"app"},
+)
+"""Rooms of the dashboard; each may use itself and what is on the floors below it."""
+WITHOUT_PAGES = {"jobs", "layouts", "theme", "columns", "markdown", "figures"}
+
+
+def names(source: str) -> set[str]:
+    """Everything that a source imports, dotted, inside functions too."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
 
 
 def imported(source: str) -> set[str]:
-    """Top-level names of every module that a source imports, inside functions too."""
-    names = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.split(".")[0])
-    return names
+    """Top-level names of every module that a source imports."""
+    return {name.split(".")[0] for name in names(source)}
+
+
+def rooms(source: str) -> set[str]:
+    """The rooms of the dashboard that a source uses."""
+    return {name.split(".")[1] for name in names(source) if name.startswith("dashboard.")}
+
+
+def reach(room: str) -> set[str]:
+    """What a room may use."""
+    (floor,) = (number for number, floor in enumerate(FLOORS) if room in floor)
+    return {room}.union(*FLOORS[:floor])
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("bup/**/*.py")), ids=lambda p: p.stem)
@@ -27,9 +55,23 @@ def test_the_core_draws_nothing(path):
     assert not imported(path.read_text()) & DRAWING
 
 
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("dashboard/**/*.py")), ids=lambda p: f"{p.parent.stem}.{p.stem}"
+)
+def test_the_dashboard_uses_what_is_below(path):
+    room = path.relative_to(ROOT / "dashboard").with_suffix("").parts[0]
+    if room != "__init__":
+        assert rooms(path.read_text()) <= reach(room)
+    if room in WITHOUT_PAGES:
+        assert "streamlit" not in imported(path.read_text())
+
+
 def test_the_law_notices_a_breach():
     assert imported("def f():\n    import plotly.express as px") & DRAWING
     assert imported("from streamlit.components import v1") & DRAWING
+    assert not rooms("from dashboard import state\nimport dashboard.views.ood") <= reach("figures")
+    assert not rooms("from dashboard.learn.lesson import LESSONS") <= reach("views")
+    assert rooms("def f():\n    from dashboard.theme import Theme") <= reach("figures")
 
 
 def test_no_file_names_a_registry_or_needs_a_pickle():

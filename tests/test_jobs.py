@@ -18,8 +18,10 @@ import pytest
 import bup
 from bup import BupError, Spec, methods, runs
 from bup.store import Store
-from dashboard import jobs
-from dashboard.jobs import Job, Manager
+from dashboard.jobs import manager as jobs
+from dashboard.jobs import worker
+from dashboard.jobs.job import Job
+from dashboard.jobs.manager import Manager
 
 SMALL = Spec(
     graph="synthetic:nodes=300,classes=3,words=60",
@@ -99,7 +101,7 @@ def other_server(manager):
     code = """
 import sys, time
 from bup import Spec
-from dashboard.jobs import Manager
+from dashboard.jobs.manager import Manager
 manager = Manager()
 spec = Spec.from_json(sys.argv[1])
 manager.submit(spec)
@@ -177,14 +179,14 @@ def test_one_run_at_a_time_and_the_same_run_once(manager):
     assert manager.submit(spelled).state == "running"
     assert manager.submit(second).place == 1
     assert manager.submit(third).place == 2
-    assert [manager.place(spec) for spec in (first, second, third)] == [0, 1, 2]
+    assert [manager.find(spec).place for spec in (first, second, third)] == [0, 1, 2]
     active = [job for job in manager.jobs() if job.active]
     assert [job.spec.seed for job in active] == [first.seed, second.seed, third.seed]
     manager.cancel(first)
     assert ended(manager, third).state == "done"
     second_job = manager.find(second)
     assert second_job.state == "done" and second_job.finished <= manager.find(third).started
-    assert manager.place(second) is None
+    assert manager.find(second).place is None
     assert [job.spec.seed for job in manager.jobs()][:3] == [third.seed, second.seed, first.seed]
 
 
@@ -326,8 +328,8 @@ def test_what_nobody_foresaw_is_one_sentence_for_people_and_a_traceback_in_the_l
     def load_graph(name: str) -> None:
         raise error
 
-    monkeypatch.setattr(jobs, "load_graph", load_graph)
-    outcome = jobs._outcome(SMALL, Store(tmp_path), threading.Event(), pytest.fail)
+    monkeypatch.setattr(worker, "load_graph", load_graph)
+    outcome = worker._outcome(SMALL, Store(tmp_path), threading.Event(), pytest.fail)
     assert outcome["end"] == "failed"
     assert sentence in outcome["error"]
     assert "\n" not in outcome["error"] and len(outcome["error"]) <= 400

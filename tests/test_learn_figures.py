@@ -5,7 +5,12 @@ import pytest
 import torch
 
 from bup import landscape, likelihood, metrics
-from dashboard.figures import learn as figures
+from dashboard.figures.learn.dots import MOST_DOTS, dots_figure
+from dashboard.figures.learn.landscape import HIGHEST_LOSS, landscape_figure
+from dashboard.figures.learn.messages import densities_figure, messages_figure, wins_figure
+from dashboard.figures.learn.rules import rule_figures
+from dashboard.figures.learn.thresholds import answers_figure, drawn_roc_figure, threshold_figure
+from dashboard.figures.learn.truth import truth_figure
 from dashboard.learn.sketch import PRESETS, RULES
 from dashboard.theme import Theme
 
@@ -16,7 +21,7 @@ THEMES = [Theme(), Theme(dark=True, large=True)]
 def test_rules_share_one_scale_and_end_where_they_should(theme):
     sketch = PRESETS["Two communities"].with_variance(0, 3.0)
     steps = {rule: sketch.shares(1, rule) for rule in RULES}
-    drawn = figures.rule_figures(steps, [sketch.names[j] for j in sketch.neighbours(1)], theme)
+    drawn = rule_figures(steps, [sketch.names[j] for j in sketch.neighbours(1)], theme)
     assert len({tuple(figure.layout.xaxis.range) for figure in drawn.values()}) == 1
     for rule, figure in drawn.items():
         (bars,) = figure.data
@@ -27,7 +32,7 @@ def test_rules_share_one_scale_and_end_where_they_should(theme):
 
 def test_messages_peak_at_their_means_and_mark_the_draw():
     draw = np.array([0.2, 1.5, -1.0])
-    figure = figures.messages_figure([1, 0, -1], [0.5, 1, 2], "abc", draw, Theme())
+    figure = messages_figure([1, 0, -1], [0.5, 1, 2], "abc", draw, Theme())
     curves = [trace for trace in figure.data if trace.mode == "lines"]
     assert [curve.x[np.argmax(curve.y)] for curve in curves] == pytest.approx([1, 0, -1])
     marks = [trace for trace in figure.data if trace.mode == "markers"]
@@ -37,7 +42,7 @@ def test_messages_peak_at_their_means_and_mark_the_draw():
 
 def test_wins_count_every_draw_once():
     draws = np.array([[3.0, 0, 0, 5], [1, 2, 0, 1], [0, 0, 9, 4]])
-    figure = figures.wins_figure(draws, np.array([0.5, 0.25, 0.25]), "abc", Theme())
+    figure = wins_figure(draws, np.array([0.5, 0.25, 0.25]), "abc", Theme())
     assert np.bincount(np.array(figure.data[0].y)).tolist() == [2, 1, 1]
     assert [shape.x0 for shape in figure.layout.shapes] == [0.5, 0.25, 0.25]
 
@@ -49,7 +54,7 @@ def test_densities_show_interval_and_mean():
     density = np.stack(
         [likelihood.probability_density(rows[0][0], rows[1][0], c, grid) for c in range(3)]
     )
-    figure = figures.densities_figure(grid.numpy(), density, chances, "abc", Theme())
+    figure = densities_figure(grid.numpy(), density, chances, "abc", Theme())
     spans = [trace.x for trace in figure.data if trace.mode == "lines" and len(trace.x) == 2]
     assert np.allclose(spans, np.stack([chances.low[0], chances.high[0]], 1))
     means = [trace.x[0] for trace in figure.data if trace.mode == "markers"]
@@ -61,13 +66,13 @@ def test_densities_show_interval_and_mean():
 def test_answers_and_flags_are_counted_at_the_threshold(theme):
     random = np.random.RandomState(0)
     values, unseen = random.random_sample(200), np.arange(200) < 50
-    figure = figures.answers_figure(
+    figure = answers_figure(
         {"a": (values[~unseen], False), "b": (values[unseen], True)}, 0.5, theme
     )
     solid = [trace for trace in figure.data if trace.marker.opacity == 1]
     shares = [(values[~unseen] >= 0.5).mean(), (values[unseen] >= 0.5).mean()]
     assert [sum(trace.y) for trace in solid] == pytest.approx(shares)
-    figure = figures.threshold_figure(values, unseen, 0.5, "doubt", theme)
+    figure = threshold_figure(values, unseen, 0.5, "doubt", theme)
     solid = [trace for trace in figure.data if trace.marker.opacity == 1]
     assert [sum(trace.y) for trace in solid] == pytest.approx(shares)
 
@@ -77,7 +82,7 @@ def test_the_roc_curve_is_drawn_as_far_as_the_threshold():
     unseen = np.arange(300) < 100
     doubt = random.standard_normal(300) + unseen
     for threshold in (9.0, 0.5, -9.0):
-        figure = figures.drawn_roc_figure(doubt, unseen, threshold, Theme())
+        figure = drawn_roc_figure(doubt, unseen, threshold, Theme())
         drawn, here = figure.data[1], figure.data[2]
         flagged = doubt >= threshold
         assert (here.x[0], here.y[0]) == (flagged[~unseen].mean(), flagged[unseen].mean())
@@ -92,12 +97,12 @@ def test_dots_fill_only_the_bins_that_were_swept():
     bins = metrics.reliability_bins(probs, labels, 10)
     sure, right = metrics.confidence(probs), metrics.hits(probs, labels)
     for sweep in (0.0, 0.55, 1.0):
-        figure = figures.dots_figure(bins, sure, right, sweep, Theme())
+        figure = dots_figure(bins, sure, right, sweep, Theme())
         bars = figure.data[0]
         swept = (bins.edges[1:] <= sweep) & (bins.count > 0)
         np.testing.assert_allclose(bars.y, bins.accuracy[swept])
         dots = [trace for trace in figure.data if trace.name in ("right", "wrong")]
-        assert sum(len(trace.x) for trace in dots) == figures.MOST_DOTS
+        assert sum(len(trace.x) for trace in dots) == MOST_DOTS
 
 
 def test_the_arrow_points_downhill():
@@ -105,9 +110,9 @@ def test_the_arrow_points_downhill():
     for margin in (1.0, -1.0):
         point = landscape.point(margin, 1.0, 3, "exact")
         values = landscape.surface(margins, stds, 3, "exact")
-        figure = figures.landscape_figure(margins, stds, values, point, (margin, 1.0), Theme())
+        figure = landscape_figure(margins, stds, values, point, (margin, 1.0), Theme())
         arrow = figure.layout.annotations[0]
-        assert np.max(figure.data[0].z) <= figures.HIGHEST_LOSS
+        assert np.max(figure.data[0].z) <= HIGHEST_LOSS
         end = landscape.point(arrow.x, max(arrow.y, 0.05), 3, "exact")
         assert end.loss < point.loss
         assert np.sign(arrow.y - 1.0) == -np.sign(margin)  # doubt pays only where wrong
@@ -115,5 +120,5 @@ def test_the_arrow_points_downhill():
 
 def test_truth_splits_right_and_wrong():
     correct = np.array([True, False, True])
-    figure = figures.truth_figure(np.array([0.9, 0.6, 0.4]), np.ones(3), correct, Theme())
+    figure = truth_figure(np.array([0.9, 0.6, 0.4]), np.ones(3), correct, Theme())
     assert list(figure.data[0].x) == [0.9, 0.4] and list(figure.data[1].x) == [0.6]

@@ -17,6 +17,7 @@ from bup.results import Result, node_table
 from bup.scores import SCORES, Score
 from bup.spec import Spec
 from dashboard import columns
+from dashboard.figures import edges
 from dashboard.figures import map as maps
 from dashboard.figures.ood import score_histograms
 from dashboard.layouts import positions
@@ -327,7 +328,7 @@ def test_a_large_graph_travels_light(colour_by):
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_links_are_a_picture_that_lies_exactly_below_the_nodes(theme):
     places = np.array([[-1.0, 0.5], [0.8, -0.4], [0.9, 0.9]])
-    picture = maps.edge_image(places, np.array([[0], [1]]), theme, width=400).convert("RGBA")
+    picture = edges.edge_image(places, np.array([[0], [1]]), theme, width=400).convert("RGBA")
     figure = maps.map_figure(
         TABLE.iloc[:3], places, "true", NAMES, theme, edge_png="data:image/png;base64,AA=="
     )
@@ -372,24 +373,24 @@ def test_ink_is_drawn_line_by_line(lines, portion):
                 slow[row, round(x)] += strength * (1 - y + row)
                 slow[row + 1, round(x)] += strength * (y - row)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(maps, "_SAMPLES", portion)
-        fast = maps._ink(start, end, 40, 40)
+        patch.setattr(edges, "_SAMPLES", portion)
+        fast = edges._ink(start, end, 40, 40)
     assert np.allclose(fast, slow, rtol=1e-5)
 
 
 def test_a_graph_without_links_has_an_empty_picture():
-    picture = maps.edge_image(PLACES, np.zeros((2, 0), dtype=int), LIGHT, width=100)
+    picture = edges.edge_image(PLACES, np.zeros((2, 0), dtype=int), LIGHT, width=100)
     assert not np.array(picture.convert("RGBA"))[..., 3].any()
-    one = maps.edge_image(np.zeros((1, 2)), np.zeros((2, 0), dtype=int), LIGHT, width=100)
+    one = edges.edge_image(np.zeros((1, 2)), np.zeros((2, 0), dtype=int), LIGHT, width=100)
     assert one.size == (100, 100)
 
 
 def test_of_too_many_links_an_even_sample_is_drawn(monkeypatch):
-    edges = np.stack([np.arange(50), np.arange(1, 51)])
-    monkeypatch.setattr(maps, "_MAX_LINKS", 20)
-    sample = maps.edge_image(PLACES, edges, LIGHT, width=200)
+    links = np.stack([np.arange(50), np.arange(1, 51)])
+    monkeypatch.setattr(edges, "_MAX_LINKS", 20)
+    sample = edges.edge_image(PLACES, links, LIGHT, width=200)
     monkeypatch.undo()
-    third = maps.edge_image(PLACES, edges[:, ::3], LIGHT, width=200)
+    third = edges.edge_image(PLACES, links[:, ::3], LIGHT, width=200)
     assert sample.tobytes() == third.tobytes()
 
 
@@ -397,6 +398,6 @@ def test_of_too_many_links_an_even_sample_is_drawn(monkeypatch):
 def test_pictures_of_links_are_small(name, most, request):
     graph = request.getfixturevalue(name)
     buffer = io.BytesIO()
-    maps.edge_image(positions(graph), graph.edges, DARK).save(buffer, "PNG")
+    edges.edge_image(positions(graph), graph.edges, DARK).save(buffer, "PNG")
     assert len(base64.b64encode(buffer.getvalue())) < 4 / 3 * most
     assert Image.open(buffer).width == 2400

@@ -15,12 +15,8 @@ from streamlit.testing.v1 import AppTest
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
 from dashboard.columns import colour_limits
-from dashboard.components.network import (
-    EgoNetwork,
-    ego_network,
-    legend,
-    standalone_html,
-)
+from dashboard.components.ego import EgoNetwork, ego_network, legend
+from dashboard.components.standalone import standalone_html
 from dashboard.figures.map import map_figure
 from dashboard.theme import Theme
 
@@ -335,7 +331,8 @@ def page_with_a_network() -> None:
     import pandas as pd
 
     from bup.graph import Graph
-    from dashboard.components.network import ego_network, network, picked
+    from dashboard.components.ego import ego_network
+    from dashboard.components.network import network, picked
     from dashboard.theme import Theme
 
     edges = np.array([[0], [1]])

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from bup.methods import complete
 from bup.spec import Spec
-from dashboard.jobs import Job, Progress
+from dashboard.jobs.job import Job, Progress
 from dashboard.views import waiting
 
 ONE, TWO = complete(Spec(seed=1)), complete(Spec(seed=2))

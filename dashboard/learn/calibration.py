@@ -7,7 +7,7 @@ import streamlit as st
 from scipy.special import softmax
 
 from bup import metrics
-from dashboard.figures.learn import dots_figure
+from dashboard.figures.learn.dots import dots_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.learn.glossary import meaning

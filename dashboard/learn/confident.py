@@ -7,7 +7,7 @@ import streamlit as st
 
 from bup import metrics
 from dashboard import graphs
-from dashboard.figures.learn import answers_figure
+from dashboard.figures.learn.thresholds import answers_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.markdown import plain

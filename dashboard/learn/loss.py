@@ -8,7 +8,7 @@ import streamlit as st
 from bup import landscape
 from bup.landscape import LOSSES
 from dashboard import state
-from dashboard.figures.learn import landscape_figure
+from dashboard.figures.learn.landscape import landscape_figure
 from dashboard.learn import cases, lesson
 
 MARGINS = np.linspace(-3, 3, 61)

@@ -8,7 +8,7 @@ import torch
 
 from bup import likelihood
 from dashboard import state
-from dashboard.figures.learn import densities_figure, messages_figure, wins_figure
+from dashboard.figures.learn.messages import densities_figure, messages_figure, wins_figure
 from dashboard.learn import cases, lesson
 
 CLASSES = ("Neural Networks", "Theory", "Rule Learning")

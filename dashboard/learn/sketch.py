@@ -145,9 +145,9 @@ def _ring(
     ]
 
 
-def _sketch(places: list[tuple[float, float]], links: list[Link], **more) -> Sketch:
+def _sketch(places: list[tuple[float, float]], links: list[Link], looked: int = 0) -> Sketch:
     names = tuple(LETTERS[: len(places)])
-    return Sketch(names, tuple(places), (1.0,) * len(places), frozenset(links), **more)
+    return Sketch(names, tuple(places), (1.0,) * len(places), frozenset(links), looked)
 
 
 def _communities() -> Sketch:

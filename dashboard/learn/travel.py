@@ -11,7 +11,7 @@ import bup
 from bup.propagation.conditional import SMALLEST_LAM
 from dashboard.components.sketch import Line, Spot, edit
 from dashboard.components.sketch import sketch as drawing
-from dashboard.figures.learn import rule_figures
+from dashboard.figures.learn.rules import rule_figures
 from dashboard.learn import lesson
 from dashboard.learn.glossary import meaning
 from dashboard.learn.sketch import MOST_NODES, PRESETS, Sketch, rules

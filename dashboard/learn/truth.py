@@ -10,7 +10,7 @@ import streamlit as st
 from bup import metrics
 from bup.datasets import synthetic
 from bup.datasets.synthetic import Knobs
-from dashboard.figures.learn import truth_figure
+from dashboard.figures.learn.truth import truth_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.glossary import meaning
 
@@ -56,7 +56,7 @@ def _lesson(here: lesson.Lesson) -> None:
         )
         method = st.segmented_control(
             "Train", list(METHODS), default="bup", required=True, key="truth_method",
-            format_func=METHODS.get,
+            format_func=METHODS.__getitem__,
         )  # fmt: skip
         st.form_submit_button("Draw the graph and train", icon=":material/play_arrow:")
     name = synthetic.graph_name(

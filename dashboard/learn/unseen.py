@@ -8,7 +8,7 @@ import streamlit as st
 from bup import metrics
 from bup.inspection import Lens
 from dashboard import graphs
-from dashboard.figures.learn import drawn_roc_figure, threshold_figure
+from dashboard.figures.learn.thresholds import drawn_roc_figure, threshold_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.learn.glossary import meaning
@@ -18,6 +18,7 @@ SCORES = {
     "confidence": "doubt in the answer: 1 − confidence",
     "message_std": "doubt in the message: its standard deviation",
 }
+WHERE = {"confidence": "In the answer", "message_std": "In the message"}
 
 
 def page() -> None:
@@ -49,7 +50,7 @@ def _lesson(here: lesson.Lesson) -> None:
             default="confidence",
             required=True,
             key="doubt",
-            format_func={"confidence": "In the answer", "message_std": "In the message"}.get,
+            format_func=WHERE.__getitem__,
             help="The second one appears when you have made your guess.",
         )
         doubt = doubts[score or "confidence"]

@@ -13,13 +13,13 @@ from dashboard.state import View
 from dashboard.views.picking import pick_node
 
 
-def chart(figure, key: str, caption: str, **options) -> None:
+def chart(figure: go.Figure, key: str, caption: str) -> None:
     """A chart with two sentences of meaning below it."""
     config = {
         "displaylogo": False,
         "toImageButtonOptions": {"format": "svg", "filename": key, "scale": 2},
-    } | options.pop("config", {})
-    st.plotly_chart(figure, width="stretch", theme=None, key=key, config=config, **options)
+    }
+    st.plotly_chart(figure, width="stretch", theme=None, key=key, config=config)
     st.caption(caption)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from bup import conformal, metrics
 from bup.methods import METHODS
-from bup.metrics import METRICS
+from bup.metrics import METRICS, Scheme
 from dashboard import drawings, shelf
 from dashboard.figures.reliability import (
     confidence_histogram,
@@ -20,6 +20,8 @@ from dashboard.state import View
 from dashboard.views import charts, exports, picking
 from dashboard.views.rivals import choose_rival
 
+SCHEMES: dict[Scheme, str] = {"width": "an equal range", "mass": "equally many papers"}
+
 
 def page(view: View) -> None:
     st.title("When the model says 80 %, is it right 80 % of the time?")
@@ -27,11 +29,11 @@ def page(view: View) -> None:
     bins = one.slider("Bins", 2, 30, 10, key="bins", bind="query-params")
     scheme = two.segmented_control(
         "Each bin holds",
-        ["width", "mass"],
+        list(SCHEMES),
         default="width",
         required=True,
         key="scheme",
-        format_func={"width": "an equal range", "mass": "equally many papers"}.get,
+        format_func=SCHEMES.__getitem__,
         bind="query-params",
     )
     with three:
@@ -186,7 +188,7 @@ def _sets(view: View) -> None:
         default="daps",
         required=True,
         key="set_rule",
-        format_func={"aps": "no (APS)", "daps": "yes (DAPS)"}.get,
+        format_func={"aps": "no (APS)", "daps": "yes (DAPS)"}.__getitem__,
         bind="query-params",
         help="With DAPS, a paper's scores are averaged with those of the papers it is linked to.",
     )

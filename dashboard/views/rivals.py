@@ -11,7 +11,7 @@ from bup.experiments import STRONG_GCN
 from bup.methods import METHODS, complete
 from bup.spec import Spec
 from dashboard import shelf
-from dashboard.jobs import Job
+from dashboard.jobs.job import Job
 from dashboard.markdown import plain
 from dashboard.state import View
 from dashboard.views.waiting import ask_for, wait_for

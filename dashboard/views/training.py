@@ -11,7 +11,7 @@ from bup.results import Result
 from bup.spec import Spec
 from dashboard import shelf, state
 from dashboard.figures.training import curves_figure
-from dashboard.jobs import Job
+from dashboard.jobs.job import Job
 from dashboard.problems import problem
 from dashboard.views.waiting import manager, wait_for
 

@@ -9,7 +9,8 @@ import streamlit as st
 import bup
 from bup.graph import Graph
 from bup.spec import Spec
-from dashboard.jobs import Job, Manager
+from dashboard.jobs.job import Job
+from dashboard.jobs.manager import Manager
 from dashboard.markdown import plain
 
 POLL_SECONDS = 0.5

@@ -7,14 +7,9 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from dashboard.components.network import (
-    HINT,
-    ego_network,
-    legend,
-    network,
-    picked,
-    standalone_html,
-)
+from dashboard.components.ego import ego_network, legend
+from dashboard.components.network import network, picked
+from dashboard.components.standalone import standalone_html
 from dashboard.theme import Theme
 
 st.set_page_config(layout="wide")
@@ -72,7 +67,7 @@ if what_if:
     changes = {"removed": [(node, int(graph.neighbours(node)[0]))], "added": [(node, 2000)]}
 ego = ego_network(graph, table, node, hops, score, theme, **changes)
 network(ego, key="ego", on_pick=walk, height=560)
-st.caption(f"{legend(ego)}. {HINT}")
+st.caption(legend(ego))
 st.text(json.dumps({"node": node, "shown": len(ego.nodes), "hidden": ego.hidden}))
 st.button("Home", on_click=go_home)
 st.download_button("Export", lambda: standalone_html(ego), "network.html", "text/html")

@@ -22,8 +22,9 @@ def inspector(view: View) -> None:
     probabilities(view, node)
     st.caption(f"Bars: probability of each class; the star marks the true one. {_whiskers(view)}")
     if view.explains.variance:
-        std = np.sqrt(view.result.var[node])
-        st.html(message_table(view.result.mean[node], std, view.answers, view.theme))
+        mean, var = view.result.mean, view.result.var
+        assert mean is not None and var is not None
+        st.html(message_table(mean[node], np.sqrt(var[node]), view.answers, view.theme))
         st.caption(
             "The message of each class: higher speaks for the class. Mean and one standard "
             "deviation either way; where the ranges overlap, the model cannot tell the classes "

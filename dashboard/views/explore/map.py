@@ -37,7 +37,7 @@ def controls(view: View) -> np.ndarray:
             list(FILTERS),
             selection_mode="multi",
             key="show",
-            format_func=FILTERS.get,
+            format_func=FILTERS.__getitem__,
             bind="query-params",
         )
         if "mistakes" in chosen:

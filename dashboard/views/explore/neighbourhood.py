@@ -7,7 +7,8 @@ import streamlit as st
 
 from dashboard import columns, shelf, state
 from dashboard.columns import colour_limits
-from dashboard.components.network import EgoNetwork, ego_network, network, picked
+from dashboard.components.ego import EgoNetwork, ego_network
+from dashboard.components.network import network, picked
 from dashboard.markdown import plain
 from dashboard.state import View
 

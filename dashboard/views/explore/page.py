@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.components.network import standalone_html
+from dashboard.components.standalone import standalone_html
 from dashboard.state import View
 from dashboard.views import exports
 from dashboard.views.explore.inspector import inspector

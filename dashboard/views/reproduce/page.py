@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bup import experiments
-from bup.datasets import citation, synthetic
+from bup import datasets, experiments
 from bup.experiments import QUESTIONS
 from dashboard import graphs, state
 from dashboard.markdown import plain
@@ -35,7 +34,7 @@ def page() -> None:
         "Table", list(SHOWN), format_func=SHOWN.__getitem__, key="table", bind="query-params"
     )
     question = QUESTIONS[name if name in SHOWN else "q1"]
-    offered = [g for g in question.graphs if g == synthetic.NAME or citation.is_cached(g)]
+    offered = [g for g in question.graphs if datasets.is_here(g)]
     if not offered:
         st.info("The citation graphs are not here yet: `bup graphs --fetch` gets them.")
         return

@@ -8,7 +8,7 @@ from bup.experiments import Question, Run
 from bup.graph import Graph
 from bup.methods import METHODS
 from bup.spec import Spec
-from dashboard.jobs import Job
+from dashboard.jobs.job import Job
 from dashboard.markdown import plain
 from dashboard.views.waiting import ask_for, manager, wait_for
 

@@ -1,11 +1,4 @@
-"""Training on demand, outside the pages: a queue, and processes kept warm for it.
-
-A page asks the manager for a run and looks at the job from time to time; it never waits. Runs train
-in niced processes (``python -m dashboard.jobs``) that have imported torch beforehand, so the first
-epoch is there at once. One JSON value per line: runs go to a process's stdin, progress and outcome
-come back on its stdout. However the server ends, the kernel then closes that stdin, and the process
-exits: nothing trains for nobody.
-"""
+"""The queue of runs and the processes that train them, as the server sees them."""
 
 from __future__ import annotations
 
@@ -15,71 +8,23 @@ import dataclasses
 import json
 import logging
 import os
-import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
-from queue import SimpleQueue
-from typing import Any, Literal
+from typing import Any
 
 from bup import BupError, Graph, Spec, Store, load_graph, make_split
-
-# What needs torch is imported where it is used: a training process whose server has gone must be
-# able to notice that while torch, which takes seconds, is still being imported.
+from dashboard.jobs.job import Job, Progress, State
 
 log = logging.getLogger(__name__)
 
 NICENESS = 10
 GRACE = 2.0  # seconds that a cancelled process has to reach the end of its epoch
-INTERVAL = 0.1  # seconds between two reports of progress
 KEEP_SECONDS, KEEP_JOBS = 600, 100  # how long ended jobs stay listed, and how many
-MEMORY_SHARE = 0.75  # of the machine's memory, for one training process
-
-State = Literal["queued", "running", "done", "failed", "cancelled"]
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where training stands; the curves have one figure per finished epoch."""
-
-    epoch: int = 0  # finished ones
-    epochs: int = 0  # at most; 0 until the first is finished
-    losses: tuple[float, ...] = ()
-    validation_nll: tuple[float, ...] = ()
-    validation_accuracy: tuple[float, ...] = ()
-    seconds: float = 0.0
-
-    @property
-    def share(self) -> float:
-        """Of the way, from 0 to 1."""
-        return min(1.0, self.epoch / self.epochs) if self.epochs else 0.0
-
-    @property
-    def seconds_left(self) -> float | None:
-        """An upper estimate: a run that improves no more ends earlier. None before an epoch."""
-        return self.seconds / self.epoch * (self.epochs - self.epoch) if self.epoch else None
-
-
-@dataclass(frozen=True)
-class Job:
-    """A run that somebody asked for, as it was at the moment of looking."""
-
-    spec: Spec  # complete: every setting written out
-    state: State
-    place: int | None = None  # 0 running, 1 next, ...; None once it has ended
-    progress: Progress = Progress()
-    error: str | None = None  # one sentence
-    started: float | None = None  # as time.time()
-    finished: float | None = None
-
-    @property
-    def active(self) -> bool:
-        return self.state in ("queued", "running")
 
 
 @dataclass(eq=False)
@@ -147,11 +92,6 @@ class Manager:
         spec = _complete(spec)
         with self._lock:
             return self._seen(spec) if spec in self._jobs else None
-
-    def place(self, spec: Spec) -> int | None:
-        """0 if the run is training, 1 if it is next, ...; None if nobody is waiting for it."""
-        job = self.find(spec)
-        return job.place if job else None
 
     def jobs(self) -> list[Job]:
         """Active jobs by their place, then the ended ones, the latest first."""
@@ -341,121 +281,3 @@ def _end_in_words(code: int) -> str:
         return f"the training process stopped with exit code {code}"
     memory = ", perhaps for want of memory" if -code == signal.SIGKILL else ""
     return f"the training process was ended by signal {-code}{memory}"
-
-
-def serve(store: Store) -> None:
-    """The life of a training process: get warm, then train one run after the other."""
-    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints must not mix with the answers
-    orders: SimpleQueue[Spec] = SimpleQueue()
-    cancelled = threading.Event()
-    threading.Thread(target=_listen, args=[orders, cancelled], daemon=True).start()
-    _be_modest()
-    _warm_up()
-
-    def say(message: dict[str, Any]) -> None:
-        try:
-            print(json.dumps(message), file=answers)
-        except BrokenPipeError:
-            os._exit(0)  # the server has gone
-
-    say({"ready": True})
-    while True:
-        say(_outcome(orders.get(), store, cancelled, say))
-
-
-def _listen(orders: SimpleQueue[Spec], cancelled: threading.Event) -> None:
-    """A cancel always means the run sent last: the manager sends the next one after its end."""
-    for line in sys.stdin:
-        order = json.loads(line)
-        if order == "cancel":
-            cancelled.set()
-        else:
-            cancelled.clear()
-            orders.put(Spec.from_dict(order))
-    os._exit(0)  # the server has gone; the store's writes are atomic, so any moment will do
-
-
-def _be_modest() -> None:
-    """Let a run that is too large fail, or be killed by the system, rather than the server.
-
-    The limit is on data, not on address space, of which torch reserves far more than it uses.
-    """
-    with contextlib.suppress(OSError, ValueError):
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        limit = int(MEMORY_SHARE * memory)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
-
-
-def _warm_up() -> None:
-    """Train for one epoch: on its first backward pass torch imports as much again."""
-    import torch
-
-    from bup import runs
-
-    torch.set_num_threads(1)
-    runs.fit("synthetic:nodes=60,classes=2,words=20", per_class=2, validation=2, test=2, epochs=1)
-
-
-def _outcome(
-    spec: Spec, store: Store, cancelled: threading.Event, say: Callable[[dict[str, Any]], None]
-) -> dict[str, Any]:
-    from bup.training import Cancelled
-
-    try:
-        _train(spec, store, cancelled, say)
-        return {"end": "done"}
-    except Cancelled:
-        return {"end": "cancelled"}
-    except BupError as error:
-        return {"end": "failed", "error": _one_line(str(error))}
-    except Exception as error:
-        log.exception("training %s failed", spec.key)
-        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
-            text = "this run needs more memory than there is: ask for a smaller graph or width"
-        else:
-            text = f"training failed unexpectedly: {type(error).__name__}: {error}"
-        return {"end": "failed", "error": _one_line(text)}
-
-
-def _train(
-    spec: Spec, store: Store, cancelled: threading.Event, say: Callable[[dict[str, Any]], None]
-) -> None:
-    from bup import runs
-    from bup.training import Cancelled
-    from bup.training import Progress as Epoch
-
-    unsaid: list[dict[str, Any]] = []
-    said = 0.0
-
-    def on_epoch(epoch: Epoch) -> None:
-        nonlocal said
-        if cancelled.is_set():
-            raise Cancelled
-        unsaid.append(dataclasses.asdict(epoch))
-        if time.monotonic() - said >= INTERVAL:
-            say({"epochs": unsaid})
-            unsaid.clear()
-            said = time.monotonic()
-
-    graph = load_graph(spec.graph)
-    if runs.load(spec, graph, store) is not None:
-        return  # the command line, or another server, was quicker
-    (result,) = runs.fit_specs(graph, [spec], on_epoch)
-    if unsaid:
-        say({"epochs": unsaid})
-    if cancelled.is_set():
-        raise Cancelled
-    runs.save(result, graph, store)
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 400 else line[:399] + "…"
-
-
-if __name__ == "__main__":
-    logging.basicConfig(format="%(levelname)s: %(message)s")
-    serve(Store(sys.argv[1]))

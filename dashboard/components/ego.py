@@ -1,0 +1,240 @@
+"""The network around one node: which nodes and links, where they start, how they look.
+
+Ids, titles and class names are untrusted: they travel as plain text, and nothing here turns text
+into HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from plotly.colors import unlabel_rgb
+
+from bup.errors import BupError
+from bup.graph import Graph
+from dashboard import columns
+from dashboard.columns import Column, colour_limits
+from dashboard.theme import IN, OUT, WRONG, Theme, score_colours
+
+Link = tuple[int, int]
+
+LABEL_LENGTH = 14
+
+
+@dataclass(frozen=True, eq=False)
+class EgoNetwork:
+    """Nodes and links as vis-network takes them, nearest nodes first."""
+
+    centre: int
+    nodes: list[dict[str, Any]]
+    edges: list[dict[str, Any]]
+    hidden: int  # nodes within reach that the limit cut off
+    score: str  # what the colours mean, in words
+    low: float  # the value of the first colour
+    high: float  # and of the last
+    theme: Theme
+
+
+def legend(ego: EgoNetwork) -> str:
+    """What the shapes mean, as far as they occur, and how much is left out."""
+    kinds = {edge["kind"] for edge in ego.edges}
+    parts = {
+        "★ picked": True,
+        "● known class": True,
+        "◆ left-out class": any(node["ood"] for node in ego.nodes),
+        "✕ predicted wrongly": any(node["cross"] for node in ego.nodes),
+        "larger: more links": True,
+        "dashed: removed link": "removed" in kinds,
+        "thick: added link": "added" in kinds,
+        f"{ego.hidden:,} more nodes within reach are not drawn": ego.hidden > 0,
+    }
+    return " · ".join(part for part, occurs in parts.items() if occurs)
+
+
+def ego_network(
+    graph: Graph,
+    table: pd.DataFrame,
+    node: int,
+    hops: int,
+    score: str,
+    theme: Theme,
+    limit: int = 150,
+    removed: Iterable[Link] = (),
+    added: Iterable[Link] = (),
+    values: np.ndarray | None = None,
+    limits: tuple[float, float] | None = None,
+) -> EgoNetwork:
+    """The nodes within ``hops`` links of ``node``, at most ``limit`` of them, nearest first.
+
+    ``table`` is that of ``bup.results.node_table``. ``removed`` and ``added`` links are both drawn
+    and both count as links here, whether or not ``graph`` has them. Colours show the column
+    ``score``; or ``values`` [n], missing where not finite, which ``score`` then merely names.
+    ``limits`` keeps the colours comparable between several such arrays; else they are those of all
+    nodes of the graph.
+    """
+    if not 0 <= node < graph.num_nodes:
+        raise BupError(f"there is no node {node}: choose one of 0 to {graph.num_nodes - 1}")
+    if hops < 1 or limit < 1:
+        raise BupError(f"hops and limit must be at least 1, got {hops} and {limit}")
+    values = _numbers(table, score) if values is None else np.asarray(values, dtype=float)
+    words = score.replace("_", " ")
+    column = columns.of(table).get(score, Column(words, ""))
+    shades = column.shade(values)
+    low, high = limits or colour_limits(shades)
+    removed, added = _pairs(removed), _pairs(added)
+    changed = removed | added
+
+    distance = _distances(graph, node, hops, changed)
+    touched = {end for link in changed for end in link}
+    reach = sorted(distance, key=lambda i: (distance[i], i not in touched, i))
+    shown = reach[:limit]
+    links = sorted(_links_among(graph, shown) | {link for link in changed if {*link} <= {*shown}})
+    places = _rings(shown, distance, links)
+    colours = _colours(shades[shown], low, high, theme)
+    rows = table.iloc[shown].to_dict("records")
+    nodes = [
+        _node(row, i, distance[i], places[i], float(values[i]), colour, words, theme)
+        for i, row, colour in zip(shown, rows, colours, strict=True)
+    ]
+    edges = [_edge(link, node in link, link in removed, link in added) for link in links]
+    low, high = column.value(low), column.value(high)
+    return EgoNetwork(node, nodes, edges, len(reach) - len(shown), words, low, high, theme)
+
+
+def _numbers(table: pd.DataFrame, score: str) -> np.ndarray:
+    numeric = table.select_dtypes("number").columns
+    if score not in numeric:
+        raise BupError(f"cannot colour by {score!r}: choose one of {', '.join(numeric)}")
+    return table[score].to_numpy(dtype=float)
+
+
+def _pairs(links: Iterable[Link]) -> set[Link]:
+    return {(min(a, b), max(a, b)) for a, b in links}
+
+
+def _distances(graph: Graph, node: int, hops: int, extra: set[Link]) -> dict[int, int]:
+    """Links from ``node`` to every node within reach; itself at 0."""
+    beside: dict[int, list[int]] = {}
+    for a, b in extra:
+        beside.setdefault(a, []).append(b)
+        beside.setdefault(b, []).append(a)
+    distance = {node: 0}
+    frontier = {node}
+    for hop in range(1, hops + 1):
+        near = {j for i in frontier for j in [*graph.neighbours(i).tolist(), *beside.get(i, [])]}
+        frontier = near - distance.keys()
+        distance |= dict.fromkeys(frontier, hop)
+    return distance
+
+
+def _links_among(graph: Graph, nodes: list[int]) -> set[Link]:
+    shown = np.zeros(graph.num_nodes, dtype=bool)
+    shown[nodes] = True
+    return {(a, b) for a, b in graph.edges[:, shown[graph.edges].all(axis=0)].T.tolist()}
+
+
+def _rings(
+    nodes: list[int], distance: dict[int, int], links: list[Link]
+) -> dict[int, tuple[float, float]]:
+    """Starting places: one ring per hop, every node in the sector of its parent, no crossings.
+
+    Every node's parent is there, for nearer nodes are never cut off before farther ones.
+    """
+    parent: dict[int, int] = {}
+    for near, far in sorted([*links, *((b, a) for a, b in links)]):
+        if distance[far] == distance[near] + 1:
+            parent.setdefault(far, near)
+    width = dict.fromkeys(nodes, 0)
+    for i in reversed(nodes):
+        width[i] = max(width[i], 1)
+        if i in parent:
+            width[parent[i]] += width[i]
+    sizes = np.bincount([distance[i] for i in nodes])
+    radius = [0.0]
+    for size in sizes[1:]:
+        radius.append(max(radius[-1] + 110, size * 36 / (2 * np.pi)))
+    begin = dict.fromkeys(nodes, 0.0)  # where the next child's sector starts, in shares of a turn
+    places = {nodes[0]: (0.0, 0.0)}
+    for i in nodes[1:]:
+        share = width[i] / width[nodes[0]]
+        begin[i] = begin[parent[i]]
+        begin[parent[i]] += share
+        angle = 2 * np.pi * (begin[i] + share / 2)
+        r = radius[distance[i]]
+        places[i] = (round(float(r * np.cos(angle)), 1), round(float(r * np.sin(angle)), 1))
+    return places
+
+
+def _colours(values: np.ndarray, low: float, high: float, theme: Theme) -> list[str]:
+    known = np.isfinite(values)
+    share = np.clip((np.where(known, values, low) - low) / ((high - low) or 1), 0, 1)
+    return [
+        c if k else theme.background
+        for c, k in zip(score_colours(share, theme), known, strict=True)
+    ]
+
+
+def _node(
+    row: dict[str, Any],
+    index: int,
+    hop: int,
+    place: tuple[float, float],
+    value: float,
+    colour: str,
+    score: str,
+    theme: Theme,
+) -> dict[str, Any]:
+    ood, correct = bool(row["ood"]), row["correct"]
+    wrong = not pd.isna(correct) and not correct
+    name = str(row["id"])
+    size = 8 + 4 * float(np.log2(row["degree"]))
+    verdict = " (a left-out class)" if ood else " (wrong)" if wrong else ""
+    links = row["degree"] - 1  # the degree counts the self-loop
+    lines = [
+        f"{name}: {row['title']}" if "title" in row else name,
+        f"class: {row['true'] or 'unknown'}",
+        f"predicted: {row['predicted']}{verdict}",
+        f"{score}: {value:.4g}" if np.isfinite(value) else f"{score}: no value",
+        f"{links} link{'s'[: links != 1]}, {row['part']} node",
+    ]
+    label = name if len(name) <= LABEL_LENGTH else f"{name[: LABEL_LENGTH - 1]}…"
+    return {
+        "id": index,
+        "label": f"{label} ◆" if ood and hop == 0 else label,  # the star took the diamond's place
+        "x": place[0],
+        "y": place[1],
+        "shape": "star" if hop == 0 else "diamond" if ood else "dot",
+        "size": round(size + 8 if hop == 0 else size, 1),
+        "color": {
+            "background": colour,
+            "border": WRONG if wrong else OUT if ood else theme.text,
+        },
+        "borderWidth": 3 if wrong or ood else 1,
+        "ood": ood,
+        "cross": _contrast(colour) if wrong else None,
+        "title": "\n".join(lines),
+    }
+
+
+def _contrast(colour: str) -> str:
+    """Black or white, whichever stands out from an ``rgb(...)`` or ``#rrggbb`` colour."""
+    if colour.startswith("#"):
+        r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    else:
+        r, g, b = unlabel_rgb(colour)
+    return "#000000" if 0.299 * r + 0.587 * g + 0.114 * b > 128 else "#FFFFFF"
+
+
+def _edge(link: Link, central: bool, removed: bool, added: bool) -> dict[str, Any]:
+    kind = "removed" if removed else "added" if added else "link"
+    looks: dict[str, dict[str, Any]] = {
+        "removed": {"width": 2, "dashes": [8, 6], "color": {"color": WRONG, "opacity": 1}},
+        "added": {"width": 5, "color": {"color": IN, "opacity": 1}},
+        "link": {"width": 2 if central else 1},
+    }
+    name = f"{link[0]}-{link[1]}"
+    return {"id": name, "from": link[0], "to": link[1], "kind": kind} | looks[kind]

@@ -1,0 +1,74 @@
+"""The network around one node as a file of its own."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyvis.network
+
+from dashboard.components.ego import EgoNetwork, legend
+from dashboard.components.network import NAMED, SETTLING, options, source
+from dashboard.theme import score_colours
+
+
+@cache
+def _template() -> Any:
+    """pyvis's page, which takes long to compile.
+
+    We fill it in ourselves, because pyvis shows every hover text as HTML as soon as one of them
+    contains "href".
+    """
+    net = pyvis.network.Network(cdn_resources="in_line")
+    return net.templateEnv.get_template(net.path)
+
+
+def standalone_html(ego: EgoNetwork) -> str:
+    """The network as one file that loads nothing from anywhere."""
+    theme = ego.theme
+    page = _template().render(
+        nodes=ego.nodes,
+        edges=ego.edges,
+        options=json.dumps(options(theme) | {"physics": SETTLING}),
+        heading="",
+        width="100%",
+        height="calc(100vh - 5rem)",
+        bgcolor=theme.background,
+        cdn_resources="in_line",
+        tooltip_link=False,
+    )
+    name = html.escape(ego.nodes[0]["label"])
+    # Between two empty headings the template loads bootstrap from the internet.
+    page, found = re.subn("<center>.*</center>", "", page, count=1, flags=re.DOTALL)
+    assert found, "pyvis has another template: check what it loads"
+    scale = ", ".join(score_colours(np.linspace(0, 1, 9), theme))
+    head = f"""<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
+<title>The network around {name}</title>
+<style>
+ body {{ margin: 0; background: {theme.background}; color: {theme.text};
+  font: {theme.font_size}px/1.5 sans-serif; }}
+ #mynetwork {{ border: 0 !important; }}
+ .vis-tooltip {{ white-space: pre-line !important; }}
+ .legend {{ clear: both; margin: 0; padding: .5rem 1rem; }}
+ .legend i {{ display: inline-block; width: 8rem; height: .8em; margin: 0 .4em;
+  background: linear-gradient(90deg, {scale}); }}
+</style>"""
+    foot = f"""<p class="legend">The network around {name}, coloured by {html.escape(ego.score)}:
+ {ego.low:.3g}<i></i>{ego.high:.3g}<br>{legend(ego)} · scroll: zoom, double-click: fit</p>
+<script>{source("crosses.js")}
+drawCrosses(network);
+network.once("stabilizationIterationsDone", () => {{
+  const size = {theme.font_size} / (nodes.length <= {NAMED} ? network.getScale() : 1);
+  network.setOptions({{ physics: false, nodes: {{ font: {{ size }} }} }});
+}});
+network.on("doubleClick", () => network.fit());
+</script>
+</body>"""
+    page = page.replace('<meta charset="utf-8">', head, 1).replace("</body>", foot)
+    return f"<!DOCTYPE html>\n{page}"

@@ -1,0 +1,1 @@
+"""Charts of the lessons: numbers in, one idea out."""

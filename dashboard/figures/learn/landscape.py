@@ -1,0 +1,69 @@
+"""The loss as a landscape."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bup.landscape import Point
+from dashboard.figures.frame import framed
+from dashboard.theme import SCORE_SCALE, WRONG, Theme
+
+HIGHEST_LOSS = 4.0
+
+
+def landscape_figure(
+    margins: np.ndarray,
+    stds: np.ndarray,
+    losses: np.ndarray,
+    point: Point,
+    here: tuple[float, float],
+    theme: Theme,
+) -> go.Figure:
+    """A loss [stds, margins] as a landscape, a point on it, and an arrow downhill from there."""
+    figure = go.Figure()
+    figure.add_contour(
+        x=margins,
+        y=stds,
+        z=np.minimum(losses, HIGHEST_LOSS),
+        zmin=0,
+        zmax=HIGHEST_LOSS,
+        colorscale=SCORE_SCALE,
+        showscale=False,
+        contours={
+            "start": 0.5,
+            "end": HIGHEST_LOSS - 0.5,
+            "size": 0.5,
+            "showlabels": True,
+            "labelfont": {"color": "#FFFFFF", "size": theme.font_size - 1},
+        },
+        line={"width": 1, "color": "rgba(255,255,255,0.5)"},
+        hovertemplate="margin %{x:.1f}, std %{y:.1f}: loss %{z:.2f}<extra></extra>",
+    )
+    slope = np.array([point.by_margin, point.by_std])
+    steepness = float(np.hypot(*slope))
+    # The steeper, the longer, up to a length that the chart has room for.
+    step = -slope / max(1e-12, steepness) * 0.9 * np.tanh(2 * steepness)
+    figure.add_annotation(
+        x=here[0] + step[0],
+        y=here[1] + step[1],
+        ax=here[0],
+        ay=here[1],
+        axref="x",
+        ayref="y",
+        arrowhead=2,
+        arrowwidth=3,
+        arrowcolor="#FFFFFF",
+        text="",
+    )
+    figure.add_scatter(
+        x=[here[0]],
+        y=[here[1]],
+        mode="markers",
+        marker={"color": WRONG, "size": 14, "line": {"width": 2, "color": "#FFFFFF"}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    framed(figure, theme, height=330).update_layout(margin_t=10)
+    figure.update_xaxes(title="margin", range=[float(margins[0]), float(margins[-1])])
+    return figure.update_yaxes(title="standard deviation", range=[float(stds[0]), float(stds[-1])])

@@ -1,0 +1,151 @@
+"""Messages as bell curves, and the probabilities that come out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bup.likelihood import ProbabilityDistribution
+from dashboard.figures.frame import framed, plain
+from dashboard.theme import Theme, class_colours
+
+DASHES = ("solid", "dash", "dot")
+"""The second cue beside colour."""
+
+
+def messages_figure(
+    mean: Sequence[float],
+    std: Sequence[float],
+    names: Sequence[str],
+    draw: np.ndarray,
+    theme: Theme,
+) -> go.Figure:
+    """One bell curve per class on a common axis, equally high, with one draw from each."""
+    figure = go.Figure()
+    z = np.linspace(-4, 4, 121)
+    colours = class_colours(names)
+    for i, (name, m, s) in enumerate(zip(names, mean, std, strict=True)):
+        figure.add_scatter(
+            x=m + s * z,
+            y=np.exp(-(z**2) / 2),
+            mode="lines",
+            line={"color": colours[name], "width": 2.5, "dash": DASHES[i % len(DASHES)]},
+            fill="tozeroy",
+            fillcolor=colours[name] + "30",
+            hoverinfo="skip",
+            name=plain(name),
+        )
+        figure.add_scatter(
+            x=[draw[i]],
+            y=[0.04],
+            mode="markers",
+            marker={
+                "color": colours[name],
+                "symbol": "x",
+                "size": 16 if draw[i] == draw.max() else 10,
+                "line": {"width": 1.5, "color": theme.text},
+            },
+            hovertext=f"{plain(name)}: {draw[i]:.2f}",
+            hoverinfo="text",
+            showlegend=False,
+        )
+    framed(figure, theme, height=240)
+    figure.update_yaxes(visible=False, range=[0, 1.08])
+    # A fixed axis: what moves is the curve, not the frame.
+    return figure.update_xaxes(title="message: higher speaks for the class", range=[-5, 5])
+
+
+def wins_figure(
+    draws: np.ndarray, chances: np.ndarray, names: Sequence[str], theme: Theme
+) -> go.Figure:
+    """Which class won each draw [classes, draws], stacked up, against the exact probability."""
+    winner = draws.argmax(axis=0)
+    total = draws.shape[1]
+    colours = class_colours(names)
+    figure = go.Figure()
+    rows = np.arange(len(names))
+    counts = np.bincount(winner, minlength=len(names))
+    figure.add_scatter(
+        x=np.concatenate([np.arange(c) + 0.5 for c in counts]) / total,
+        y=np.repeat(rows, counts),
+        mode="markers",
+        marker={
+            "color": np.repeat([colours[name] for name in names], counts),
+            "symbol": "line-ns-open",
+            "size": 14,
+            "line": {"width": 3},
+        },
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    for row, chance in zip(rows, chances, strict=True):
+        figure.add_shape(
+            type="line",
+            x0=chance,
+            x1=chance,
+            y0=row - 0.42,
+            y1=row + 0.42,
+            line={"color": theme.text, "width": 3},
+        )
+    framed(figure, theme, height=180)
+    ticks = {"tickvals": rows, "ticktext": [plain(name) for name in names]}
+    figure.update_yaxes(range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False, **ticks)
+    title = "share of the draws that the class won"
+    return figure.update_xaxes(title=title, range=[0, 1.01], tickformat=".0%")
+
+
+def densities_figure(
+    grid: np.ndarray,
+    density: np.ndarray,
+    chances: ProbabilityDistribution,
+    names: Sequence[str],
+    theme: Theme,
+) -> go.Figure:
+    """The density [classes, grid] of every class's probability, its interval and its mean.
+
+    Ridges are drawn equally high: where a curve is wide, the probability is unsure.
+    """
+    figure = go.Figure()
+    colours = class_colours(names)
+    low, middle, high = (np.asarray(t[0]) for t in (chances.low, chances.mean, chances.high))
+    for row, name in enumerate(names):
+        shape = density[row] / max(float(density[row].max()), 1e-12)
+        figure.add_scatter(
+            x=np.concatenate([grid, grid[::-1]]),
+            y=np.concatenate([row - 0.75 * shape, np.full(len(grid), float(row))]),
+            mode="lines",
+            line={"color": colours[name], "width": 2},
+            fill="toself",
+            fillcolor=colours[name] + "40",
+            hoverinfo="skip",
+            showlegend=False,
+        )
+        figure.add_scatter(
+            x=[low[row], high[row]],
+            y=[row + 0.08] * 2,
+            mode="lines",
+            line={"color": theme.text, "width": 5},
+            hoverinfo="skip",
+            name=f"{chances.level:.0%} credible interval",
+            showlegend=row == 0,
+        )
+        figure.add_scatter(
+            x=[middle[row]],
+            y=[row + 0.08],
+            mode="markers",
+            marker={
+                "color": colours[name],
+                "size": 13,
+                "line": {"width": 2, "color": theme.text},
+            },
+            hovertext=f"{middle[row]:.1%} ({low[row]:.1%} to {high[row]:.1%})",
+            hoverinfo="text",
+            name="mean",
+            showlegend=row == 0,
+        )
+    framed(figure, theme, height=330)
+    ticks = {"tickvals": list(range(len(names))), "ticktext": [plain(name) for name in names]}
+    figure.update_yaxes(range=[len(names) - 0.6, -1.0], showgrid=False, zeroline=False, **ticks)
+    return figure.update_xaxes(title="probability to win", range=[-0.01, 1.01], tickformat=".0%")

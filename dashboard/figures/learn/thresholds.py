@@ -1,0 +1,141 @@
+"""What a threshold lets through, and what it catches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bup import metrics
+from dashboard.figures.frame import framed, hatch, plain, row_title
+from dashboard.figures.reliability import diagonal
+from dashboard.theme import IN, OUT, WRONG, Theme
+
+
+def answers_figure(
+    groups: Mapping[str, tuple[np.ndarray, bool]], threshold: float, theme: Theme, bins: int = 25
+) -> go.Figure:
+    """Confidence by group, one panel each; what is at or above the threshold is drawn solid.
+
+    ``groups`` maps a name to the confidences and whether the group's class was hidden.
+    """
+    edges = np.linspace(0, 1, bins + 1)
+    figure = make_subplots(rows=len(groups), cols=1, shared_xaxes=True, vertical_spacing=0.12)
+    looks = [(IN, ""), (WRONG, "/"), (OUT, "x")]
+    for row, (name, (values, hidden)) in enumerate(groups.items(), start=1):
+        colour, pattern = looks[2] if hidden else looks[row - 1]
+        _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
+        above = float((values >= threshold).mean()) if len(values) else 0.0
+        row_title(figure, row, f"<b>{plain(name)}</b>: {above:.0%} of {len(values):,} believed")
+    framed(figure, theme, height=100 + 110 * len(groups))
+    figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
+    figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
+    figure.update_xaxes(range=[0, 1.01], tickformat=".0%")
+    return figure.update_xaxes(title="confidence in the predicted class", row=len(groups))
+
+
+def _threshold_bars(
+    figure: go.Figure,
+    row: int,
+    values: np.ndarray,
+    edges: np.ndarray,
+    threshold: float,
+    colour: str,
+    pattern: str,
+    theme: Theme,
+) -> None:
+    """A histogram as shares, pale, and solid what reaches the threshold, which a line marks.
+
+    A bin that the threshold cuts is solid as far as its papers are.
+    """
+    for part, opacity in ((values, 0.25), (values[values >= threshold], 1.0)):
+        figure.add_bar(
+            x=edges[:-1],
+            y=np.histogram(part, edges)[0] / max(len(values), 1),
+            width=np.diff(edges),
+            offset=0,
+            marker={
+                "color": colour,
+                "opacity": opacity,
+                "line": {"width": 0},
+                "pattern": hatch(pattern, theme.background),
+            },
+            hoverinfo="skip",
+            showlegend=False,
+            row=row,
+            col=1,
+        )
+    line = {"color": theme.text, "width": 2, "dash": "dash"}
+    figure.add_vline(threshold, line=line, row=row, col=1)
+
+
+def threshold_figure(
+    doubt: np.ndarray,
+    unseen: np.ndarray,
+    threshold: float,
+    title: str,
+    theme: Theme,
+    bins: int = 40,
+) -> go.Figure:
+    """Doubt among papers of known and of unseen classes; what reaches the threshold is solid."""
+    edges = np.histogram_bin_edges(doubt, bins)
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.17)
+    for row, (name, values, colour, pattern) in enumerate(
+        (
+            ("known classes", doubt[~unseen], IN, ""),
+            ("the unseen class", doubt[unseen], OUT, "x"),
+        ),
+        start=1,
+    ):
+        _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
+        flagged = float((values >= threshold).mean()) if len(values) else 0.0
+        row_title(figure, row, f"<b>{name}</b>: {flagged:.0%} of {len(values):,} flagged")
+    framed(figure, theme, height=300)
+    figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
+    figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
+    return figure.update_xaxes(title=title, row=2)
+
+
+def drawn_roc_figure(
+    doubt: np.ndarray, unseen: np.ndarray, threshold: float, theme: Theme
+) -> go.Figure:
+    """The ROC curve as far as the threshold has drawn it, the rest faint."""
+    curve = metrics.roc(doubt, unseen)
+    flagged = doubt >= threshold
+    here = float(flagged[~unseen].mean()), float(flagged[unseen].mean())
+    drawn = curve.threshold >= threshold
+    figure = go.Figure()
+    figure.add_scatter(
+        x=curve.false_positive_rate,
+        y=curve.true_positive_rate,
+        mode="lines",
+        line={"color": "#56B4E9", "width": 1.5, "dash": "dot"},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=[*curve.false_positive_rate[drawn], here[0]],
+        y=[*curve.true_positive_rate[drawn], here[1]],
+        mode="lines",
+        line={"color": IN, "width": 3.5},
+        hoverinfo="skip",
+        name="drawn so far",
+    )
+    figure.add_scatter(
+        x=[here[0]],
+        y=[here[1]],
+        mode="markers",
+        marker={"color": OUT, "size": 15, "line": {"width": 2, "color": theme.text}},
+        hovertemplate="%{y:.0%} caught, %{x:.0%} flagged by mistake<extra></extra>",
+        name="your threshold",
+    )
+    figure.add_trace(diagonal(theme).update(name="a coin"))
+    framed(figure, theme, height=380)
+    figure.update_xaxes(
+        title="share of known papers flagged by mistake", range=[-0.01, 1.01], tickformat=".0%"
+    )
+    return figure.update_yaxes(
+        title="share of unseen papers caught", range=[-0.01, 1.02], tickformat=".0%"
+    )

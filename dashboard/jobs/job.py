@@ -1,0 +1,49 @@
+"""A run that somebody asked for, and where its training stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bup import Spec
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where training stands; the curves have one figure per finished epoch."""
+
+    epoch: int = 0  # finished ones
+    epochs: int = 0  # at most; 0 until the first is finished
+    losses: tuple[float, ...] = ()
+    validation_nll: tuple[float, ...] = ()
+    validation_accuracy: tuple[float, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """Of the way, from 0 to 1."""
+        return min(1.0, self.epoch / self.epochs) if self.epochs else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """An upper estimate: a run that improves no more ends earlier. None before an epoch."""
+        return self.seconds / self.epoch * (self.epochs - self.epoch) if self.epoch else None
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that somebody asked for, as it was at the moment of looking."""
+
+    spec: Spec  # complete: every setting written out
+    state: State
+    place: int | None = None  # 0 running, 1 next, ...; None once it has ended
+    progress: Progress = Progress()
+    error: str | None = None  # one sentence
+    started: float | None = None  # as time.time()
+    finished: float | None = None
+
+    @property
+    def active(self) -> bool:
+        return self.state in ("queued", "running")
