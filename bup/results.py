@@ -118,7 +118,7 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
     (``true`` is empty where unknown), ``part`` (train, validation, test or unused), ``ood``,
     ``correct`` (for labelled nodes of a learned class, else missing), ``degree``, ``distance``
     (links to the nearest training node) and ``mean_distance`` (mean over reachable training nodes),
-    both missing where there is no path, then every score.
+    both missing where there is no path, then every score. ``attrs`` name the method.
     """
     split, names = result.split, np.array([*graph.class_names, ""])
     part = np.full(graph.num_nodes, "unused", dtype=object)
@@ -141,7 +141,9 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
         "distance": np.ma.filled(graph.nearest_hops(split.train).astype(float), np.nan),
         "mean_distance": np.ma.filled(graph.mean_hops(split.train), np.nan),
     }
-    return pd.DataFrame(columns | result.scores())
+    table = pd.DataFrame(columns | result.scores())
+    table.attrs["method"] = result.spec.method
+    return table
 
 
 def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:

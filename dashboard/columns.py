@@ -1,7 +1,7 @@
 """What the columns of a node table mean: the one list from which pages offer colours and scores.
 
-Scores explain themselves (``bup.scores``); those that only one method has stand in
-``table.attrs["scores"]``, and are then offered everywhere.
+Scores explain themselves (``bup.scores``); those that only one method has are offered wherever
+the table is one of its runs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from bup.methods import METHODS
 from bup.scores import KINDS, SCORES, Score
 
 
@@ -78,7 +79,8 @@ OTHERS = {
 
 def of(table: pd.DataFrame) -> dict[str, Column]:
     """What this run can be coloured by, the scores of its own method first."""
-    own = [score for score in table.attrs.get("scores", ()) if score.name not in SCORES]
+    method = METHODS.get(table.attrs.get("method", ""))
+    own = [s for s in method.scores if s.name not in SCORES] if method is not None else []
     scores = {score.name: _of_score(score) for score in (*own, *SCORES.values())}
     return {name: column for name, column in (scores | OTHERS).items() if name in table}
 

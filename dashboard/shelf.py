@@ -14,7 +14,6 @@ import streamlit as st
 
 from bup import runs
 from bup.inspection import Inspection, Lens, inspect, with_links
-from bup.methods import METHODS
 from bup.propagation import Propagation
 from bup.results import Result, evaluate, node_table
 from bup.spec import Spec
@@ -41,9 +40,7 @@ def result(spec: Spec) -> Result | None:
 def table(spec: Spec) -> pd.DataFrame:
     shelf = _shelf(spec.key)
     if "table" not in shelf:
-        found = node_table(shelf["result"], graph(spec.graph))
-        found.attrs["scores"] = METHODS[spec.method].every_score
-        shelf["table"] = found
+        shelf["table"] = node_table(shelf["result"], graph(spec.graph))
     return shelf["table"]
 
 

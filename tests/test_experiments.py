@@ -66,7 +66,7 @@ def test_every_question_ends_in_a_table(name, graph, store):
         question = dataclasses.replace(question, contenders=question.contenders[:1])
     planned = trained(question, graph, store)
     rows = e.rows_of(question, planned, {SMALL: graph}, store)
-    assert len(rows) == len(planned) and {f.key for f in question.figures} <= set(rows.columns)
+    assert len(rows) == len(planned) and {f.key for f in question.quantities} <= set(rows.columns)
     table = e.markdown(question, rows)
     lines = [line for line in table.splitlines() if line.startswith("|")]
     cells = len(rows.groupby("method")) if question.pooled else len(rows.groupby(e.CELL))
@@ -75,17 +75,17 @@ def test_every_question_ends_in_a_table(name, graph, store):
     assert "No run" in e.markdown(question, rows.iloc[:0])
 
 
-def test_calibration_figures_agree_with_evaluate_and_with_the_truth(graph, store):
+def test_calibration_numbers_agree_with_evaluate_and_with_the_truth(graph, store):
     question = quick("calibration")
     run = trained(question, graph, store)[0]
     result = runs.load(run.spec, graph, store)
-    row = e.calibration_figures(result, graph, run.protocol)
+    row = e.calibration_numbers(result, graph, run.protocol)
     report = bup.evaluate(result, graph)
     assert row["coverage"] == pytest.approx(100 * report["conformal"]["daps"]["coverage"])
     assert row["set_size"] == pytest.approx(report["conformal"]["daps"]["size"])
     truth = synthetic.true_posterior(SMALL, True, result.split.train)
     perfect = dataclasses.replace(result, probs=truth)
-    best = e.calibration_figures(perfect, graph, run.protocol)
+    best = e.calibration_numbers(perfect, graph, run.protocol)
     assert best["truth_distance"] == pytest.approx(0) and best["truth_kl"] == pytest.approx(0)
     assert row["truth_distance"] > 1 and row["truth_kl"] > 0
 
@@ -119,14 +119,14 @@ def test_marks_follow_a_paired_test_over_the_same_splits():
     ours = [5.0, 9.0, 6.0, 12.0, 7.0, 8.0]
     better = [v - 0.1 * (k + 1) for k, v in enumerate(ours)]  # far inside the spread, every time
     lines = e.summary(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=better, mlp=ours[::-1]))
-    ece = lines[lines.figure == "ece"].set_index("method")
+    ece = lines[lines.quantity == "ece"].set_index("method")
     assert ece.p["gcn"] == pytest.approx(2 / 2**6) and ece.verdict["gcn"] == 1
     assert ece.verdict["mlp"] == 0 and math.isnan(ece.p["bup"])
     assert "▲" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=better))
     assert "▼" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=better, gcn=ours))
     # Rows are matched by their seed, not by their place.
     shuffled = rows_with(bup=ours, gcn=better).sample(frac=1, random_state=1)
-    found = e.summary(e.QUESTIONS["q1"], shuffled).set_index(["method", "figure"])
+    found = e.summary(e.QUESTIONS["q1"], shuffled).set_index(["method", "quantity"])
     assert found.p["gcn", "ece"] == pytest.approx(2 / 2**6)
     assert found.p["gcn", "accuracy"] == 1.0  # no difference at all
 
@@ -177,10 +177,10 @@ def test_the_published_protocols_leave_out_what_they_say(cora, citeseer, pubmed)
 def test_an_unjudged_class_counts_neither_way(cora):
     protocol = e.published_protocols(cora)[-1]
     result = bup.fit(cora, "gcn", left_out=protocol.left_out, epochs=2)
-    figures = e.ood_figures(result, cora, protocol)
+    figures = e.ood_numbers(result, cora, protocol)
     result.probs[cora.labels == 3] = 1 / 3
-    assert e.ood_figures(result, cora, protocol) == figures
-    assert e.ood_figures(result, cora, e.Protocol("", protocol.left_out)) != figures
+    assert e.ood_numbers(result, cora, protocol) == figures
+    assert e.ood_numbers(result, cora, e.Protocol("", protocol.left_out)) != figures
 
 
 def test_the_papers_tables_are_complete():
@@ -195,7 +195,7 @@ def test_the_papers_tables_are_complete():
 
 def test_the_sweep_looks_at_no_test_node(graph):
     result = bup.fit(graph, per_class=5, validation=40, test=100, epochs=5)
-    figures = e.validation_figures(result, graph, e.Protocol())
+    figures = e.validation_numbers(result, graph, e.Protocol())
     result.probs[result.split.test] = np.nan
     result.mean[result.split.test] = np.nan
-    assert e.validation_figures(result, graph, e.Protocol()) == figures
+    assert e.validation_numbers(result, graph, e.Protocol()) == figures

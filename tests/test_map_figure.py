@@ -1,4 +1,5 @@
 import base64
+import dataclasses
 import io
 import json
 
@@ -13,6 +14,7 @@ from plotly.colors import unlabel_rgb
 
 import bup
 from bup.graph import Graph, simple_edges
+from bup.methods import METHODS
 from bup.results import Result, node_table
 from bup.scores import SCORES, Score
 from bup.spec import Spec
@@ -289,10 +291,12 @@ def test_only_what_a_run_has_is_offered():
         figure_of("id")
 
 
-def test_scores_of_a_method_of_its_own_are_offered_everywhere():
+def test_scores_of_a_method_of_its_own_are_offered_everywhere(monkeypatch):
     table = TABLE.assign(surprise=np.linspace(0, 1, 60))
     assert "surprise" not in columns.of(table)
-    table.attrs["scores"] = (Score("surprise", "Surprise <1>", "neither", "How odd a node is."),)
+    surprise = Score("surprise", "Surprise <1>", "neither", "How odd a node is.")
+    monkeypatch.setitem(METHODS, "odd", dataclasses.replace(METHODS["gcn"], scores=(surprise,)))
+    table.attrs["method"] = "odd"
     assert next(iter(columns.of(table))) == "surprise"
     assert columns.scores(table[table.part == "test"]).keys() - columns.scores(TABLE).keys() == {
         "surprise"

@@ -109,7 +109,7 @@ def test_reproduce_shows_stored_cells_beside_the_papers(open_app):
         assert not app.exception, (name, app.exception)
         assert not app.info, "the cell belongs to another table"
         table = app.dataframe[0].value
-        assert table.reruns.max() == 1 and app.selectbox(key=f"{name}_figure").value
+        assert table.reruns.max() == 1 and app.selectbox(key=f"{name}_quantity").value
 
 
 def test_a_link_from_a_rerun_chooses_that_run(open_app, cora):

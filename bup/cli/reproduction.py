@@ -54,7 +54,7 @@ def reproduce(
     \b
     q1           accuracy and calibration, all classes known (the paper's Table 1)
     q2           one class never seen (the paper's Table 2)
-    q3           message uncertainty against degree and distance (the paper's Figure 4)
+    q3           message uncertainty against degree and distance (the paper's Figure 3)
     ablation     propagation rule x loss x prediction
     calibration  against calibrated opponents, and against the truth where it is known
     ood          classes never seen, under the paper's and two other published protocols

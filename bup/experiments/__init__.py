@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from bup.experiments.contenders import EVIDENCE, STRONG_GCN, Contender, contender, contenders
 from bup.experiments.measures import (
-    calibration_figures,
+    calibration_numbers,
     distance_to_truth,
-    ood_figures,
-    validation_figures,
+    ood_numbers,
+    validation_numbers,
 )
 from bup.experiments.protocols import Protocol, published_protocols
 from bup.experiments.question import (
     CELL,
-    Figure,
+    Quantity,
     Question,
     Run,
     chosen_contenders,
@@ -30,11 +30,11 @@ __all__ = [
     "STRONG_GCN",
     "TEST_NOTE",
     "Contender",
-    "Figure",
     "Protocol",
+    "Quantity",
     "Question",
     "Run",
-    "calibration_figures",
+    "calibration_numbers",
     "cell_text",
     "chosen_contenders",
     "contender",
@@ -42,11 +42,11 @@ __all__ = [
     "distance_to_truth",
     "load_graphs",
     "markdown",
-    "ood_figures",
+    "ood_numbers",
     "paired_p",
     "published_protocols",
     "rows_of",
     "runs_of",
     "summary",
-    "validation_figures",
+    "validation_numbers",
 ]

@@ -18,7 +18,7 @@ from bup.methods.bup import log_probability
 from bup.results import Result
 
 
-def plain_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+def plain_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """Accuracy and calibration; percentages as such."""
     probs, targets, _ = result.judged(graph)
     found = metrics.summary(probs, targets)
@@ -26,13 +26,13 @@ def plain_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
     return row | {"epochs": len(result.history["loss"]), "seconds": result.seconds}
 
 
-def calibration_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+def calibration_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """Besides: selective prediction, conformal sets, and the distance to a truth that is known."""
     probs, targets, nodes = result.judged(graph)
     right = metrics.hits(probs, targets)
     kept = metrics.risk_coverage(1 - metrics.confidence(probs), right)
     sets = conformal_sets(result.probs, graph, result.split)
-    row = plain_figures(result, graph, protocol) | {
+    row = plain_numbers(result, graph, protocol) | {
         "aurc": 100 * kept.area,
         "accuracy_80": 100 * kept.accuracy_at(0.8),
         "coverage": 100 * sets.coverage(nodes, targets),
@@ -55,7 +55,7 @@ def distance_to_truth(probs: np.ndarray, truth: np.ndarray) -> dict[str, float]:
     }
 
 
-def unseen_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+def unseen_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """The paper's Q2: how sure a model is of known and of unseen classes."""
     ood = result.split.is_ood(graph.labels[result.split.test])
     row: Row = {}
@@ -66,10 +66,10 @@ def unseen_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
         values = values[result.split.test]
         row |= {f"{key}_in": float(values[~ood].mean()), f"{key}_out": float(values[ood].mean())}
     both = row["confidence_in"] > row["confidence_out"] and row["prob_std_in"] > row["prob_std_out"]
-    return row | {"in_above_out": 100.0 * both} | ood_figures(result, graph, protocol)
+    return row | {"in_above_out": 100.0 * both} | ood_numbers(result, graph, protocol)
 
 
-def ood_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+def ood_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """AUROC (percent) of every score for finding the left-out classes."""
     split = result.split
     nodes = split.test[~np.isin(graph.labels[split.test], protocol.unjudged)]
@@ -91,7 +91,7 @@ def own_score(method: str) -> str:
     return scores[0] if scores else "predictive_entropy"
 
 
-def structure_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+def structure_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """The paper's Q3: rank correlation of message uncertainty with degree and distance."""
     row: Row = {}
     for against, values in (
@@ -105,11 +105,11 @@ def structure_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
     return row
 
 
-def ablation_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
-    return plain_figures(result, graph, protocol) | structure_figures(result, graph, protocol)
+def ablation_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
+    return plain_numbers(result, graph, protocol) | structure_numbers(result, graph, protocol)
 
 
-def validation_figures(result: Result, graph: Graph, protocol: Protocol) -> Row:
+def validation_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """What the validation nodes say of a run, with and without a fitted variance scale.
 
     The scale is fitted on one half of them and judged on the other, both ways round. No test node

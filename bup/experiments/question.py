@@ -26,7 +26,7 @@ Measure = Callable[[Result, Graph, Protocol], Row]
 
 
 @dataclass(frozen=True)
-class Figure:
+class Quantity:
     """A column of a table."""
 
     key: str
@@ -45,12 +45,12 @@ class Question:
     sizes: tuple[int, ...]
     contenders: tuple[Contender, ...]
     measure: Measure
-    figures: tuple[Figure, ...]
+    quantities: tuple[Quantity, ...]
     protocols: Callable[[Graph], list[Protocol]] = all_known
     reruns: int = 10
     first_seed: int = 0
     words: tuple[str, ...] = ()  # measured texts that are shown too
-    pooled: bool = False  # one row per contender over all cells, best first by the second figure
+    pooled: bool = False  # one row per contender over all cells, best first by the second quantity
     note: str = ""
 
 
@@ -131,7 +131,7 @@ def rows_of(
         result = runs.load(run.spec, graph, store)
         if result is not None:
             rows.append(run.place | question.measure(result, graph, run.protocol))
-    columns = [*CELL, "seed", *question.words, *(f.key for f in question.figures)]
+    columns = [*CELL, "seed", *question.words, *(f.key for f in question.quantities)]
     return pd.DataFrame(rows, columns=None if rows else columns)
 
 

@@ -9,24 +9,24 @@ from bup.experiments.contenders import (
     sweep_contenders,
 )
 from bup.experiments.measures import (
-    ablation_figures,
-    calibration_figures,
-    ood_figures,
-    plain_figures,
-    structure_figures,
-    unseen_figures,
-    validation_figures,
+    ablation_numbers,
+    calibration_numbers,
+    ood_numbers,
+    plain_numbers,
+    structure_numbers,
+    unseen_numbers,
+    validation_numbers,
 )
 from bup.experiments.protocols import last_class, published_protocols
-from bup.experiments.question import Figure, Question
+from bup.experiments.question import Quantity, Question
 from bup.methods import METHODS
 
 ACCURACY, ACE, ECE = (
-    Figure("accuracy", "accuracy", 1),
-    Figure("ace", "ACE", -1),
-    Figure("ece", "ECE", -1),
+    Quantity("accuracy", "accuracy", 1),
+    Quantity("ace", "ACE", -1),
+    Quantity("ece", "ECE", -1),
 )
-NLL = Figure("nll", "NLL", -1, 3)
+NLL = Quantity("nll", "NLL", -1, 3)
 PAPERS = [m for m in ("bup", "gcn", "vgcn", "bbgdc", "bbde", "ggp") if m in METHODS]
 
 QUESTIONS: dict[str, Question] = {
@@ -38,7 +38,7 @@ QUESTIONS: dict[str, Question] = {
             ("cora", "citeseer", "pubmed"),
             (5, 10, 15, 20),
             contenders(*PAPERS, "gcn+temperature"),
-            plain_figures,
+            plain_numbers,
             (ACCURACY, ACE, ECE, NLL),
             note="Accuracy and errors in percent, 10 bins; ACE is the average calibration error.",
         ),
@@ -48,15 +48,15 @@ QUESTIONS: dict[str, Question] = {
             ("cora", "citeseer"),
             (5, 10, 15, 20),
             contenders("bup", "evidence", "gcn", "gcn+temperature"),
-            unseen_figures,
+            unseen_numbers,
             (
-                Figure("confidence_in", "confidence, known", 0, 3),
-                Figure("confidence_out", "confidence, unseen", 0, 3),
-                Figure("prob_std_in", "std of probabilities, known", 0, 3),
-                Figure("prob_std_out", "std of probabilities, unseen", 0, 3),
-                Figure("in_above_out", "known above unseen in both, % of reruns", 1, 0),
-                Figure("auroc_confidence", "AUROC by confidence", 1, 1),
-                Figure("auroc_message_std", "AUROC by message std", 1, 1),
+                Quantity("confidence_in", "confidence, known", 0, 3),
+                Quantity("confidence_out", "confidence, unseen", 0, 3),
+                Quantity("prob_std_in", "std of probabilities, known", 0, 3),
+                Quantity("prob_std_out", "std of probabilities, unseen", 0, 3),
+                Quantity("in_above_out", "known above unseen in both, % of reruns", 1, 0),
+                Quantity("auroc_confidence", "AUROC by confidence", 1, 1),
+                Quantity("auroc_message_std", "AUROC by message std", 1, 1),
             ),
             last_class,
             note="The paper's standard deviations are too small for its confidences: no six "
@@ -68,9 +68,9 @@ QUESTIONS: dict[str, Question] = {
             ("cora", "citeseer", "pubmed"),
             (20,),
             contenders("bup", "evidence"),
-            structure_figures,
+            structure_numbers,
             tuple(
-                Figure(f"message_{score}_{against}", f"{score} ~ {against}", 0, 3)
+                Quantity(f"message_{score}_{against}", f"{score} ~ {against}", 0, 3)
                 for against in ("degree", "distance")
                 for score in ("std", "entropy")
             ),
@@ -82,8 +82,8 @@ QUESTIONS: dict[str, Question] = {
             ("cora", "citeseer"),
             (20,),
             ablation_contenders(),
-            ablation_figures,
-            (ACCURACY, ACE, ECE, NLL, Figure("message_std_degree", "std ~ degree", 0, 3)),
+            ablation_numbers,
+            (ACCURACY, ACE, ECE, NLL, Quantity("message_std_degree", "std ~ degree", 0, 3)),
             reruns=5,
             note="How variance travels along links / what training maximises / how class "
             "probabilities come out of messages; std ~ degree is Spearman's rank correlation of "
@@ -95,17 +95,17 @@ QUESTIONS: dict[str, Question] = {
             ("cora", "citeseer", "pubmed", "synthetic"),
             (5, 20),
             contenders("bup", "bup+variance", "gcn", "gcn+temperature", "gcn+cagcn", "gcn+gats"),
-            calibration_figures,
+            calibration_numbers,
             (
                 ACCURACY,
                 ECE,
                 NLL,
-                Figure("aurc", "AURC", -1),
-                Figure("accuracy_80", "accuracy on the surest 80 %", 1),
-                Figure("coverage", "sets cover (wanted: 90 %)", 0, 1),
-                Figure("set_size", "classes per set", -1),
-                Figure("truth_distance", "distance to the truth", -1),
-                Figure("truth_kl", "KL from the truth", -1, 3),
+                Quantity("aurc", "AURC", -1),
+                Quantity("accuracy_80", "accuracy on the surest 80 %", 1),
+                Quantity("coverage", "sets cover (wanted: 90 %)", 0, 1),
+                Quantity("set_size", "classes per set", -1),
+                Quantity("truth_distance", "distance to the truth", -1),
+                Quantity("truth_kl", "KL from the truth", -1, 3),
             ),
             note="A calibrated GCN has width 64 and keeps its best epoch; all calibrate on the "
             "validation nodes. Sets: conformal, diffused adaptive scores. Only the synthetic graph "
@@ -118,11 +118,11 @@ QUESTIONS: dict[str, Question] = {
             ("cora", "citeseer", "pubmed"),
             (20,),
             contenders(*METHODS, EVIDENCE.label),
-            ood_figures,
+            ood_numbers,
             (
-                Figure("auroc_confidence", "by confidence", 1, 1),
-                Figure("auroc_own", "by its own score", 1, 1),
-                Figure("auroc_best", "by the best of its scores", 1, 1),
+                Quantity("auroc_confidence", "by confidence", 1, 1),
+                Quantity("auroc_own", "by its own score", 1, 1),
+                Quantity("auroc_best", "by the best of its scores", 1, 1),
             ),
             published_protocols,
             words=("own_score",),
@@ -137,12 +137,12 @@ QUESTIONS: dict[str, Question] = {
             ("cora", "citeseer"),
             (5, 20),
             sweep_contenders(),
-            validation_figures,
+            validation_numbers,
             (
-                Figure("validation_nll", "validation NLL", -1, 4),
-                Figure("validation_nll_scaled", "with a variance scale (cross-fitted)", -1, 4),
-                Figure("validation_accuracy", "accuracy", 1),
-                Figure("validation_ece", "ECE", -1),
+                Quantity("validation_nll", "validation NLL", -1, 4),
+                Quantity("validation_nll_scaled", "with a variance scale (cross-fitted)", -1, 4),
+                Quantity("validation_accuracy", "accuracy", 1),
+                Quantity("validation_ece", "ECE", -1),
             ),
             reruns=5,
             first_seed=100,  # which no other question uses

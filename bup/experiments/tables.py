@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import wilcoxon
 
-from bup.experiments.question import CELL, Figure, Question
+from bup.experiments.question import CELL, Quantity, Question
 from bup.paper import published
 
 REFERENCE = "bup"
@@ -19,36 +19,36 @@ LEVEL = 0.05
 
 
 def summary(question: Question, rows: pd.DataFrame) -> pd.DataFrame:
-    """One line per cell and figure: mean, std, the published figure, and the test against bup."""
+    """One line per cell and quantity: mean, std, the published figure, and the test against bup."""
     lines = []
     by_cell = dict(iter(rows.groupby(CELL, sort=False)))
     for cell, part in by_cell.items():
         paper = published(question.name, *cell)
         reference = by_cell.get((*cell[:3], REFERENCE))
-        for figure in question.figures:
-            values = part.get(figure.key, pd.Series(dtype=float)).dropna()
+        for quantity in question.quantities:
+            values = part.get(quantity.key, pd.Series(dtype=float)).dropna()
             if values.empty:
                 continue
             p = math.nan
             gain = math.nan
-            if reference is not None and cell[3] != REFERENCE and figure.key in reference:
-                pairs = (r.set_index("seed")[figure.key] for r in (part, reference))
+            if reference is not None and cell[3] != REFERENCE and quantity.key in reference:
+                pairs = (r.set_index("seed")[quantity.key] for r in (part, reference))
                 difference = next(pairs) - next(pairs)
-                p, gain = paired_p(difference), float(difference.mean() * figure.better)
+                p, gain = paired_p(difference), float(difference.mean() * quantity.better)
             lines.append(
                 dict(zip(CELL, cell, strict=True))
                 | {
-                    "figure": figure.key,
+                    "quantity": quantity.key,
                     "reruns": len(values),
                     "mean": values.mean(),
                     "std": values.std(ddof=1) if len(values) > 1 else math.nan,
-                    "paper": paper.get(figure.key, math.nan),
-                    "difference": values.mean() - paper.get(figure.key, math.nan),
+                    "paper": paper.get(quantity.key, math.nan),
+                    "difference": values.mean() - paper.get(quantity.key, math.nan),
                     "p": p,
                     "verdict": np.sign(gain) if p < LEVEL else 0.0,
                 }
             )
-    measured = ["figure", "reruns", "mean", "std", "paper", "difference", "p", "verdict"]
+    measured = ["quantity", "reruns", "mean", "std", "paper", "difference", "p", "verdict"]
     return pd.DataFrame(lines, columns=[*CELL, *measured])
 
 
@@ -93,31 +93,31 @@ def markdown(question: Question, rows: pd.DataFrame) -> str:
     if lines.p.notna().any():
         notes.append(TEST_NOTE)
     places = CELL if rows.protocol.any() else [c for c in CELL if c != "protocol"]
-    table = _line([c.replace("_", " ") for c in (*places, *question.words)], question.figures)
+    table = _line([c.replace("_", " ") for c in (*places, *question.words)], question.quantities)
     for cell, part in lines.groupby(CELL, sort=False):
         where = dict(zip(CELL, cell, strict=True))
         of_cell = (rows[list(where)] == pd.Series(where)).all(axis=1)
         words = [str(rows.loc[of_cell, word].iloc[0]).replace("_", " ") for word in question.words]
-        found = {line.figure: line for line in part.itertuples()}
+        found = {line.quantity: line for line in part.itertuples()}
         texts = [
-            cell_text(found[f.key], f.digits) if f.key in found else "" for f in question.figures
+            cell_text(found[f.key], f.digits) if f.key in found else "" for f in question.quantities
         ]
         table += "| " + " | ".join([*(str(where[c]) for c in places), *words, *texts]) + " |\n"
     return head + table + _paragraph(" ".join(filter(None, notes)))
 
 
 def _pooled_table(question: Question, rows: pd.DataFrame) -> str:
-    keys = [f.key for f in question.figures]
+    keys = [f.key for f in question.quantities]
     means = rows.groupby("method")[keys].mean().sort_values(keys[1])
-    table = _line(["settings"], question.figures)
+    table = _line(["settings"], question.quantities)
     for label, row in means.iterrows():
-        texts = [f"{row[f.key]:.{f.digits}f}" for f in question.figures]
+        texts = [f"{row[f.key]:.{f.digits}f}" for f in question.quantities]
         table += "| " + " | ".join([str(label), *texts]) + " |\n"
     return table
 
 
-def _line(places: Sequence[str], figures: Sequence[Figure]) -> str:
-    names = [*places, *(f.title for f in figures)]
+def _line(places: Sequence[str], quantities: Sequence[Quantity]) -> str:
+    names = [*places, *(f.title for f in quantities)]
     return "| " + " | ".join(names) + " |\n" + "|" + "---|" * len(names) + "\n"
 
 

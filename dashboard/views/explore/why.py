@@ -39,10 +39,15 @@ def why(view: View) -> None:
             "linked paper": paper,
             "degree": int(view.graph.degree[n]),
             "change of variance": float(change),
-            "share of the variance before": float(change / step.before.mean()),
+            "share of the variance before": _share(change, step.before.mean()),
         }
         for number, step in enumerate(seen.steps, 1)
         for n, paper, change in zip(step.neighbours, who, step.change.mean(axis=1), strict=True)
     ]
     if rows:
         exports.numbers(pd.DataFrame(rows), f"{view.spec.key}-{view.node}-shares", "why")
+
+
+def _share(change: float, before: float) -> float:
+    """Nothing, of a variance that is no more."""
+    return float(change / before) if before > 0 else 0.0

@@ -55,7 +55,7 @@ def stored_rows(question: Question, planned: list[Run], graph: Graph) -> pd.Data
         if row is not None:
             rows.append(run.place | row)
     bar.empty()
-    columns = [*experiments.CELL, "seed", *question.words, *(f.key for f in question.figures)]
+    columns = [*experiments.CELL, "seed", *question.words, *(f.key for f in question.quantities)]
     return pd.DataFrame(rows, columns=None if rows else columns)
 
 

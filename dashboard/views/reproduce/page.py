@@ -9,13 +9,13 @@ from bup.experiments import QUESTIONS
 from dashboard import graphs, state
 from dashboard.markdown import plain
 from dashboard.views.reproduce.cells import Cell, stored_rows
-from dashboard.views.reproduce.tables import choose_figure, show_cell, show_picture, show_table
+from dashboard.views.reproduce.tables import choose_quantity, show_cell, show_picture, show_table
 from dashboard.views.reproduce.training import start_cell
 
 SHOWN = {
     "q1": "Table 1: accuracy and calibration",
     "q2": "Table 2: a class never seen",
-    "q3": "Figure 4: uncertainty and structure",
+    "q3": "Figure 3: uncertainty and structure",
     "calibration": "Beyond the paper: against calibrated opponents",
     "ood": "Beyond the paper: unseen classes, three protocols",
     "ablation": "Beyond the paper: what each part buys",
@@ -47,9 +47,9 @@ def page() -> None:
     cells = list(dict.fromkeys(map(Cell.of, planned)))
     lines = experiments.summary(question, rows)
     with right:
-        figure = choose_figure(question, lines)
+        quantity = choose_quantity(question, lines)
     st.markdown(f"**{plain(question.title)}**")
-    show_picture(question, graph, lines, cells, figure)
+    show_picture(question, graph, lines, cells, quantity)
     show_table(question, graph, rows, lines, cells)
     if (cell := st.session_state.get("reproduce_cell")) in cells:
         show_cell(question, graph, rows, planned, Cell(*cell))

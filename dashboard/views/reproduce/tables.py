@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bup import experiments
-from bup.experiments import Figure, Question, Run
+from bup.experiments import Quantity, Question, Run
 from bup.graph import Graph
 from bup.paper import published
 from dashboard import state
@@ -22,42 +22,42 @@ from dashboard.views.reproduce.cells import Cell
 FIRST_DRAWN = ("ece", "auroc_own")  # what a table is most looked at for
 
 
-def choose_figure(question: Question, lines: pd.DataFrame) -> Figure:
+def choose_quantity(question: Question, lines: pd.DataFrame) -> Quantity:
     """Which of a table's columns is drawn; those that nothing was measured of are not offered."""
-    measured = set(lines.figure) or {f.key for f in question.figures}
-    figures = {f.key: f for f in question.figures if f.key in measured}
-    usual = next((i for i, key in enumerate(figures) if key in FIRST_DRAWN), 0)
+    measured = set(lines.quantity) or {f.key for f in question.quantities}
+    quantities = {f.key: f for f in question.quantities if f.key in measured}
+    usual = next((i for i, key in enumerate(quantities) if key in FIRST_DRAWN), 0)
     # A table's own widget: another table has other columns.
     key = st.selectbox(
-        "Figure",
-        list(figures),
+        "Quantity",
+        list(quantities),
         usual,
-        format_func=lambda key: figures[key].title,
-        key=f"{question.name}_figure",
+        format_func=lambda key: quantities[key].title,
+        key=f"{question.name}_quantity",
     )
-    return figures[key]
+    return quantities[key]
 
 
 def show_picture(
-    question: Question, graph: Graph, lines: pd.DataFrame, cells: list[Cell], figure: Figure
+    question: Question, graph: Graph, lines: pd.DataFrame, cells: list[Cell], quantity: Quantity
 ) -> None:
-    """One figure of every cell, as points that can be compared at a glance."""
+    """One quantity of every cell, as points that can be compared at a glance."""
     dots = []
     for place, cell in enumerate(cells):
-        paper = _published(question, graph, cell).get(figure.key, math.nan)
-        found = cell.rows(lines[lines.figure == figure.key])
+        paper = _published(question, graph, cell).get(quantity.key, math.nan)
+        found = cell.rows(lines[lines.quantity == quantity.key])
         mean, std = (found["mean"].item(), found["std"].item()) if len(found) else (math.nan,) * 2
         dots.append(Dot(place, cell.group, cell.method, mean, std, paper))
     if all(math.isnan(dot.mean) and math.isnan(dot.published) for dot in dots):
         return
-    better = {1: " (higher is better)", -1: " (lower is better)", 0: ""}[figure.better]
+    better = {1: " (higher is better)", -1: " (lower is better)", 0: ""}[quantity.better]
 
     def picked(place: int) -> None:
         st.session_state.reproduce_cell = cells[place]
 
     chart.library()
     charts.clickable(
-        beside_published(dots, figure.title + better, state.theme()),
+        beside_published(dots, quantity.title + better, state.theme()),
         "reproduce_picture",
         "Filled: the mean here, with a bar of one standard deviation to either side. Hollow: what "
         "was published, for other random splits and perhaps other settings.",
@@ -76,7 +76,7 @@ def show_table(
     for cell in cells:
         paper = _published(question, graph, cell)
         own = cell.rows(rows)
-        found = {line.figure: line for line in cell.rows(lines).itertuples()}
+        found = {line.quantity: line for line in cell.rows(lines).itertuples()}
         row: dict[str, Any] = {"per class": cell.per_class}
         if cell.protocol:
             row["never shown"] = cell.protocol
@@ -84,12 +84,16 @@ def show_table(
         for word in question.words:
             text = str(own[word].iloc[0]) if len(own) else "–"
             row[word.replace("_", " ")] = text.replace("_", " ")
-        for figure in question.figures:
-            if figure.key in found:
-                text = experiments.cell_text(found[figure.key], figure.digits)
+        for quantity in question.quantities:
+            if quantity.key in found:
+                text = experiments.cell_text(found[quantity.key], quantity.digits)
             else:
-                text = f"– ({paper[figure.key]:.{figure.digits}f})" if figure.key in paper else "–"
-            row[figure.title] = text
+                text = (
+                    f"– ({paper[quantity.key]:.{quantity.digits}f})"
+                    if quantity.key in paper
+                    else "–"
+                )
+            row[quantity.title] = text
         shown.append(row)
 
     def picked() -> None:
@@ -130,8 +134,8 @@ def show_cell(
         st.info("No rerun of this cell is stored yet: start some below.")
         return
     specs = {run.spec.seed: run.spec for run in planned if Cell.of(run) == cell}
-    figures = [figure for figure in question.figures if figure.key in part]
-    shown = part[["seed", *(f.key for f in figures)]].assign(
+    quantities = [quantity for quantity in question.quantities if quantity.key in part]
+    shown = part[["seed", *(f.key for f in quantities)]].assign(
         model=["./?" + state.link(specs[seed], graph) for seed in part.seed]
     )
     column = st.column_config
@@ -141,7 +145,7 @@ def show_cell(
         width="stretch",
         key="reproduce_reruns",
         column_config={
-            **{f.key: column.NumberColumn(f.title, format=f"%.{f.digits}f") for f in figures},
+            **{f.key: column.NumberColumn(f.title, format=f"%.{f.digits}f") for f in quantities},
             "model": column.LinkColumn("the model itself", display_text="Explore"),
         },
     )

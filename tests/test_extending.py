@@ -1,0 +1,133 @@
+"""One file and one line: what docs/extending.md promises, tried with toys."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+from click.testing import CliRunner
+from streamlit.testing.v1 import AppTest
+from toys import centroids, halving
+
+import bup
+from bup import runs
+from bup.cli import app as command
+from bup.methods import METHODS
+from bup.propagation import RULES
+from bup.propagation.correlations import CORRELATIONS, Correlation, degrees
+from bup.scores import SCORES, Score
+from dashboard.pages import PAGES
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def cache(stocked_cache, monkeypatch):
+    monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
+    monkeypatch.chdir(ROOT)
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def rule(monkeypatch):
+    monkeypatch.setitem(RULES, halving.RULE.name, halving.RULE)
+    return halving.RULE
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    return " ".join(str(element.value) for element in (*app.markdown, *app.latex, *app.info))
+
+
+def test_a_rule_trains_by_command_and_explains_itself(cache, rule, cora):
+    run = ["fit", "--set", "propagation=halving", "--set", "epochs=30", "--json"]
+    done = CliRunner().invoke(command, run)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["test"]["accuracy"] > 0.7
+    spec = bup.Spec(settings=(("propagation", "halving"), ("epochs", 30)))
+    result = runs.load(spec, cora)
+    assert result is not None
+    busy = int(cora.degree.argmax())
+    assert result.scores()["message_std"][busy] < 0.01
+
+    chosen = {"bup.propagation": "halving", "bup.epochs": "30", "node": "35"}
+    why = opened(tab="Why this uncertainty?", **chosen)
+    assert "Every link halves it:" in texts(why) and "v'=v/2^{168}" in texts(why)
+    what_if = opened(tab="What if?", **(chosen | {"node": "1033"}))
+    before = {m.label: m.value for m in what_if.metric}["Message std"]
+    near = [int(n) for n in cora.neighbours(cora.find("1033"))]
+    what_if.multiselect[-1].set_value(near[:1]).run()
+    assert not what_if.exception, what_if.exception
+    after = {m.label: m.value for m in what_if.metric}["Message std"]
+    assert float(after) > 1.2 * float(before)  # a link less
+
+
+def test_a_rule_can_be_played_with_in_the_lesson(cache, rule, go_to):
+    app = go_to(opened(), "learn-3-travel")
+    assert not app.exception, app.exception
+    variances = {m.label: m.value for m in app.metric}
+    assert variances["Halving"] == "0.500"  # A has one neighbour
+
+
+def test_a_correlation_is_trained_with(monkeypatch, cora):
+    def between(graph, i, j, lam):
+        return 0.5 * degrees.between(graph, i, j, lam)
+
+    toy = Correlation("timid", "Half of the paper's.", r"\frac12", between)
+    monkeypatch.setitem(CORRELATIONS, "timid", toy)
+    result = bup.fit(cora, correlation="timid", epochs=5)
+    lens = bup.inspection.Lens(cora, result)
+    usual = RULES["paper"].on(cora, RULES["paper"].settings_from(), ())
+    assert np.allclose(1 - lens.propagation.factor, (1 - usual.factor) / 4)
+    assert r"\frac12" in lens.inspect(35).formula.latex
+
+
+def test_a_score_is_offered_and_measured(cache, monkeypatch, cora):
+    gap = Score(
+        "gap",
+        "Lead of the first class",
+        "neither",
+        "How far the first class is ahead of the second.",
+        certain=True,
+        of_probs=lambda probs: -np.diff(np.sort(probs, axis=1)[:, -2:], axis=1)[:, 0],
+    )
+    monkeypatch.setitem(SCORES, "gap", gap)
+    result = runs.load(bup.Spec(left_out=(6,)), cora)
+    assert "gap" in bup.evaluate(result, cora)["ood"]["scores"]
+    assert "Lead of the first class" in opened().selectbox(key="colour").options
+
+
+@pytest.mark.parametrize("calibrate", ["none", "temperature"])
+def test_a_method_with_variances_works_on_every_page(cache, monkeypatch, cora, go_to, calibrate):
+    monkeypatch.setitem(METHODS, "centroids", centroids.METHOD)
+    for left_out in ((), (6,)):
+        result = bup.fit(cora, "centroids", left_out=left_out, calibrate=calibrate)
+        assert bup.evaluate(result, cora)["test"]["accuracy"] > 0.5
+        runs.save(result, cora)
+    query = {"method": centroids.METHOD.short, "centroids.calibrate": calibrate}
+    for page in (page.address for page in PAGES if page.needs_run):
+        for left_out in ({}, {"left_out": "Rule Learning"}):
+            app = go_to(opened(**query, **left_out), page)
+            assert not app.exception, (page, app.exception)
+    why = opened(tab="Why this uncertainty?", **query)
+    assert "does not pass variances along links" in texts(why) and "BUP" in texts(why)
+    facts = {m.label: m.value for m in why.metric}
+    assert float(facts["Message std"]) > 0
+
+
+@pytest.mark.parametrize("tab", ["Why this uncertainty?", "What if?", "Neighbourhood"])
+def test_a_calibrated_run_keeps_its_explanations(cache, cora, tab):
+    runs.save(bup.fit(cora, calibrate="temperature", epochs=20), cora)
+    app = opened(tab=tab, **{"bup.calibrate": "temperature", "bup.epochs": "20", "node": "35"})
+    assert not app.info
+    said = " ".join(c.value for c in app.caption)
+    assert "calibrated by Temperature scaling" in said and "message before calibration" in said
