@@ -10,7 +10,7 @@ from bup.likelihood.rows import split_by_label
 
 
 def log_likelihood(mean: Tensor, var: Tensor, labels: Tensor, points: int, seed: int) -> Tensor:
-    """Eq. (9) of the paper, which skips what the gaps share; ``points`` and ``seed`` are not used.
+    """log L of Eq. (9) of the paper, which skips what the gaps share; no points, no seed.
 
     log L ~ sum_{k != c} log 1/2 [1 + erf((mean_c - mean_k) / sqrt(2 (var_k + var_c)))]
           = sum_{k != c} log Phi((mean_c - mean_k) / sqrt(var_k + var_c))

@@ -23,7 +23,7 @@ _GENTLE = 2.0  # times the label's std: a class at least half as wide needs no f
 
 
 def log_likelihood(mean: Tensor, var: Tensor, labels: Tensor, points: int, seed: int) -> Tensor:
-    """Eq. (8) of the paper: L = p(y = c) = P(gap < 0), an integral over the negative orthant.
+    """log L of Eq. (8) of the paper: L = p(y = c), an integral over the negative orthant.
 
         L = integral_{-inf}^0 N(gap; gap_mean, gap_cov) d gap,  gap_k = theta_k - theta_c, k != c
           = integral of phi(t) prod_{k != c} Phi((mean_c + std_c t - mean_k) / std_k) dt

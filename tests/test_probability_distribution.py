@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from bup.likelihood import class_probabilities, probability_density, probability_distribution
+
+
+def messages(seed: int, nodes: int, classes: int) -> tuple[Tensor, Tensor]:
+    """Means and variances of ordinary size, in float64."""
+    random = np.random.RandomState(seed)
+    mean = torch.from_numpy(random.randn(nodes, classes))
+    var = torch.from_numpy(random.uniform(0.1, 2, (nodes, classes)))
+    return mean, var
+
+
+def test_the_mean_of_the_distribution_is_the_class_probability() -> None:
+    mean, var = messages(17, 20, 5)
+    std = var.sqrt()
+    t = torch.linspace(-8, 8, 4001, dtype=torch.float64)
+    x = mean[..., None] + std[..., None] * t  # [n, c, t]
+    z = (x[:, :, None] - mean[:, None, :, None]) / std[:, None, :, None]
+    cdf = torch.special.ndtr(z)
+    cdf[:, range(5), range(5)] = 1
+    expected = torch.trapezoid(cdf.prod(2) * (-t * t / 2).exp() / math.sqrt(2 * math.pi), t)
+    found = probability_distribution(mean, var)
+    assert torch.allclose(found.mean, expected, atol=1e-6)
+    assert torch.equal(found.mean, class_probabilities(mean, var))
+
+
+@pytest.mark.parametrize("rule", ["exact", "sampled"])
+def test_intervals_hold_their_share_of_the_draws(rule: str) -> None:
+    mean, var = messages(18, 6, 4)
+    std, noise = var.sqrt(), torch.from_numpy(np.random.RandomState(2).randn(40_000, 6, 4))
+    draws = mean + std * noise
+    if rule == "sampled":
+        probs = draws.softmax(-1)
+    else:
+        z = (draws[..., None] - mean[:, None]) / std[:, None]  # [draws, n, c, k]
+        log_cdf = torch.special.log_ndtr(z)
+        log_cdf[:, :, range(4), range(4)] = 0
+        probs = log_cdf.sum(-1).exp()
+    found = probability_distribution(mean, var, 0.8, rule)
+    inside = ((found.low <= probs) & (probs <= found.high)).double().mean(0)
+    assert (inside - 0.8).abs().max() < 4 / math.sqrt(40_000)
+    assert (found.mean - probs.mean(0)).abs().max() < 4 / math.sqrt(40_000)
+    assert torch.equal(found.mean, class_probabilities(mean, var, rule))
+
+
+@pytest.mark.parametrize("rule", ["exact", "sampled"])
+def test_higher_levels_nest_lower_ones(rule: str) -> None:
+    mean, var = messages(19, 30, 4)
+    narrow, middle, wide = (
+        probability_distribution(mean, var, level, rule) for level in (1e-9, 0.5, 0.95)
+    )
+    assert torch.allclose(narrow.low, narrow.high, atol=1e-6)  # both are the median
+    for inner, outer in ((narrow, middle), (middle, wide)):
+        assert (outer.low <= inner.low).all() and (inner.high <= outer.high).all()
+    assert ((wide.low >= 0) & (wide.high <= 1)).all()
+
+
+@pytest.mark.parametrize("rule", ["exact", "sampled"])
+def test_a_more_uncertain_message_is_a_wider_interval(rule: str) -> None:
+    mean = torch.zeros(3, 2, dtype=torch.float64)
+    var = torch.tensor([[0.1, 1.0], [0.5, 1.0], [2.0, 1.0]], dtype=torch.float64)
+    found = probability_distribution(mean, var, rule=rule)
+    width = (found.high - found.low)[:, 0]
+    assert width[0] < width[1] < width[2]
+    assert found.mean[:, 0].tolist() == pytest.approx([0.5] * 3, abs=1e-3)
+
+
+@pytest.mark.parametrize("label", range(3))
+def test_the_density_belongs_to_the_distribution(label: int) -> None:
+    mean, var = messages(20, 1, 3)
+    log_odds = torch.linspace(-60, 36, 20_001, dtype=torch.float64)
+    grid = log_odds.sigmoid()
+    density = probability_density(mean[0], var[0], label, grid)
+    per_log_odds = density * grid * (-log_odds).sigmoid()
+    assert torch.trapezoid(per_log_odds, log_odds).item() == pytest.approx(1, abs=1e-6)
+    average = torch.trapezoid(per_log_odds * grid, log_odds).item()
+    assert average == pytest.approx(class_probabilities(mean, var)[0, label].item(), abs=1e-6)
+    share = torch.cumulative_trapezoid(per_log_odds, log_odds)
+    found = probability_distribution(mean, var, 0.9)
+    for end, tail in ((found.low, 0.05), (found.high, 0.95)):
+        p = end[0, label].clamp(grid[0], grid[-1])
+        below = share[torch.searchsorted(grid, p) - 1]
+        assert below.item() == pytest.approx(tail, abs=2e-3)
+
+
+def test_the_density_is_the_histogram_of_draws() -> None:
+    mean, var = torch.tensor([0.0, 0.3, 0.5, -0.2]), torch.tensor([0.1, 0.2, 0.3, 0.05])
+    noise = torch.from_numpy(np.random.RandomState(3).randn(200_000))
+    draws = mean[2] + var[2].sqrt() * noise
+    z = (draws[:, None] - mean) / var.sqrt()
+    z[:, 2] = math.inf
+    counts, _ = np.histogram(torch.special.ndtr(z).prod(-1), np.linspace(0.05, 0.95, 10))
+    fine = torch.linspace(0.05, 0.95, 9 * 200 + 1, dtype=torch.float64)
+    below = torch.cumulative_trapezoid(probability_density(mean, var, 2, fine), fine)[199::200]
+    mass = below.diff(prepend=torch.zeros(1)).numpy()
+    assert mass.sum() > 0.5
+    assert (np.abs(mass - counts / 200_000) < 4 * np.sqrt(mass / 200_000)).all()
