@@ -65,7 +65,7 @@ def test_a_rule_trains_by_command_and_explains_itself(cache, rule, cora):
     what_if = opened(tab="What if?", **(chosen | {"node": "1033"}))
     before = {m.label: m.value for m in what_if.metric}["Message std"]
     near = [int(n) for n in cora.neighbours(cora.find("1033"))]
-    what_if.multiselect[-1].set_value(near[:1]).run()
+    what_if.multiselect(key=f"remove_{cora.find('1033')}").set_value(near[:1]).run()
     assert not what_if.exception, what_if.exception
     after = {m.label: m.value for m in what_if.metric}["Message std"]
     assert float(after) > 1.2 * float(before)  # a link less

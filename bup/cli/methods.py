@@ -38,7 +38,12 @@ def methods(name: str | None, as_json: bool) -> None:
                 if getattr(method.explains, word)
             ],
             "settings": [
-                {"name": f.name, "default": f.default, **f.metadata}
+                {
+                    "name": f.name,
+                    "default": f.default,
+                    **f.metadata,
+                    "choices": list(f.metadata["choices"]),
+                }
                 for f in dataclasses.fields(method.settings)
             ],
         }

@@ -32,4 +32,4 @@ class Score:
 
     def uncertainty(self, values: np.ndarray) -> np.ndarray:
         """The same turned so that higher means less certain."""
-        return -values if self.certain else values
+        return 1 - values if self.certain else values
