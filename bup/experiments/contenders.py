@@ -6,6 +6,8 @@ import itertools
 from dataclasses import dataclass
 
 from bup.methods import JOIN
+from bup.methods.bup import LAYERS, OwnSettings
+from bup.propagation import RULES
 from bup.spec import Value
 
 
@@ -48,6 +50,33 @@ def ablation_contenders() -> tuple[Contender, ...]:
             ("erf", "exact", "sampled"),
             ("erf", "exact", "sampled"),
         )
+    )
+
+
+def rule_contenders() -> tuple[Contender, ...]:
+    """The paper's rule, what it leaves open, and the other rules."""
+    return (
+        Contender("bup", "bup"),
+        Contender("bup, correlation words", "bup", (("correlation", "words"),)),
+        Contender("bup, neighbours linked", "bup", (("neighbours", "linked"),)),
+        Contender("bup, layers paper", "bup", (("layers", "paper"),)),
+        *(
+            Contender(name, "bup", (("propagation", name),))
+            for name in RULES
+            if name != OwnSettings.propagation
+        ),
+    )
+
+
+def layer_contenders() -> tuple[Contender, ...]:
+    """Both ways from layer to layer, at two strengths of weight decay."""
+    return tuple(
+        Contender(
+            f"layers {layers}, weight decay {decay}",
+            "bup",
+            (("layers", layers), ("weight_decay", decay)),
+        )
+        for layers, decay in itertools.product(LAYERS, (5e-4, 0.01))
     )
 
 

@@ -15,7 +15,7 @@ from bup.experiments.question import Row
 from bup.graph import Graph
 from bup.methods import find
 from bup.methods.bup import log_probability
-from bup.results import Result
+from bup.results import Result, evaluate
 
 
 def plain_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
@@ -102,6 +102,17 @@ def structure_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
             known = result.var is not None
             value = metrics.spearman(values, result.scores()[score], 1).value if known else np.nan
             row[f"{score}_{against}"] = value
+    return row
+
+
+def rule_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
+    """What message uncertainty is worth: for finding mistakes, or unseen classes if there are."""
+    row = ablation_numbers(result, graph, protocol)
+    report = evaluate(result, graph)
+    errors = report["errors"].get("message_std", {}) if not protocol.left_out else {}
+    unseen = report["ood"]["scores"]["message_std"] if protocol.left_out else {}
+    for key, found in (("errors", errors), ("unseen", unseen)):
+        row[f"auroc_{key}"] = 100 * found.get("auroc", np.nan)
     return row
 
 

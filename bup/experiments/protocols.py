@@ -26,6 +26,10 @@ def last_class(graph: Graph) -> list[Protocol]:
     return [Protocol("last class", (graph.num_classes - 1,))]
 
 
+def with_and_without_last_class(graph: Graph) -> list[Protocol]:
+    return all_known(graph) + last_class(graph)
+
+
 def published_protocols(graph: Graph) -> list[Protocol]:
     """The paper's one class, and those under which others published their figures.
 

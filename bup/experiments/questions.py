@@ -6,6 +6,8 @@ from bup.experiments.contenders import (
     EVIDENCE,
     ablation_contenders,
     contenders,
+    layer_contenders,
+    rule_contenders,
     sweep_contenders,
 )
 from bup.experiments.measures import (
@@ -13,11 +15,16 @@ from bup.experiments.measures import (
     calibration_numbers,
     ood_numbers,
     plain_numbers,
+    rule_numbers,
     structure_numbers,
     unseen_numbers,
     validation_numbers,
 )
-from bup.experiments.protocols import last_class, published_protocols
+from bup.experiments.protocols import (
+    last_class,
+    published_protocols,
+    with_and_without_last_class,
+)
 from bup.experiments.question import Quantity, Question
 from bup.methods import METHODS
 
@@ -27,6 +34,12 @@ ACCURACY, ACE, ECE = (
     Quantity("ece", "ECE", -1),
 )
 NLL = Quantity("nll", "NLL", -1, 3)
+VALIDATION = (
+    Quantity("validation_nll", "validation NLL", -1, 4),
+    Quantity("validation_nll_scaled", "with a variance scale (cross-fitted)", -1, 4),
+    Quantity("validation_accuracy", "accuracy", 1),
+    Quantity("validation_ece", "ECE", -1),
+)
 PAPERS = [m for m in ("bup", "gcn", "vgcn", "bbgdc", "bbde", "ggp") if m in METHODS]
 
 QUESTIONS: dict[str, Question] = {
@@ -132,18 +145,46 @@ QUESTIONS: dict[str, Question] = {
             "Figures in brackets are published ones on Cora's fixed split.",
         ),
         Question(
+            "rules",
+            "How variance travels: the paper's rule, what it leaves open, and other rules",
+            ("cora", "citeseer", "pubmed"),
+            (20,),
+            rule_contenders(),
+            rule_numbers,
+            (
+                ACCURACY,
+                ECE,
+                NLL,
+                Quantity("message_std_degree", "std ~ degree", 0, 2),
+                Quantity("message_std_distance", "std ~ distance", 0, 2),
+                Quantity("auroc_errors", "finds mistakes (AUROC)", 1, 1),
+                Quantity("auroc_unseen", "finds the unseen class (AUROC)", 1, 1),
+            ),
+            with_and_without_last_class,
+            note="std is the message's standard deviation, ~ Spearman's rank correlation with "
+            "degree and with the mean distance to training nodes; AUROC in percent, of that "
+            "standard deviation alone.",
+        ),
+        Question(
+            "layers",
+            "How variances pass from layer to layer, decided on validation nodes only",
+            ("cora", "citeseer", "pubmed"),
+            (5, 20),
+            layer_contenders(),
+            validation_numbers,
+            VALIDATION,
+            reruns=10,
+            first_seed=200,  # which no other question uses
+            pooled=True,
+        ),
+        Question(
             "sweep",
             "The settings among which the defaults were chosen, on validation nodes only",
             ("cora", "citeseer"),
             (5, 20),
             sweep_contenders(),
             validation_numbers,
-            (
-                Quantity("validation_nll", "validation NLL", -1, 4),
-                Quantity("validation_nll_scaled", "with a variance scale (cross-fitted)", -1, 4),
-                Quantity("validation_accuracy", "accuracy", 1),
-                Quantity("validation_ece", "ECE", -1),
-            ),
+            VALIDATION,
             reruns=5,
             first_seed=100,  # which no other question uses
             pooled=True,
