@@ -16,8 +16,8 @@ from sklearn.frozen import FrozenEstimator
 import bup
 from bench.timing import interleaved, report
 from bench.training import EPOCHS, pyg_epochs
-from bup import calibration
-from bup.calibration import Held
+from bup import calibrators
+from bup.calibrators import Held, temperature
 from bup.conformal import conformal_sets
 from bup.graph import Graph
 from bup.methods import METHODS
@@ -89,6 +89,7 @@ def _afterwards(graph: Graph) -> None:
     held = Held.of(graph, split)
     x, y = outputs[split.validation].astype(np.float64), held.labels.numpy()
     everyone = outputs.astype(np.float64)
+    said = calibrators.Outputs(torch.from_numpy(outputs))
     trained = Outputs().fit(x, y)
 
     def scikit_learn() -> np.ndarray:
@@ -102,7 +103,7 @@ def _afterwards(graph: Graph) -> None:
     contenders: dict[str, dict[str, Callable[[], object]]] = {
         "temperature": {
             "scikit-learn": scikit_learn,
-            "ours": lambda: calibration.temperature(graph, torch.from_numpy(outputs), split, 0),
+            "ours": lambda: temperature.fit(said, held, graph, split, 0),
         },
         "conformal sets (APS)": {
             "MAPIE": mapie,

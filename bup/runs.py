@@ -81,7 +81,7 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
     method, settings = methods.find(specs[0].method), methods.settings_of(specs[0])
     method.check(graph)
     fitted = [
-        methods.calibrated(f, settings.calibrate, graph, split, seed)
+        methods.calibrated(f, method, settings, graph, split, seed)
         for f, split, seed in zip(
             method.fit(graph, splits, seeds, settings, on_epoch), splits, seeds, strict=True
         )

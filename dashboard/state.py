@@ -16,8 +16,8 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from bup import datasets
-from bup.calibration import CALIBRATORS, Calibrator
+from bup import calibrators, datasets
+from bup.calibrators import Calibrator
 from bup.graph import Graph
 from bup.methods import METHODS, changed_settings, complete
 from bup.methods.base import Explains
@@ -55,7 +55,9 @@ class View:
     @property
     def recalibrated(self) -> Calibrator | None:
         """What adjusted the probabilities after they had come out of the messages."""
-        return CALIBRATORS.get(str(dict(self.spec.settings)["calibrate"]))
+        chosen = calibrators.in_order(str(dict(self.spec.settings)["calibrate"]))
+        after = [c for c in chosen if not (c.of_messages and self.explains.variance)]
+        return after[-1] if after else None
 
     @property
     def answers(self) -> list[str]:

@@ -1,6 +1,8 @@
 """Calibration after training, whatever the method."""
 
 import dataclasses
+import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,8 +12,10 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 
 import bup
-from bup import calibration, metrics
-from bup.calibration import CALIBRATORS, Held
+from bup import calibrators, likelihood, metrics
+from bup.calibrators import CALIBRATORS, Held, spread, temperature
+from bup.calibrators.base import label_nll
+from bup.inspection import inspect
 from bup.methods import complete
 
 
@@ -27,7 +31,10 @@ def validation_nll(result, graph) -> float:
     )
 
 
-@pytest.mark.parametrize("name", CALIBRATORS)
+ANY = [c.name for c in CALIBRATORS.values() if not c.needs_variance]
+
+
+@pytest.mark.parametrize("name", [c for c in ANY if c != "bias"])
 def test_a_calibrator_keeps_the_answers_and_improves_the_likelihood(name, cora, plain):
     result = bup.fit(cora, f"gcn+{name}", per_class=10)
     assert np.array_equal(result.predicted, plain.predicted)
@@ -37,15 +44,17 @@ def test_a_calibrator_keeps_the_answers_and_improves_the_likelihood(name, cora, 
     assert test[0] < test[1]
 
 
-@pytest.mark.parametrize("name", CALIBRATORS)
+@pytest.mark.parametrize("name", ANY)
 def test_a_calibrator_never_looks_at_test_labels(name, cora, plain):
     split = plain.split
     changed = cora.labels.copy()
     others = np.setdiff1d(np.arange(cora.num_nodes), [*split.train, *split.validation])
     changed[others] = (changed[others] + 1) % cora.num_classes
-    logits = torch.from_numpy(plain.mean)
+    outputs = calibrators.Outputs(torch.from_numpy(plain.mean))
     graphs = cora, dataclasses.replace(cora, labels=changed)
-    first, second = (CALIBRATORS[name].fit(g, logits, split, 0)[0] for g in graphs)
+    first, second = (
+        CALIBRATORS[name].fit(outputs, Held.of(g, split), g, split, 0).probs for g in graphs
+    )
     assert torch.equal(first, second)
 
 
@@ -70,10 +79,11 @@ def test_temperature_agrees_with_scikit_learn(cora, plain):
         FrozenEstimator(Outputs().fit(logits, labels)), method="temperature"
     )
     peer.fit(logits, labels)
-    ours, figures = calibration.temperature(cora, torch.from_numpy(plain.mean), plain.split, 0)
-    assert 0 < figures["temperature"] < 1  # the GCN is not confident enough
+    said = calibrators.Outputs(torch.from_numpy(plain.mean))
+    ours, constants, _ = temperature.fit(said, held, cora, plain.split, 0)
+    assert 0 < constants["temperature"] < 1  # the GCN is not confident enough
     theirs = peer.predict_proba(plain.mean.astype(np.float64))
-    assert np.abs(ours.softmax(-1).numpy() - theirs).max() < 1e-3
+    assert np.abs(ours.numpy() - theirs).max() < 1e-3
 
 
 def test_a_joined_name_is_the_setting_of_the_same_name():
@@ -92,3 +102,69 @@ def test_any_method_can_be_calibrated(cora):
     assert np.array_equal(plain.predicted, scaled.predicted)
     assert validation_nll(scaled, cora) < validation_nll(plain, cora)
     assert np.array_equal(plain.own_scores["vacuity"], scaled.own_scores["vacuity"])
+
+
+def test_an_uncertain_variance_is_the_mean_over_variances():
+    """Quadrature against many draws of the factor, for messages and for plain outputs."""
+    random = torch.Generator().manual_seed(0)
+    mean = torch.randn(5, 3, dtype=torch.float64, generator=random)
+    var = 0.1 + torch.rand(5, 3, dtype=torch.float64, generator=random)
+    draws = torch.randn(4000, dtype=torch.float64, generator=random)
+    for outputs in (
+        calibrators.Outputs(mean),
+        calibrators.Outputs(mean, mean, var, likelihood.class_probabilities),
+    ):
+        found = spread.mixed(outputs, slice(None), 0.5, 1.2)
+        slow = torch.stack(
+            [outputs.widened(slice(None), 0.5 * math.exp(1.2 * q)) for q in draws.tolist()]
+        ).mean(0)
+        assert torch.allclose(found, slow, atol=0.01)
+        certain = spread.mixed(outputs, slice(None), 2.0, 0.0)
+        assert torch.allclose(certain, outputs.widened(slice(None), 2.0))
+
+
+def test_heavy_tails_raise_confidence_where_one_factor_must_lower_it(cora):
+    """A few confident mistakes: one factor widens all messages, an uncertain one need not."""
+    labels = torch.arange(200) % 2
+    mean = torch.zeros(200, 2, dtype=torch.float64)
+    mean[torch.arange(200), labels] = 2.5
+    mean[:16] = mean[:16].flip(1)  # 8 % mistakes, as sure as the others
+    outputs = calibrators.Outputs(
+        mean, mean, torch.ones_like(mean), partial(likelihood.class_probabilities, rule="erf")
+    )
+    held = Held(torch.arange(200), labels)
+    arguments = outputs, held, cora, None, 0
+    one, many = (CALIBRATORS[name].fit(*arguments) for name in ("variance", "spread"))
+    nll = [label_nll(done.probs, labels).mean().item() for done in (one, many)]
+    assert abs(nll[1] - nll[0]) < 0.02  # two classes: both can say 92 %
+    assert many.constants["variance_width"] > 0 and many.var_factor < one.var_factor
+
+
+def test_a_class_bias_finds_the_shares_of_the_classes(cora):
+    labels = torch.tensor([0] * 150 + [1] * 50)
+    outputs = calibrators.Outputs(torch.zeros(200, 2))
+    done = CALIBRATORS["bias"].fit(outputs, Held(torch.arange(200), labels), cora, None, 0)
+    assert done.probs[0, 0].item() == pytest.approx(0.75, abs=0.02)
+    assert done.constants["bias_0"] == pytest.approx(-done.constants["bias_1"], abs=1e-3)
+
+
+def test_calibrators_follow_each_other(cora):
+    one = bup.fit(cora, "gcn+spread", epochs=30)
+    both = bup.fit(cora, "gcn+spread+bias", epochs=30)
+    assert both.constants.items() >= one.constants.items() and "bias_0" in both.constants
+    assert validation_nll(both, cora) < validation_nll(one, cora)
+    with pytest.raises(bup.BupError, match="calibrate must be one of"):
+        complete(bup.Spec(method="gcn+bias+spread"))
+
+
+@pytest.mark.parametrize("method", ["bup", "ggp"])
+@pytest.mark.parametrize("name", ["variance", "spread"])
+def test_a_calibrated_message_is_what_the_lens_shows(cora, method, name):
+    result = bup.fit(cora, f"{method}+{name}", epochs=10)
+    plain = bup.fit(cora, method, epochs=10)
+    factor = result.constants["variance_factor"]
+    assert factor != 1 and np.allclose(result.var, factor * plain.var, rtol=1e-5)
+    seen = inspect(cora, result, 35)
+    assert np.allclose(seen.var, result.var[35], rtol=1e-4)
+    assert np.allclose(seen.probs, result.probs[35], atol=1e-4)
+    assert (seen.low <= seen.high).all()

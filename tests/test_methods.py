@@ -271,7 +271,7 @@ def test_the_papers_layers_are_a_map_and_an_activation_after_every_step(cora):
 
 def test_a_variance_scale_is_the_best_one_on_the_validation_nodes(cora):
     result = bup.fit(cora, per_class=5, calibrate="variance", epochs=60)
-    scale = result.constants["variance_scale"]
+    scale = result.constants["variance_factor"]
     nodes = result.split.validation
     labels = torch.from_numpy(result.split.targets(cora.labels[nodes]))
     mean, var = (torch.from_numpy(a[nodes]) for a in (result.mean, result.var))

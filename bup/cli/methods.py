@@ -18,7 +18,7 @@ from bup.spec import text_of
 @json_option
 def methods(name: str | None, as_json: bool) -> None:
     """List the methods and what each one does; with a NAME, its settings and scores too."""
-    from bup.calibration import CALIBRATORS
+    from bup.calibrators import CALIBRATORS
     from bup.methods import METHODS, find
 
     chosen = list(METHODS.values()) if name is None else [find(name)]
@@ -61,7 +61,6 @@ def methods(name: str | None, as_json: bool) -> None:
         for calibrator in CALIBRATORS.values():
             console.print(f"[bold]+{calibrator.name}[/]  {escape(calibrator.title)}")
             console.print(f"  {escape(calibrator.explanation)}", highlight=False)
-        console.print("[bold]+variance[/]  for bup only: one factor on all variances")
         console.print("\n[dim]'bup methods NAME' shows a method's settings and scores.[/]")
         return
     for method in described:

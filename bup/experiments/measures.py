@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 from scipy.special import rel_entr
 
 from bup import metrics
-from bup.calibration import fit_scale
+from bup.calibrators import Held, Outputs, calibrate
 from bup.conformal import conformal_sets
 from bup.datasets import synthetic
 from bup.experiments.protocols import Protocol
 from bup.experiments.question import Row
 from bup.graph import Graph
-from bup.methods import find
-from bup.methods.bup import log_probability
+from bup.methods import find, settings_of
 from bup.results import Result, evaluate
 
 
@@ -121,32 +122,35 @@ def ablation_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
 
 
 def validation_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
-    """What the validation nodes say of a run, with and without a fitted variance scale.
+    """What the validation nodes say of a run, as it is and after calibrations of BUP's own.
 
-    The scale is fitted on one half of them and judged on the other, both ways round. No test node
-    is looked at.
+    A calibration is fitted on one half of them and judged on the other, both ways round. No test
+    node is looked at.
     """
-    assert result.mean is not None and result.var is not None
     nodes = result.split.validation
     labels = result.split.targets(graph.labels[nodes])
-    rule = str(dict(result.spec.settings)["prediction"])
-    mean, var = (torch.from_numpy(a[nodes]) for a in (result.mean, result.var))
-    y = torch.from_numpy(labels)
-    halves = np.arange(len(nodes)) % 2 == 0
-    scaled = np.empty(len(nodes))
-    for fitted in (torch.from_numpy(halves), torch.from_numpy(~halves)):
+    row: Row = {"validation_accuracy": 100 * metrics.accuracy(result.probs[nodes], labels)}
+    for chosen in ("none", "variance", "spread"):
+        probs = _cross_fitted(result, graph, chosen) if chosen != "none" else result.probs[nodes]
+        row[f"nll_{chosen}"] = metrics.negative_log_likelihood(probs, labels)
+        row[f"ece_{chosen}"] = 100 * metrics.expected_calibration_error(probs, labels)
+    return row
 
-        def nll(scale: float, on: torch.Tensor = fitted) -> float:
-            return -log_probability(mean[on], scale * var[on], y[on], rule).mean().item()
 
-        judged = ~fitted
-        scale = fit_scale(nll)
-        log_lik = log_probability(mean[judged], scale * var[judged], y[judged], rule)
-        scaled[judged.numpy()] = -log_lik.numpy()
-    probs = result.probs[nodes]
-    return {
-        "validation_nll": metrics.negative_log_likelihood(probs, labels),
-        "validation_nll_scaled": float(scaled.mean()),
-        "validation_accuracy": 100 * metrics.accuracy(probs, labels),
-        "validation_ece": 100 * metrics.expected_calibration_error(probs, labels),
-    }
+def _cross_fitted(result: Result, graph: Graph, chosen: str) -> np.ndarray:
+    """Class probabilities of the validation nodes [v, c], each calibrated on the other half."""
+    assert result.mean is not None and result.var is not None
+    method, settings = find(result.spec.method), settings_of(result.spec)
+    assert method.link is not None
+    message = torch.from_numpy(result.mean), torch.from_numpy(result.var)
+    logits = torch.from_numpy(np.log(result.probs.clip(1e-30)))
+    outputs = Outputs(logits, *message, partial(method.link, settings))
+    held = Held.of(graph, result.split)
+    even = torch.arange(len(held.nodes)) % 2 == 0
+    probs = np.empty((len(held.nodes), logits.shape[1]))
+    for fitted in (even, ~even):
+        half = Held(held.nodes[fitted], held.labels[fitted])
+        done = calibrate(outputs, chosen, half, graph, result.split, result.spec.seed)
+        assert done is not None
+        probs[~fitted.numpy()] = done.probs[held.nodes[~fitted]].numpy()
+    return probs / probs.sum(axis=1, keepdims=True)

@@ -35,10 +35,13 @@ ACCURACY, ACE, ECE = (
 )
 NLL = Quantity("nll", "NLL", -1, 3)
 VALIDATION = (
-    Quantity("validation_nll", "validation NLL", -1, 4),
-    Quantity("validation_nll_scaled", "with a variance scale (cross-fitted)", -1, 4),
+    Quantity("nll_none", "validation NLL", -1, 4),
+    Quantity("nll_variance", "+variance (cross-fitted)", -1, 4),
+    Quantity("nll_spread", "+spread", -1, 4),
+    Quantity("ece_none", "ECE", -1),
+    Quantity("ece_variance", "+variance", -1),
+    Quantity("ece_spread", "+spread", -1),
     Quantity("validation_accuracy", "accuracy", 1),
-    Quantity("validation_ece", "ECE", -1),
 )
 PAPERS = [m for m in ("bup", "gcn", "vgcn", "bbgdc", "bbde", "ggp") if m in METHODS]
 

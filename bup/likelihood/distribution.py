@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -14,6 +15,9 @@ from bup.likelihood.checks import check_labels, check_messages
 from bup.likelihood.rows import in_chunks, split_by_label
 from bup.likelihood.rules import PREDICTION_POINTS, check_rule
 from bup.likelihood.sampled import softmax_samples
+
+MIXTURE_POINTS = 41
+"""Equally likely factors, and places of a message, that stand for all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,7 @@ def probability_distribution(
     level: float = 0.9,
     rule: str = "exact",
     *,
+    width: float = 0.0,
     points: int | None = None,
     seed: int = 0,
     check: bool = True,
@@ -49,6 +54,9 @@ def probability_distribution(
     another number than the one that is predicted. This is why ``exact`` is the default.
 
     Either distribution can be so skewed that its mean lies outside the interval.
+
+    ``width``: under ``exact``, all variances of a node may be off by one common factor e^(width q)
+    with q ~ N(0, 1), as after the calibration ``spread``.
     """
     if not 0 < level < 1:
         raise BupError(f"level must lie between 0 and 1, got {level}: try 0.9")
@@ -65,12 +73,20 @@ def probability_distribution(
         ends = [exact.quantile(mean, var, z) for z in (low_z, high_z)]
         return torch.cat([average, *ends], -1)
 
+    def from_mixture(mean: Tensor, var: Tensor) -> Tensor:
+        """The same over equally likely factors and places of the message: a grid of cases."""
+        cells = ndtri((torch.arange(MIXTURE_POINTS, dtype=torch.float64) + 0.5) / MIXTURE_POINTS)
+        wide = [var * math.exp(width * q) for q in cells.tolist()]
+        average = torch.stack([exact.probabilities(mean, v, points or 0) for v in wide]).mean(0)
+        cases = torch.cat([exact.quantile(mean, v, z)[None] for v in wide for z in cells.tolist()])
+        return torch.cat([average, *cases.quantile(tails.to(cases), 0)], -1)
+
     def from_samples(mean: Tensor, var: Tensor) -> Tensor:
         draws = softmax_samples(mean, var, samples, seed)
         return torch.cat([draws.mean(0), *draws.quantile(tails.to(draws), 0)], -1)
 
     exactly = rule == "exact"
-    function = from_integral if exactly else from_samples
+    function = (from_mixture if width else from_integral) if exactly else from_samples
     cost = (points or exact.USUAL_NODES) if exactly else samples
     average, low, high = in_chunks(function, mean, var, cost).chunk(3, -1)
     return ProbabilityDistribution(average, low, high, level)

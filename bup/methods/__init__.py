@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
-from bup.calibration import CALIBRATORS
+from bup.calibrators import JOIN, Held, Outputs, calibrate
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.methods import (
@@ -48,10 +49,6 @@ METHODS: dict[str, Method] = {
         mlp.METHOD,
     )
 }
-
-
-JOIN = "+"
-"""``gcn+temperature`` is short for method gcn with setting calibrate=temperature."""
 
 
 def find(name: str) -> Method:
@@ -97,14 +94,25 @@ def in_words(spec: Spec) -> str:
     return f"{words} ({settings})" if settings else words
 
 
-def calibrated(fitted: Fitted, name: str, graph: Graph, split: Split, seed: int) -> Fitted:
-    """The outcome after a calibration; what a method calibrates itself is already in it."""
-    if name not in CALIBRATORS:
-        return fitted
+def calibrated(
+    fitted: Fitted, method: Method, settings: Any, graph: Graph, split: Split, seed: int
+) -> Fitted:
+    """The outcome after the calibration that its settings ask for."""
     # A Gaussian message is not a logit: there the logarithm of the probability takes its place.
-    scores = fitted.mean if fitted.var is None else None
-    if scores is None:
-        scores = np.log(fitted.probs.clip(1e-30))
-    logits, constants = CALIBRATORS[name].fit(graph, torch.from_numpy(scores), split, seed)
-    probs = logits.softmax(-1).numpy()
-    return dataclasses.replace(fitted, probs=probs, constants={**fitted.constants, **constants})
+    logits = fitted.mean if fitted.var is None else None
+    if logits is None:
+        logits = np.log(fitted.probs.clip(1e-30))
+    outputs = Outputs(torch.from_numpy(logits))
+    if fitted.mean is not None and fitted.var is not None and method.link is not None:
+        message = torch.from_numpy(fitted.mean), torch.from_numpy(fitted.var)
+        outputs = Outputs(outputs.logits, *message, partial(method.link, settings))
+    held = Held.of(graph, split)
+    done = calibrate(outputs, settings.calibrate, held, graph, split, seed)
+    if done is None:
+        return fitted
+    return dataclasses.replace(
+        fitted,
+        probs=done.probs.numpy(),
+        var=None if fitted.var is None else done.var_factor * fitted.var,
+        constants={**fitted.constants, **done.constants},
+    )

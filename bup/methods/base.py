@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import torch
 from torch import Tensor
 
-from bup.calibration import CALIBRATORS
+from bup import calibrators, likelihood
+from bup.calibrators import Outputs, spread
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.propagation import Propagation
@@ -87,6 +89,21 @@ class Chances(NamedTuple):
     high: np.ndarray
 
 
+def chances_of(
+    link: Callable[[Tensor, Tensor], Tensor],
+    result: Result,
+    mean: np.ndarray,
+    var: np.ndarray,
+    level: float,
+) -> Chances:
+    """Probabilities of a run's messages, calibrated as the run is, and their exact intervals."""
+    rows = torch.from_numpy(mean), torch.from_numpy(var)
+    width = result.constants.get("variance_width", 0.0)
+    probs = spread.mixed(Outputs(torch.empty(0), *rows, link), slice(None), 1.0, width)
+    found = likelihood.probability_distribution(*rows, level, width=width)
+    return Chances(probs.numpy(), found.low.numpy(), found.high.numpy())
+
+
 @dataclass(frozen=True)
 class Explains:
     """What a method can say of a node beside its class probabilities; pages ask this."""
@@ -125,6 +142,8 @@ class Method:
     fit: Fit
     scores: tuple[Score, ...] = ()  # those to go by first, and those that only it has
     explains: Explains = Explains()
+    link: Callable[[Any, Tensor, Tensor], Tensor] | None = None
+    """How settings make class probabilities of messages (mean, var), where these have variances."""
     most_nodes: int | None = None  # it refuses larger graphs ...
     limit_reason: str = ""  # ... because of this
     draws_answers: bool = False  # predictions are averages over random draws, not a function
@@ -162,7 +181,18 @@ class MethodSettings:
     calibrate: str = setting(
         "none",
         "Adjust the class probabilities afterwards, on the validation nodes.",
-        choices=("none", *CALIBRATORS),
+        choices=calibrators.choices(with_variance=False),
+    )
+
+
+@dataclass(frozen=True)
+class CalibratesVariance:
+    """Besides, for methods whose messages have a variance."""
+
+    calibrate: str = setting(
+        "none",
+        "Adjust the messages or the class probabilities afterwards, on the validation nodes.",
+        choices=calibrators.choices(with_variance=True),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,11 +14,19 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from bup import likelihood
-from bup.calibration import CALIBRATORS, Held, fit_scale
 from bup.graph import Graph
 from bup.layers import glorot, per_seed_product, per_seed_rows
 from bup.methods import gcn
-from bup.methods.base import Chances, Explains, Fitted, Method, Step, Trace
+from bup.methods.base import (
+    CalibratesVariance,
+    Chances,
+    Explains,
+    Fitted,
+    Method,
+    Step,
+    Trace,
+    chances_of,
+)
 from bup.methods.network import NetworkSettings, Task, fit_network
 from bup.propagation import RULES, Propagation, Rule
 from bup.receptive import Inputs, ReceptiveField
@@ -39,7 +48,7 @@ LAYERS = {
 
 
 @dataclass(frozen=True)
-class OwnSettings(NetworkSettings):
+class OwnSettings(CalibratesVariance, NetworkSettings):
     # Chosen by ``bup reproduce sweep``, on validation nodes only.
     dropout: float = setting(0.8, "Share of inputs dropped in training.", low=0, high=0.95)
     weight_decay: float = setting(0.01, "Pull of first-layer weights to zero.", low=0, high=1)
@@ -53,12 +62,6 @@ class OwnSettings(NetworkSettings):
     loss: str = setting("erf", "Likelihood that training maximises.", choices=likelihood.RULES)
     prediction: str = setting(
         "erf", "How class probabilities come out of messages.", choices=likelihood.RULES
-    )
-    calibrate: str = setting(
-        "none",
-        "Adjust the class probabilities afterwards, on the validation nodes; 'variance' fits one "
-        "factor on all variances.",
-        choices=("none", "variance", *CALIBRATORS),
     )
 
     @property
@@ -182,19 +185,7 @@ def fit(
 
     def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
         mean, var, _ = messages(trained.parameters, everything, s, propagation)
-        constants = {}
-        if s.calibrate == "variance":
-            held = Held.of(graph, split)
-
-            def nll(scale: float) -> float:
-                held_var = scale * var[held.nodes]
-                log_lik = log_probability(mean[held.nodes], held_var, held.labels, s.prediction)
-                return -log_lik.mean().item()
-
-            constants["variance_scale"] = fit_scale(nll)
-            var = constants["variance_scale"] * var
-        probs = likelihood.class_probabilities(mean, var, rule=s.prediction)
-        return Fitted.of(trained, probs, mean, var, constants)
+        return Fitted.of(trained, link(s, mean, var), mean, var)
 
     return fit_network(graph, splits, seeds, s.schedule(), on_epoch, make, finish)
 
@@ -219,17 +210,19 @@ def trace(result: Result, nodes: np.ndarray, inputs: Inputs, propagation: Propag
         for layer, (hop, (before, after)) in enumerate(zip(hops, m.steps, strict=True), 1)
         if layer in s.rule.layers
     )
-    scale = result.constants.get("variance_scale", 1.0)
-    return Trace(m.mean.numpy(), (scale * m.var).numpy(), steps)
+    factor = result.constants.get("variance_factor", 1.0)
+    return Trace(m.mean.numpy(), (factor * m.var).numpy(), steps)
+
+
+def link(s: OwnSettings, mean: Tensor, var: Tensor) -> Tensor:
+    """Class probabilities of messages."""
+    return likelihood.class_probabilities(mean, var, rule=s.prediction)
 
 
 def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
     """Probabilities as the run makes them of messages, with the interval of the exact ones."""
-    rows = torch.from_numpy(mean), torch.from_numpy(var)
-    rule = str(dict(result.spec.settings)["prediction"])
-    probs = likelihood.class_probabilities(*rows, rule=rule)
-    spread = likelihood.probability_distribution(*rows, level=level)
-    return Chances(probs.numpy(), spread.low.numpy(), spread.high.numpy())
+    s = checked(Settings, dict(result.spec.settings), result.spec.method)
+    return chances_of(partial(link, s), result, mean, var, level)
 
 
 METHOD = Method(
@@ -242,4 +235,5 @@ METHOD = Method(
     fit=fit,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
     explains=Explains(True, chances, propagation_of, trace),
+    link=link,
 )

@@ -11,6 +11,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,10 +23,20 @@ from torch.distributions import kl_divergence
 
 from bup import likelihood
 from bup.graph import Graph
-from bup.methods.base import NEVER, Chances, Explains, Fitted, Method, PacedSettings, one_by_one
+from bup.methods.base import (
+    NEVER,
+    CalibratesVariance,
+    Chances,
+    Explains,
+    Fitted,
+    Method,
+    PacedSettings,
+    chances_of,
+    one_by_one,
+)
 from bup.operators import walk
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
-from bup.settings import setting
+from bup.settings import checked, setting
 from bup.sparse import Csr
 from bup.splits import Split
 from bup.training import OnEpoch, Parameters, Schedule, train
@@ -46,7 +57,7 @@ PACES = {
 
 
 @dataclass(frozen=True)
-class Settings(PacedSettings):
+class Settings(CalibratesVariance, PacedSettings):
     error_rate: float = setting(
         1e-3,
         "How often a label is taken to be wrong: no probability falls below its share of this.",
@@ -219,7 +230,7 @@ def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoc
         chunks = np.array_split(np.arange(graph.num_nodes), math.ceil(graph.num_nodes / CHUNK))
         found = [process.messages(Region.of(words, means, nodes)) for nodes in chunks]
         mean, var = (torch.cat(part) for part in zip(*found, strict=True))
-        probs = robust(likelihood.class_probabilities(mean, var), s.error_rate, mean.shape[-1])
+        probs = link(s, mean, var)
     return Fitted.of(
         trained,
         probs.float(),
@@ -229,13 +240,18 @@ def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoc
     )
 
 
+def link(s: Settings, mean: Tensor, var: Tensor) -> Tensor:
+    """Class probabilities of messages."""
+    return robust(likelihood.class_probabilities(mean, var), s.error_rate, mean.shape[-1])
+
+
 def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
-    """Probabilities of the largest h, its labels wrong at the error rate, with intervals."""
-    rows = torch.from_numpy(mean), torch.from_numpy(var)
-    found = likelihood.probability_distribution(*rows, level=level)
-    error_rate = float(dict(result.spec.settings)["error_rate"])  # type: ignore[arg-type]
-    parts = (robust(p, error_rate, mean.shape[-1]) for p in (found.mean, found.low, found.high))
-    return Chances(*(part.numpy() for part in parts))
+    """Probabilities as the run makes them of messages; the ends, too, allow for wrong labels."""
+    s = checked(Settings, dict(result.spec.settings), result.spec.method)
+    found = chances_of(partial(link, s), result, mean, var, level)
+    ends = (torch.from_numpy(end) for end in (found.low, found.high))
+    low, high = (robust(end, s.error_rate, mean.shape[-1]).numpy() for end in ends)
+    return Chances(found.probs, low, high)
 
 
 METHOD = Method(
@@ -248,4 +264,5 @@ METHOD = Method(
     fit=one_by_one(fit_one),
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
     explains=Explains(variance=True, chances=chances),
+    link=link,
 )

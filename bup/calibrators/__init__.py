@@ -1,0 +1,67 @@
+"""The table of calibrators. A calibrator is one file in this package and one line here."""
+
+from __future__ import annotations
+
+from bup.calibrators import bias, cagcn, gats, spread, temperature, variance
+from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
+from bup.graph import Graph
+from bup.splits import Split
+
+CALIBRATORS: dict[str, Calibrator] = {
+    calibrator.name: calibrator
+    for calibrator in (
+        temperature.CALIBRATOR,
+        cagcn.CALIBRATOR,
+        gats.CALIBRATOR,
+        spread.CALIBRATOR,
+        variance.CALIBRATOR,
+        bias.CALIBRATOR,
+    )
+}
+
+NONE = "none"
+JOIN = "+"
+"""``spread+bias`` is one calibrator after the other."""
+
+
+def choices(with_variance: bool) -> tuple[str, ...]:
+    """What a method may be calibrated by, alone and with what may come after it."""
+    fitting = [c for c in CALIBRATORS.values() if with_variance or not c.needs_variance]
+    last = [c.name for c in fitting if c.needs_probabilities]
+    first = [c.name for c in fitting if not c.needs_probabilities]
+    joined = [f"{a}{JOIN}{b}" for a in first for b in last]
+    return (NONE, *first, *last, *joined)
+
+
+def in_order(chosen: str) -> list[Calibrator]:
+    """The calibrators that a setting names; none of them for ``none``."""
+    return [] if chosen == NONE else [CALIBRATORS[name] for name in chosen.split(JOIN)]
+
+
+def calibrate(
+    outputs: Outputs, chosen: str, held: Held, graph: Graph, split: Split, seed: int
+) -> Calibrated | None:
+    """Outputs after every calibrator that a setting names; None if it names none."""
+    done: Calibrated | None = None
+    for calibrator in in_order(chosen):
+        if done is not None:
+            outputs = Outputs(done.probs.clamp_min(1e-30).log())
+        found = calibrator.fit(outputs, held, graph, split, seed)
+        before = done or Calibrated(found.probs, {})
+        done = Calibrated(
+            found.probs, before.constants | found.constants, before.var_factor * found.var_factor
+        )
+    return done
+
+
+__all__ = [
+    "CALIBRATORS",
+    "JOIN",
+    "Calibrated",
+    "Calibrator",
+    "Held",
+    "Outputs",
+    "calibrate",
+    "choices",
+    "in_order",
+]

@@ -1,0 +1,92 @@
+"""What a calibrator is: outputs are adjusted on the validation nodes, weights stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from scipy.optimize import minimize_scalar
+from torch import Tensor
+
+from bup.graph import Graph
+from bup.splits import Split
+
+SMALLEST = 1e-30
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The nodes that a calibration may look at, and their output columns."""
+
+    nodes: Tensor
+    labels: Tensor
+
+    @classmethod
+    def of(cls, graph: Graph, split: Split) -> Held:
+        labels = split.targets(graph.labels[split.validation])
+        return cls(torch.from_numpy(split.validation), torch.from_numpy(labels))
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """What a method says of every node, and what it would say were it more or less sure.
+
+    A method whose messages have a variance gives ``mean``, ``var`` and the ``link`` that makes
+    class probabilities of them; any other only has ``logits``, whose softmax they are.
+    """
+
+    logits: Tensor  # [n, c]
+    mean: Tensor | None = None  # [n, c]
+    var: Tensor | None = None  # [n, c]
+    link: Callable[[Tensor, Tensor], Tensor] | None = None
+
+    def widened(self, nodes: Tensor | slice, factor: float) -> Tensor:
+        """Class probabilities of some nodes, were all variances multiplied by a factor.
+
+        Of plain outputs, whose scale is a standard deviation, the square root is taken.
+        """
+        if self.link is None or self.mean is None or self.var is None:
+            return (self.logits[nodes] / factor**0.5).softmax(-1)
+        return self.link(self.mean[nodes], factor * self.var[nodes])
+
+
+class Calibrated(NamedTuple):
+    """Adjusted class probabilities, and the numbers that were fitted for them."""
+
+    probs: Tensor  # [n, c]
+    constants: dict[str, float]
+    var_factor: float = 1.0  # what the variances of messages were multiplied by
+
+
+Fit = Callable[[Outputs, Held, Graph, Split, int], Calibrated]
+"""From outputs, the nodes to fit on, the graph, the split and a seed."""
+
+
+@dataclass(frozen=True)
+class Calibrator:
+    """One line in the table of calibrators."""
+
+    name: str
+    title: str
+    explanation: str
+    fit: Fit
+    of_messages: bool = False
+    """It adjusts the messages where they have a variance, and all that follows from them."""
+    needs_variance: bool = False
+    needs_probabilities: bool = False  # it comes last, after another one or alone
+
+
+def label_nll(probs: Tensor, labels: Tensor) -> Tensor:
+    """-log p of every label [n]."""
+    return -probs.gather(-1, labels[..., None]).squeeze(-1).clamp_min(SMALLEST).log()
+
+
+def fit_scale(nll: Callable[[float], float]) -> float:
+    """The positive number that minimises ``nll``, searched on a logarithmic scale."""
+    found = minimize_scalar(
+        lambda log_scale: nll(float(np.exp(log_scale))), bounds=(-7, 7), method="bounded"
+    )
+    return float(np.exp(found.x))

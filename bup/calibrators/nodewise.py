@@ -1,0 +1,57 @@
+"""What calibrators share that are small networks with a factor for every node."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from bup.calibrators.base import Calibrated, Held, Outputs
+from bup.graph import Graph
+from bup.splits import Split
+
+MOST_STEPS, PATIENCE = 2000, 100
+
+
+Factors = Callable[[Sequence[Tensor], torch.Generator | None], Tensor]
+
+
+def fit_factors(
+    outputs: Outputs,
+    held: Held,
+    graph: Graph,
+    split: Split,
+    weights: list[Tensor],
+    factors: Factors,
+    loss: Callable[[Tensor, Tensor], Tensor],
+    generator: torch.Generator | None = None,
+) -> list[Tensor]:
+    """The best weights: learned on the validation nodes, stopped by the training nodes."""
+    logits = outputs.logits
+    stop = torch.from_numpy(split.train)
+    stop_labels = torch.from_numpy(split.targets(graph.labels[split.train]))
+    for tensor in weights:
+        tensor.requires_grad_(True)
+    optimiser = torch.optim.Adam(weights, lr=0.01, weight_decay=5e-3)
+    best, best_loss, waited = weights, math.inf, 0
+    for _ in range(MOST_STEPS):
+        optimiser.zero_grad()
+        stretched = logits * factors(weights, generator)
+        loss(stretched[held.nodes], held.labels).backward()
+        optimiser.step()
+        with torch.no_grad():
+            value = loss((logits * factors(weights, None))[stop], stop_labels).item()
+        waited += 1
+        if value < best_loss:
+            best, best_loss, waited = [w.detach().clone() for w in weights], value, 0
+        if waited >= PATIENCE:
+            break
+    return best
+
+
+def scaled(logits: Tensor, factors: Tensor) -> Calibrated:
+    """Outputs times a factor per node."""
+    constants = {"mean_temperature": (1 / factors).mean().item()}
+    return Calibrated((logits * factors).softmax(-1), constants)
