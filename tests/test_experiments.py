@@ -62,7 +62,7 @@ def test_rows_are_the_stored_runs_and_say_what_evaluate_says(graph, store):
 @pytest.mark.parametrize("name", e.QUESTIONS)
 def test_every_question_ends_in_a_table(name, graph, store):
     question = quick(name)
-    if name in ("q3", "sweep"):  # of messages that have a variance
+    if name in ("q3", "rules", "layers", "sweep"):  # of messages that have a variance
         question = dataclasses.replace(question, contenders=question.contenders[:1])
     planned = trained(question, graph, store)
     rows = e.rows_of(question, planned, {SMALL: graph}, store)
@@ -199,3 +199,10 @@ def test_the_sweep_looks_at_no_test_node(graph):
     result.probs[result.split.test] = np.nan
     result.mean[result.split.test] = np.nan
     assert e.validation_numbers(result, graph, e.Protocol()) == figures
+
+
+def test_methods_without_variance_have_empty_cells_in_the_sweep(graph):
+    result = bup.fit(graph, "gcn", per_class=5, validation=40, test=100, epochs=5)
+    row = e.validation_numbers(result, graph, e.Protocol())
+    assert np.isnan(row["nll_variance"]) and row["nll_spread"] > 0 and row["nll_none"] > 0
+    assert np.isnan(e.rule_numbers(result, graph, e.Protocol())["auroc_errors"])

@@ -7,6 +7,7 @@ from bup.experiments.measures import (
     calibration_numbers,
     distance_to_truth,
     ood_numbers,
+    rule_numbers,
     validation_numbers,
 )
 from bup.experiments.protocols import Protocol, published_protocols
@@ -46,6 +47,7 @@ __all__ = [
     "paired_p",
     "published_protocols",
     "rows_of",
+    "rule_numbers",
     "runs_of",
     "summary",
     "validation_numbers",

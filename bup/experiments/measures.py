@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import torch
 from scipy.special import rel_entr
 
-from bup import metrics
-from bup.calibrators import Held, Outputs, calibrate
+from bup import calibrators, metrics
+from bup.calibrators import Held
 from bup.conformal import conformal_sets
 from bup.datasets import synthetic
 from bup.experiments.protocols import Protocol
 from bup.experiments.question import Row
 from bup.graph import Graph
-from bup.methods import find, settings_of
+from bup.methods import find, outputs_of, settings_of
 from bup.results import Result, evaluate
 
 
@@ -111,7 +109,7 @@ def rule_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     row = ablation_numbers(result, graph, protocol)
     report = evaluate(result, graph)
     errors = report["errors"].get("message_std", {}) if not protocol.left_out else {}
-    unseen = report["ood"]["scores"]["message_std"] if protocol.left_out else {}
+    unseen = report["ood"]["scores"].get("message_std", {}) if protocol.left_out else {}
     for key, found in (("errors", errors), ("unseen", unseen)):
         row[f"auroc_{key}"] = 100 * found.get("auroc", np.nan)
     return row
@@ -131,26 +129,28 @@ def validation_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     labels = result.split.targets(graph.labels[nodes])
     row: Row = {"validation_accuracy": 100 * metrics.accuracy(result.probs[nodes], labels)}
     for chosen in ("none", "variance", "spread"):
-        probs = _cross_fitted(result, graph, chosen) if chosen != "none" else result.probs[nodes]
-        row[f"nll_{chosen}"] = metrics.negative_log_likelihood(probs, labels)
-        row[f"ece_{chosen}"] = 100 * metrics.expected_calibration_error(probs, labels)
+        nll = ece = np.nan
+        if chosen in calibrators.choices(result.var is not None):
+            probs = _cross_fitted(result, graph, chosen)
+            nll = metrics.negative_log_likelihood(probs, labels)
+            ece = 100 * metrics.expected_calibration_error(probs, labels)
+        row |= {f"nll_{chosen}": nll, f"ece_{chosen}": ece}
     return row
 
 
 def _cross_fitted(result: Result, graph: Graph, chosen: str) -> np.ndarray:
     """Class probabilities of the validation nodes [v, c], each calibrated on the other half."""
-    assert result.mean is not None and result.var is not None
+    split = result.split
+    parts = (None if a is None else a[split.validation] for a in (result.mean, result.var))
+    probs = result.probs[split.validation]
     method, settings = find(result.spec.method), settings_of(result.spec)
-    assert method.link is not None
-    message = torch.from_numpy(result.mean), torch.from_numpy(result.var)
-    logits = torch.from_numpy(np.log(result.probs.clip(1e-30)))
-    outputs = Outputs(logits, *message, partial(method.link, settings))
-    held = Held.of(graph, result.split)
-    even = torch.arange(len(held.nodes)) % 2 == 0
-    probs = np.empty((len(held.nodes), logits.shape[1]))
-    for fitted in (even, ~even):
-        half = Held(held.nodes[fitted], held.labels[fitted])
-        done = calibrate(outputs, chosen, half, graph, result.split, result.spec.seed)
-        assert done is not None
-        probs[~fitted.numpy()] = done.probs[held.nodes[~fitted]].numpy()
-    return probs / probs.sum(axis=1, keepdims=True)
+    outputs = outputs_of(method, settings, probs, *parts)
+    labels = Held.of(graph, split).labels
+    even = torch.arange(len(labels)) % 2 == 0
+    found = probs.astype(np.float64)
+    for half in (even, ~even):
+        held = Held(torch.nonzero(half).ravel(), labels[half])
+        done = calibrators.calibrate(outputs, chosen, held, graph, split, result.spec.seed)
+        if done is not None:
+            found[~half.numpy()] = done.probs[~half].numpy()
+    return found / found.sum(axis=1, keepdims=True)

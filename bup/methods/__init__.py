@@ -94,18 +94,27 @@ def in_words(spec: Spec) -> str:
     return f"{words} ({settings})" if settings else words
 
 
+def outputs_of(
+    method: Method,
+    settings: Any,
+    probs: np.ndarray,
+    mean: np.ndarray | None,
+    var: np.ndarray | None,
+) -> Outputs:
+    """What a calibration sees of some nodes [n, c]."""
+    # A Gaussian message is not a logit: there the logarithm of the probability takes its place.
+    logits = mean if mean is not None and var is None else np.log(probs.clip(1e-30))
+    if mean is None or var is None or method.link is None:
+        return Outputs(torch.from_numpy(logits))
+    message = torch.from_numpy(mean), torch.from_numpy(var)
+    return Outputs(torch.from_numpy(logits), *message, partial(method.link, settings))
+
+
 def calibrated(
     fitted: Fitted, method: Method, settings: Any, graph: Graph, split: Split, seed: int
 ) -> Fitted:
     """The outcome after the calibration that its settings ask for."""
-    # A Gaussian message is not a logit: there the logarithm of the probability takes its place.
-    logits = fitted.mean if fitted.var is None else None
-    if logits is None:
-        logits = np.log(fitted.probs.clip(1e-30))
-    outputs = Outputs(torch.from_numpy(logits))
-    if fitted.mean is not None and fitted.var is not None and method.link is not None:
-        message = torch.from_numpy(fitted.mean), torch.from_numpy(fitted.var)
-        outputs = Outputs(outputs.logits, *message, partial(method.link, settings))
+    outputs = outputs_of(method, settings, fitted.probs, fitted.mean, fitted.var)
     held = Held.of(graph, split)
     done = calibrate(outputs, settings.calibrate, held, graph, split, seed)
     if done is None:
