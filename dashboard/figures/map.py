@@ -48,7 +48,6 @@ def map_figure(
     edge_png: str | None = None,
     shown: np.ndarray | None = None,
     size: float | None = None,
-    height: int = 640,
 ) -> go.Figure:
     """One point per node, coloured by a column of its table; its index is in ``customdata``.
 
@@ -134,7 +133,7 @@ def map_figure(
             sizing="stretch",
             layer="below",
         )
-    return _laid_out(figure, positions, theme, height, column.kind)
+    return _laid_out(figure, positions, theme, column.kind)
 
 
 def _groups(table: pd.DataFrame) -> np.ndarray:
@@ -238,16 +237,14 @@ def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.nd
     return text.to_numpy(object), predicted.to_numpy(object)
 
 
-def _laid_out(
-    figure: go.Figure, positions: np.ndarray, theme: Theme, height: int, kind: str
-) -> go.Figure:
+def _laid_out(figure: go.Figure, positions: np.ndarray, theme: Theme, kind: str) -> go.Figure:
     """The same room for every colouring, so that another one never moves the map.
 
     Below the map is the colour bar of a score or the legend of categories, which is then too long
     for a corner of the map.
     """
     left, right, bottom, top = bounds(positions)
-    styled(figure, theme, height)
+    styled(figure, theme, height=640)
     axis = {"visible": False, "autorange": False}
     corner = {"orientation": "v", "x": 0, "y": 1, "xanchor": "left", "yanchor": "top"}
     below = {"orientation": "h", "x": 0.5, "y": 0, "xanchor": "center", "yanchor": "top"}
