@@ -44,6 +44,18 @@ def path_graph() -> Graph:
 
 
 @pytest.fixture(scope="session")
+def run(cora) -> bup.Result:
+    """A short training, enough to draw; one class is left out."""
+    return bup.fit(cora, epochs=25, left_out=[6])
+
+
+@pytest.fixture(scope="session")
+def rival(cora) -> bup.Result:
+    """The same by a method without variances."""
+    return bup.fit(cora, method="gcn", epochs=25, left_out=[6])
+
+
+@pytest.fixture(scope="session")
 def go_to() -> Callable[[AppTest, str], AppTest]:
     """Open a page by its address: ``AppTest.switch_page`` knows only pages that are files."""
 
