@@ -88,3 +88,23 @@ def stocked_cache(tmp_path_factory, cora):
         if before is not None:
             os.environ["BUP_CACHE"] = before
     return folder
+
+
+@pytest.fixture(scope="module")
+def manager(tmp_path_factory):
+    """A queue of runs with a real training process and a store of its own."""
+    from dashboard.jobs import manager as jobs
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUP_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(jobs, "GRACE", 60)  # a busy machine is not a process that hangs
+        manager = jobs.Manager(queue_limit=6)
+        yield manager
+        manager.close()
+
+
+@pytest.fixture
+def nothing_left_to_do(manager):
+    yield
+    for spec in list(manager._jobs):
+        manager.cancel(spec)
