@@ -14,7 +14,7 @@ from bup.errors import BupError
 from dashboard import columns
 from dashboard.columns import Column
 from dashboard.figures.edges import bounds
-from dashboard.figures.frame import plain
+from dashboard.figures.frame import unformatted
 from dashboard.theme import (
     IN,
     OUT,
@@ -81,7 +81,7 @@ def map_figure(
     group, has_value = _groups(table), np.isfinite(values)
     text, predicted = _hover_texts(table, colour_by)
     exact = column.kind == "score" and not column.log
-    tail = f"<br>{plain(column.label)}: %{{marker.color:.3g}}" if exact else ""
+    tail = f"<br>{unformatted(column.label)}: %{{marker.color:.3g}}" if exact else ""
     for name, (symbol, factor, _) in _SYMBOLS.items():
         for valued in (True, False):
             nodes = np.flatnonzero(shown & (group == name) & (has_value == valued))
@@ -153,7 +153,7 @@ def _scores(
     words = [
         f"{column.value(tick):{digits}}<br>{meaning}"
         for tick, meaning in zip(
-            ticks, (column.low, f"<b>{plain(column.label)}</b>", column.high), strict=True
+            ticks, (column.low, f"<b>{unformatted(column.label)}</b>", column.high), strict=True
         )
     ]
     marker = {
@@ -220,7 +220,7 @@ def _categories(
 
 
 def _short(name: str, most: int = 26) -> str:
-    return plain(name if len(name) <= most else name[: most - 1] + "…")
+    return unformatted(name if len(name) <= most else name[: most - 1] + "…")
 
 
 def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.ndarray]:
@@ -228,10 +228,10 @@ def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.nd
 
     There is no markup in them: on the way to the browser it would treble their size.
     """
-    names = {name: plain(name) for name in {*table["true"], *table["predicted"]}}
+    names = {name: unformatted(name) for name in {*table["true"], *table["predicted"]}}
     predicted = table["predicted"].map(names)
     true = table["true"].map(names).where(table["true"] != "", "unlabelled, predicted " + predicted)
-    text = table["id"].map(plain) + ": " + true
+    text = table["id"].map(unformatted) + ": " + true
     if colour_by in ("degree", "part"):
         text += f", {colour_by} " + table[colour_by].astype(str)
     return text.to_numpy(object), predicted.to_numpy(object)

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from bup.errors import BupError
 from bup.metrics import PrecisionRecall, Roc
 from dashboard import columns
-from dashboard.figures.frame import framed, hatch, plain, row_title
+from dashboard.figures.frame import framed, hatch, row_title, unformatted
 from dashboard.theme import IN, OUT, WRONG, Theme
 
 
@@ -75,7 +75,7 @@ def score_histograms(table: pd.DataFrame, score: str, theme: Theme, bins: int = 
     figure.update_yaxes(nticks=4, rangemode="tozero")
     figure.update_yaxes(title="density", row=(len(groups) + 1) // 2)
     return figure.update_xaxes(
-        title=plain(known[score].axis or known[score].label), row=len(groups)
+        title=unformatted(known[score].axis or known[score].label), row=len(groups)
     )
 
 
