@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -172,9 +172,6 @@ class Graph:
         ends = self.labels[self.edges]
         known = (ends != UNLABELLED).all(axis=0)
         return float((ends[0] == ends[1])[known].mean()) if known.any() else None
-
-    def renamed(self, name: str) -> Graph:
-        return replace(self, name=name)
 
     def _checked_nodes(self, nodes: Iterable[int]) -> np.ndarray:
         nodes = np.asarray(list(nodes))

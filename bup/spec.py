@@ -1,4 +1,4 @@
-"""What a run is, in plain values: its identity on disk, in a link and on the command line."""
+"""What a run is, in plain values: its identity in memory and on disk."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 from bup.errors import BupError
 
 Value = bool | int | float | str | None
 """What a setting can be."""
-
-_SETTING = "set."  # in a link, a setting stands as set.NAME=VALUE
 
 
 @dataclass(frozen=True)
@@ -85,43 +82,6 @@ class Spec:
     def to_json(self) -> str:
         return json.dumps(self.as_dict(), sort_keys=True, allow_nan=False)
 
-    @classmethod
-    def from_json(cls, text: str) -> Spec:
-        try:
-            return cls.from_dict(json.loads(text))
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise BupError(f"a run's description is not valid JSON: {error}") from None
-
-    def to_query(self) -> str:
-        """The run as a URL query; what is at its default is left out."""
-        pairs: list[tuple[str, str]] = []
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if f.name == "settings":
-                pairs += [(_SETTING + name, text_of(v)) for name, v in value]
-            elif value != f.default:
-                parts = value if f.name == "left_out" else (value,)
-                plain = f.name in _TEXTS
-                pairs.append((f.name, value if plain else ",".join(map(text_of, parts))))
-        return urlencode(pairs)
-
-    @classmethod
-    def from_query(cls, query: str) -> Spec:
-        plain: dict[str, Any] = {}
-        settings: list[tuple[str, Value]] = []
-        try:
-            pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
-        except ValueError:
-            raise BupError(f"not a link to a run: {query[:80]!r}") from None
-        for name, text in pairs:
-            if name.startswith(_SETTING):
-                settings.append((name.removeprefix(_SETTING), value_of(text)))
-            elif name == "left_out":
-                plain[name] = [value_of(part) for part in text.split(",")]
-            else:
-                plain[name] = text if name in _TEXTS else value_of(text)
-        return cls.from_dict(plain | {"settings": settings})
-
     @property
     def key(self) -> str:
         """A short name for a folder: readable at the front, unique by its hash."""
@@ -130,8 +90,6 @@ class Spec:
         plain = (re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:24] for word in words)
         return "-".join((*plain, digest))
 
-
-_TEXTS = ("graph", "method")
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "graph": (str,),

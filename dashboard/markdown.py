@@ -3,6 +3,6 @@
 _SPECIAL = "\\`*_{}[]()#+-.!|<>~$:&"
 
 
-def plain(text: object) -> str:
+def escaped(text: object) -> str:
     """The text itself, whatever it contains: no formatting, no links, no HTML."""
     return "".join(f"\\{c}" if c in _SPECIAL else c for c in str(text))

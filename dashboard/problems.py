@@ -8,11 +8,11 @@ from contextlib import contextmanager
 import streamlit as st
 
 import bup
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 
 
 def problem(error: Exception | str) -> None:
-    st.error(plain(error), icon=":material/error:")
+    st.error(escaped(error), icon=":material/error:")
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from bup.results import Judged, Result
 from bup.spec import Spec
 from bup.splits import usual_sizes
 from dashboard import graphs
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.theme import Theme
 
 TRAIL = 12
@@ -242,5 +242,5 @@ def choose_node(graph: Graph, result: Result) -> int:
     try:
         return graph.find(str(text or first).strip())
     except bup.BupError as error:
-        st.warning(plain(error))
+        st.warning(escaped(error))
         return int(result.split.test[0])

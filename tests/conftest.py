@@ -44,6 +44,18 @@ def path_graph() -> Graph:
 
 
 @pytest.fixture(scope="session")
+def run(cora) -> bup.Result:
+    """A short training, enough to draw; one class is left out."""
+    return bup.fit(cora, epochs=25, left_out=[6])
+
+
+@pytest.fixture(scope="session")
+def rival(cora) -> bup.Result:
+    """The same by a method without variances."""
+    return bup.fit(cora, method="gcn", epochs=25, left_out=[6])
+
+
+@pytest.fixture(scope="session")
 def go_to() -> Callable[[AppTest, str], AppTest]:
     """Open a page by its address: ``AppTest.switch_page`` knows only pages that are files."""
 
@@ -76,3 +88,23 @@ def stocked_cache(tmp_path_factory, cora):
         if before is not None:
             os.environ["BUP_CACHE"] = before
     return folder
+
+
+@pytest.fixture(scope="module")
+def manager(tmp_path_factory):
+    """A queue of runs with a real training process and a store of its own."""
+    from dashboard.jobs import manager as jobs
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUP_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(jobs, "GRACE", 60)  # a busy machine is not a process that hangs
+        manager = jobs.Manager(queue_limit=6)
+        yield manager
+        manager.close()
+
+
+@pytest.fixture
+def nothing_left_to_do(manager):
+    yield
+    for spec in list(manager._jobs):
+        manager.cancel(spec)

@@ -1,5 +1,6 @@
 """Files of a graph, whole and broken, for the tests that read them."""
 
+import csv
 import io
 import tempfile
 import zipfile
@@ -12,6 +13,7 @@ from scipy import sparse
 
 from bup.datasets import folder
 from bup.errors import BupError
+from bup.graph import UNLABELLED
 
 NODES = "id,label,x,y\na,red,1,0.5\nb,blue,2,-1\nc,,3,4\nd,red,5,6\n"
 TEXT_NODES = "id,label\na,red\nb,blue\nc,\nd,red\n"
@@ -33,6 +35,32 @@ def put(place, nodes=None, edges=EDGES, features=None):
         if content is not None:
             (place / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return place
+
+
+def write(graph, place):
+    """The files of a graph; dense features become columns."""
+    ids = [graph.node_id(i) for i in range(graph.num_nodes)]
+    labels = ["" if k == UNLABELLED else graph.class_names[k] for k in graph.labels]
+    columns = {"id": ids, "label": labels}
+    if graph.titles is not None:
+        columns["title"] = graph.titles
+    dense_features = isinstance(graph.features, np.ndarray)
+    if dense_features:
+        columns |= {f"feature {k}": x for k, x in enumerate(graph.features.T.tolist())}
+    ends = ((ids[i], ids[j]) for i, j in graph.edges.T)
+    put(
+        place,
+        nodes=csv_of(columns, zip(*columns.values(), strict=True)),
+        edges=csv_of(["source", "target"], ends),
+        features=None if dense_features else save_csr(graph.features),
+    )
+
+
+def csv_of(names, rows):
+    file = io.StringIO()
+    csv.writer(file).writerow(names)
+    csv.writer(file).writerows(rows)
+    return file.getvalue()
 
 
 def load(place, nodes=None, edges=EDGES, features=None):

@@ -1,125 +1,26 @@
-"""Real training processes on a small graph."""
+"""The queue of runs, with real training processes on a small graph."""
 
-import contextlib
 import dataclasses
 import os
-import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count, pairwise
-from pathlib import Path
+from itertools import pairwise
 
 import pytest
+from job_parts import ENDLESS, SMALL, ended, fresh, result_of, trains, until, workers
 
 import bup
-from bup import BupError, Spec, methods, runs
+from bup import BupError, methods, runs
 from bup.store import Store
 from dashboard.jobs import manager as jobs
 from dashboard.jobs import worker
 from dashboard.jobs.job import Job
-from dashboard.jobs.manager import Manager
 
-SMALL = Spec(
-    graph="synthetic:nodes=300,classes=3,words=60",
-    per_class=5,
-    validation=30,
-    test=100,
-    settings=(("epochs", 8),),
-)
-ENDLESS = dataclasses.replace(SMALL, settings=(("epochs", 10_000), ("patience", 10_000)))
-seeds = count(1)
+pytestmark = pytest.mark.usefixtures("nothing_left_to_do")
 
 
-def fresh(spec: Spec) -> Spec:
-    """The same run with a seed that no other test uses."""
-    return dataclasses.replace(spec, seed=next(seeds))
-
-
-def until(condition: Callable[[], object], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.01)
-
-
-def ended(manager: Manager, spec: Spec) -> Job:
-    until(lambda: not manager.find(spec).active)
-    return manager.find(spec)
-
-
-def trains(manager: Manager, spec: Spec) -> bool:
-    return manager.find(spec).progress.epoch > 0
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def workers(parent: int) -> dict[int, str]:
-    """Command lines of the living training processes of a server, by their ids."""
-    found = {}
-    for path in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            command = (path / "cmdline").read_text().split("\0")
-            of = int((path / "stat").read_text().rpartition(")")[2].split()[1])
-            if of == parent and command[2:4] == ["-m", "dashboard.jobs"]:
-                found[int(path.name)] = " ".join(command)
-    return {pid: command for pid, command in found.items() if is_alive(pid)}
-
-
-def result_of(spec: Spec) -> bup.Result | None:
-    return runs.load(spec, bup.load_graph(spec.graph))
-
-
-@pytest.fixture(scope="module")
-def manager(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BUP_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr(jobs, "GRACE", 60)  # a busy machine is not a process that hangs
-        manager = Manager(queue_limit=6)
-        yield manager
-        manager.close()
-
-
-@pytest.fixture(autouse=True)
-def _nothing_left_to_do(manager):
-    yield
-    for job in manager.jobs():
-        manager.cancel(job.spec)
-
-
-@pytest.fixture(scope="module")
-def other_server(manager):
-    """A second server that trains something endless; its worker warms up beside the first one."""
-    code = """
-import sys, time
-from bup import Spec
-from dashboard.jobs.manager import Manager
-manager = Manager()
-spec = Spec.from_json(sys.argv[1])
-manager.submit(spec)
-while not manager.find(spec).progress.epoch:
-    time.sleep(0.01)
-print("training", flush=True)
-time.sleep(600)
-"""
-    spec = fresh(ENDLESS)
-    command = [sys.executable, "-c", code, spec.to_json()]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    yield server, spec
-    server.kill()
-    server.wait()
-    server.stdout.close()
-
-
-def test_a_run_trains_to_the_end_and_its_result_is_in_the_store(manager, other_server):
+def test_a_run_trains_to_the_end_and_its_result_is_in_the_store(manager):
     spec = fresh(SMALL)
     assert manager.find(spec) is None
     before = time.time()
@@ -180,14 +81,11 @@ def test_one_run_at_a_time_and_the_same_run_once(manager):
     assert manager.submit(second).place == 1
     assert manager.submit(third).place == 2
     assert [manager.find(spec).place for spec in (first, second, third)] == [0, 1, 2]
-    active = [job for job in manager.jobs() if job.active]
-    assert [job.spec.seed for job in active] == [first.seed, second.seed, third.seed]
     manager.cancel(first)
     assert ended(manager, third).state == "done"
     second_job = manager.find(second)
     assert second_job.state == "done" and second_job.finished <= manager.find(third).started
     assert manager.find(second).place is None
-    assert [job.spec.seed for job in manager.jobs()][:3] == [third.seed, second.seed, first.seed]
 
 
 def test_progress_grows_and_a_snapshot_does_not(manager):
@@ -273,16 +171,15 @@ def test_a_cancelled_run_does_not_overwrite_the_end_that_came_first(manager):
 
 
 def test_impossible_settings_are_refused_before_anything_is_queued(manager):
-    listed = len(manager.jobs())
     for settings in ({"epochs": 0}, {"epochs": 10**6}, {"hidden": 1.5}, {"speed": 1}):
         with pytest.raises(BupError):
             manager.submit(dataclasses.replace(SMALL, settings=tuple(settings.items())))
     with pytest.raises(BupError, match="no method 'magic'"):
         manager.submit(dataclasses.replace(SMALL, method="magic"))
-    graph = bup.load_graph(SMALL.graph)
+    too_many = dataclasses.replace(fresh(SMALL), per_class=200)
     with pytest.raises(BupError, match="asked for training"):
-        manager.submit(dataclasses.replace(SMALL, per_class=200), graph)
-    assert len(manager.jobs()) == listed
+        manager.submit(too_many, bup.load_graph(SMALL.graph))
+    assert manager.find(too_many) is None
 
 
 @pytest.mark.parametrize(
@@ -374,100 +271,9 @@ def test_ended_jobs_are_forgotten_by_number_and_by_age(manager, monkeypatch):
         manager.cancel(spec)
     endless = fresh(ENDLESS)
     manager.submit(endless)
-    listed = [job.spec.seed for job in manager.jobs()]
-    assert listed == [endless.seed, specs[3].seed, specs[2].seed]
-    monkeypatch.setattr(jobs, "KEEP_SECONDS", 0)
-    assert [job.spec.seed for job in manager.jobs()] == [endless.seed]
-    assert manager.find(specs[3]) is None
-
-
-def test_training_is_niced_single_threaded_and_first_to_go_when_memory_ends(manager):
-    spec = fresh(ENDLESS)
-    manager.submit(spec)
-    until(lambda: trains(manager, spec))
-    (pid,) = workers(os.getpid())
-    assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
-    assert b"OMP_NUM_THREADS=1\0" in Path(f"/proc/{pid}/environ").read_bytes()
-    assert Path(f"/proc/{pid}/oom_score_adj").read_text().strip() == "1000"
-    limits = Path(f"/proc/{pid}/limits").read_text()
-    (data,) = [line for line in limits.splitlines() if line.startswith("Max data size")]
-    assert "unlimited" not in data
-
-
-def test_no_process_survives_a_server_that_is_killed(other_server):
-    server, spec = other_server
-    assert server.stdout.readline() == "training\n"
-    pids = workers(server.pid)
-    assert len(pids) == 1
-    server.kill()
-    server.wait()
-    until(lambda: not any(map(is_alive, pids)), seconds=10)
-    assert result_of(spec) is None
-
-
-def test_a_process_without_a_server_ends_even_when_it_has_nothing_to_report(tmp_path):
-    command = [sys.executable, "-P", "-m", "dashboard.jobs", str(tmp_path)]
-    orphan = subprocess.run(command, input="", stdout=subprocess.PIPE, text=True, timeout=60)
-    assert (orphan.returncode, orphan.stdout) == (0, "")
-
-
-def test_a_killed_process_fails_its_run_and_is_replaced(manager):
-    spec, waiting = fresh(ENDLESS), fresh(SMALL)
-    manager.submit(spec)
-    manager.submit(waiting)
-    until(lambda: trains(manager, spec))
-    (pid,) = workers(os.getpid())
-    os.kill(pid, signal.SIGKILL)
-    job = ended(manager, spec)
-    assert job.state == "failed" and "ended by signal 9" in job.error and "\n" not in job.error
-    assert job.progress.epoch > 0 and result_of(spec) is None
-    assert ended(manager, waiting).state == "done"
-    manager.submit(spec)
-    until(lambda: trains(manager, spec))
-    assert pid not in workers(os.getpid())
-
-
-def test_a_process_that_does_not_stop_when_asked_is_killed(manager, monkeypatch):
-    monkeypatch.setattr(jobs, "GRACE", 0.3)
-    spec = fresh(ENDLESS)
-    manager.submit(spec)
-    until(lambda: trains(manager, spec))
-    (pid,) = workers(os.getpid())
-    os.kill(pid, signal.SIGSTOP)
-    manager.cancel(spec)
-    assert manager.find(spec).state == "cancelled"
-    until(lambda: not is_alive(pid), seconds=10)
-    until(lambda: workers(os.getpid()).keys() - {pid})
-    assert manager.find(spec).state == "cancelled"
-    assert result_of(spec) is None
-
-
-def test_a_closed_manager_has_no_process_and_takes_no_run(tmp_path):
-    manager = Manager(Store(tmp_path), workers=2)
-    pids = [pid for pid, command in workers(os.getpid()).items() if str(tmp_path) in command]
-    assert len(pids) == 2
-    spec = fresh(SMALL)
-    assert manager.submit(spec).place == 1
-    manager.close()
-    manager.close()
-    assert not any(map(is_alive, pids))
-    assert manager.find(spec).state == "cancelled"
-    with pytest.raises(BupError, match="closing"):
-        manager.submit(spec)
-
-
-def test_processes_that_cannot_start_fail_the_waiting_runs_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
-    manager = Manager(Store(tmp_path))
-    spec = fresh(SMALL)
-    assert manager.submit(spec).state == "failed"
-    assert "no training process can be started" in manager.find(spec).error
-
-    broken = tmp_path / "python"
-    broken.write_text("#!/bin/sh\nexit 3\n")
-    broken.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(broken))
-    manager.submit(spec)
-    job = ended(manager, spec)
-    assert job.state == "failed" and "exit code 3 before it was ready" in job.error
-    manager.close()
+    assert [manager.find(spec) is not None for spec in specs] == [False, False, True, True]
+    monkeypatch.setattr(jobs, "KEEP_SECONDS", -1)
+    manager.submit(specs[0])
+    manager.cancel(specs[0])
+    assert [manager.find(spec) for spec in specs] == [None] * 4
+    assert manager.find(endless).active

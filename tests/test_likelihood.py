@@ -1,16 +1,14 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
-from scipy.integrate import quad
-from scipy.special import log_ndtr, softmax
+from likelihood_parts import log_by_grid, messages, mixed_scales
+from scipy.special import log_ndtr
 from torch import Tensor
 
 from bup.errors import BupError
@@ -22,79 +20,8 @@ from bup.likelihood import (
     probability_distribution,
     rows,
 )
-from bup.likelihood.exact import unnormalised_probabilities
-from bup.likelihood.genz import gap_cholesky
-from bup.likelihood.sobol import sobol_points
 
 quick = settings(max_examples=60, deadline=None)
-
-
-def messages(seed: int, nodes: int, classes: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Means, variances and labels of ordinary size, in float64."""
-    random = np.random.RandomState(seed)
-    mean = torch.from_numpy(random.randn(nodes, classes))
-    var = torch.from_numpy(random.uniform(0.1, 2, (nodes, classes)))
-    return mean, var, torch.from_numpy(random.randint(classes, size=nodes))
-
-
-def mixed_scales(seed: int, nodes: int, classes: int) -> tuple[Tensor, Tensor]:
-    """Variances from 1e-6 to 1e3 within one message, in float64."""
-    random = np.random.RandomState(seed)
-    mean = torch.from_numpy(random.randn(nodes, classes))
-    return mean, torch.from_numpy(10 ** random.uniform(-6, 3, (nodes, classes)))
-
-
-def by_quad(mean: Tensor, var: Tensor, label: int) -> float:
-    """The integral by adaptive quadrature between the places where a factor starts or settles."""
-    m, s = mean.numpy(), var.sqrt().numpy()
-    others = np.arange(len(m)) != label
-    m_k, s_k = m[others], s[others]
-
-    def integrand(t: float) -> float:
-        log_cdf = log_ndtr((m[label] + s[label] * t - m_k) / s_k).sum()
-        return math.exp(log_cdf - t * t / 2) / math.sqrt(2 * math.pi)
-
-    steps = ((m_k - m[label])[:, None] + s_k[:, None] * np.array([-8, -2, 0, 2, 8])) / s[label]
-    cuts = np.unique(np.concatenate([steps.ravel().clip(-9, 9), np.linspace(-9, 9, 7)]))
-    return sum(quad(integrand, a, b, epsabs=1e-12)[0] for a, b in pairwise(cuts))
-
-
-def log_by_grid(mean: Tensor, var: Tensor, label: int) -> float:
-    """The log of the integral by a very fine trapezoid, which also works far out in the tails."""
-    m, s = mean.double().numpy(), var.double().sqrt().numpy()
-    t = np.linspace(-80, 80, 40001)
-    others = np.arange(len(m)) != label
-    z = (m[label] + s[label] * t - m[others, None]) / s[others, None]
-    log_terms = log_ndtr(z).sum(axis=0) - t * t / 2 - 0.5 * math.log(2 * math.pi)
-    return float(np.logaddexp.reduce(log_terms) + math.log(t[1] - t[0]))
-
-
-@pytest.mark.parametrize("classes", range(2, 8))
-def test_exact_probabilities_are_those_of_the_gaussian_gaps(classes: int) -> None:
-    mean, var, _ = messages(classes, 2, classes)
-    probs = class_probabilities(mean, var)
-    for row in range(2):
-        for label in range(classes):
-            others = np.arange(classes) != label
-            gap_mean = (mean[row, others] - mean[row, label]).numpy()
-            gap_cov = np.diag(var[row, others].numpy()) + var[row, label].item()
-            gaps = stats.multivariate_normal(gap_mean, gap_cov, seed=np.random.RandomState(0))
-            gaps.abseps, gaps.releps, gaps.maxpts = 2e-6, 0, 10**6
-            assert probs[row, label].item() == pytest.approx(
-                gaps.cdf(np.zeros(classes - 1)), abs=1e-5
-            )
-
-
-@pytest.mark.parametrize("classes", [2, 3, 5, 7])
-def test_exact_agrees_with_adaptive_quadrature(classes: int) -> None:
-    mean, var, labels = messages(10 + classes, 8, classes)
-    expected = [by_quad(m, v, c) for m, v, c in zip(mean, var, labels.tolist(), strict=True)]
-    probs = class_probabilities(mean, var)[range(8), labels]
-    assert probs.tolist() == pytest.approx(expected, abs=1e-10)
-    log_lik = log_likelihood(mean, var, labels, "exact", points=128)
-    assert log_lik.exp().tolist() == pytest.approx(expected, abs=1e-10)
-    quickly = log_likelihood(mean, var, labels, "exact")
-    assert quickly.tolist() == pytest.approx(np.log(expected), abs=1e-6)
 
 
 def test_all_rules_but_softmax_agree_with_counting_the_largest_of_many_draws() -> None:
@@ -108,82 +35,6 @@ def test_all_rules_but_softmax_agree_with_counting_the_largest_of_many_draws() -
         assert np.abs(probs - share).max() < 4 / math.sqrt(draws), rule
 
 
-def test_a_wide_label_among_narrow_classes() -> None:
-    """The integrand is a step: fixed quadrature answers one half."""
-    var = torch.tensor([[4.0] + [1e-4] * 6], dtype=torch.float64)
-    probs = class_probabilities(torch.zeros_like(var), var)[0]
-    assert probs[0].item() == pytest.approx(0.49747, abs=1e-5)
-    assert probs[0].item() == pytest.approx(by_quad(torch.zeros(7), var[0], 0), abs=1e-10)
-
-
-@pytest.mark.parametrize("wide", [4.0, 1e-4])
-@pytest.mark.parametrize("seed", range(3))
-def test_sharp_steps_agree_with_quadrature(wide: float, seed: int) -> None:
-    mean = torch.from_numpy(np.random.RandomState(seed).randn(4, 5) * 0.5)
-    var = torch.full_like(mean, 4e-4 / wide)
-    var[:, 0] = wide
-    labels = torch.tensor([0, 0, 1, 2])
-    expected = [by_quad(m, v, c) for m, v, c in zip(mean, var, labels.tolist(), strict=True)]
-    assert class_probabilities(mean, var)[range(4), labels].tolist() == pytest.approx(
-        expected, abs=1e-9
-    )
-    log_lik = log_likelihood(mean, var, labels, "exact")
-    assert log_lik.exp().tolist() == pytest.approx(expected, abs=1e-4)
-
-
-def test_a_step_too_far_out_to_matter_takes_no_nodes_from_the_rest() -> None:
-    mean = torch.tensor([[0.0, -4.56, -4.81]], dtype=torch.float64)
-    var = torch.tensor([[1.0, 1e-8, 0.1]], dtype=torch.float64)
-    log_lik = log_likelihood(mean, var, torch.tensor([0]), "exact")
-    assert log_lik.item() == pytest.approx(math.log(by_quad(mean[0], var[0], 0)), abs=1e-5)
-
-
-def test_mixed_scales_agree_with_quadrature() -> None:
-    mean, var = mixed_scales(0, 10, 6)
-    expected = [[by_quad(m, v, c) for c in range(6)] for m, v in zip(mean, var, strict=True)]
-    assert class_probabilities(mean, var).numpy() == pytest.approx(np.array(expected), abs=1e-9)
-    label = torch.tensor(expected).argmax(-1)
-    log_lik = log_likelihood(mean, var, label, "exact", points=128)
-    assert log_lik.exp().tolist() == pytest.approx(np.max(expected, -1), abs=1e-6)
-
-
-@pytest.mark.parametrize("classes", [2, 7, 30])
-def test_exact_probabilities_sum_to_one_before_they_are_normalised(classes: int) -> None:
-    """Also for equal messages, whose largest has a sharper distribution than each."""
-    one = torch.ones(1, classes, dtype=torch.float64)
-    for mean, var in (messages(0, 100, classes)[:2], mixed_scales(1, 100, classes), (one, one)):
-        raw = unnormalised_probabilities(mean, var)
-        assert (raw.sum(-1) - 1).abs().max() < 1e-7
-
-
-@quick
-@given(seed=st.integers(0, 2**31), classes=st.integers(2, 8), spread=st.floats(0.01, 10))
-def test_erf_is_a_lower_bound_of_exact(seed: int, classes: int, spread: float) -> None:
-    mean, var, labels = messages(seed, 20, classes)
-    erf = log_likelihood(spread * mean, var, labels, "erf")
-    exact = log_likelihood(spread * mean, var, labels, "exact", points=96)
-    assert (erf <= exact + 1e-9).all()
-
-
-def test_erf_is_the_product_that_the_paper_writes() -> None:
-    mean, var, labels = messages(4, 30, 5)
-    for row, log_lik in enumerate(log_likelihood(mean, var, labels, "erf")):
-        c, product = labels[row].item(), 1.0
-        for k in set(range(5)) - {c}:
-            gap = (mean[row, c] - mean[row, k]) / (2 * (var[row, k] + var[row, c])).sqrt()
-            product *= 0.5 * (1 + math.erf(gap))
-        assert log_lik.exp().item() == pytest.approx(product)
-
-
-def test_erf_does_not_sum_to_one_but_its_predictions_do() -> None:
-    mean, var, _ = messages(5, 50, 7)
-    every = torch.arange(7)[:, None].expand(7, 50)
-    log_lik = log_likelihood(mean.expand(7, 50, 7), var.expand(7, 50, 7), every).T
-    assert log_lik.exp().sum(-1).max() < 0.95
-    probs = class_probabilities(mean, var, "erf")
-    assert torch.allclose(probs, log_lik.exp() / log_lik.exp().sum(-1, keepdim=True))
-
-
 def test_two_classes_leave_nothing_to_approximate() -> None:
     mean, var, labels = messages(6, 200, 2)
     gap = (mean[:, 0] - mean[:, 1]) / var.sum(-1).sqrt()
@@ -192,63 +43,6 @@ def test_two_classes_leave_nothing_to_approximate() -> None:
         options = {"points": 128} if rule == "exact" else {}
         log_lik = log_likelihood(mean, var, labels, rule, **options)
         assert torch.allclose(log_lik, expected, atol=1e-12), rule
-
-
-@pytest.mark.parametrize("ratio", [1e-6, 1e-2, 1.0, 30.0, 1e4])
-def test_training_nodes_follow_a_class_that_moves_from_far_above_to_far_below(ratio: float) -> None:
-    gap = torch.linspace(-12, 12, 4001, dtype=torch.float64)
-    mean = torch.stack([gap * math.sqrt(1 + ratio), torch.zeros_like(gap)], -1)
-    var = torch.tensor([ratio, 1.0]).double().expand_as(mean)
-    log_lik = log_likelihood(mean, var, torch.zeros(4001, dtype=torch.long), "exact")
-    assert log_lik.numpy() == pytest.approx(log_ndtr(gap.numpy()), abs=3e-5)
-
-
-def test_genz_agrees_with_exact() -> None:
-    mean, var, labels = messages(7, 100, 7)
-    exact, genz = (log_likelihood(mean, var, labels, rule).exp() for rule in ("exact", "genz"))
-    assert (exact - genz).abs().max() < 1e-3
-    corner = torch.tensor([[4.0, 1e-4, 1e-4, 1e-4]])
-    exact, genz = (class_probabilities(0 * corner, corner, rule) for rule in ("exact", "genz"))
-    assert (exact - genz).abs().max() < 1e-3
-
-
-def test_gaps_vary_alone_and_with_the_label_they_share() -> None:
-    _, var, _ = messages(3, 6, 5)
-    others, label_var = var[:, 1:], var[:, :1]
-    diagonal, below = gap_cholesky(others, label_var)
-    for row in range(6):
-        chol = below[row].expand(4, 4).tril(-1) + diagonal[row].diag()
-        gap_cov = label_var[row].expand(4, 4) + others[row].diag()
-        assert torch.allclose(chol @ chol.T, gap_cov)
-
-
-def test_genz_in_closed_form_is_genz_by_cholesky() -> None:
-    mean, var, labels = messages(8, 20, 5)
-    uniform = sobol_points(64, 3, seed=1)
-    found = log_likelihood(mean, var, labels, "genz", points=64, seed=1)
-    for row in range(20):
-        label = labels[row].item()
-        others = torch.arange(5) != label
-        gap_mean = mean[row, others] - mean[row, label]
-        chol = torch.linalg.cholesky(var[row, others].diag() + var[row, label])
-        likelihoods, xi = torch.ones(64).double(), torch.zeros(64, 4).double()
-        for j in range(4):
-            mass = torch.special.ndtr((-gap_mean[j] - xi @ chol[j]) / chol[j, j])
-            likelihoods = likelihoods * mass
-            if j < 3:
-                xi[:, j] = torch.special.ndtri(uniform[:, j] * mass)
-        assert found[row].item() == pytest.approx(likelihoods.mean().log().item(), abs=1e-9)
-
-
-def test_sampled_converges_to_the_mean_softmax() -> None:
-    mean, var, labels = messages(9, 4, 5)
-    draws = 200_000
-    noise = np.random.RandomState(1).randn(draws, 4, 5)
-    expected = softmax(mean.numpy() + var.sqrt().numpy() * noise, axis=-1).mean(0)
-    probs = class_probabilities(mean, var, "sampled", points=4096).numpy()
-    assert np.abs(probs - expected).max() < 4 / math.sqrt(draws)
-    log_lik = log_likelihood(mean, var, labels, "sampled", points=4096)
-    assert log_lik.exp().numpy() == pytest.approx(probs[range(4), labels], abs=1e-12)
 
 
 @pytest.mark.parametrize("rule", ["erf", "exact", "genz", "sampled"])
@@ -261,21 +55,6 @@ def test_gradients_are_those_of_finite_differences(rule: str) -> None:
         return log_likelihood(mean, var, labels, rule, points=points)
 
     assert torch.autograd.gradcheck(log_lik, inputs)
-
-
-@pytest.mark.parametrize("wide", [4.0, 1e-4])
-def test_training_nodes_are_enough_for_the_gradient_even_at_a_step(wide: float) -> None:
-    mean, var, labels = messages(12, 200, 7)
-    var[:, :3] = 4e-4 / wide
-    var[:, 3:] = wide
-    inputs = mean.requires_grad_(), var.requires_grad_()
-
-    def gradient(points: int | None) -> Tensor:
-        log_lik = log_likelihood(mean, var, labels, "exact", points=points)
-        return torch.cat(torch.autograd.grad(log_lik.sum(), inputs), -1)
-
-    scale = torch.cat([var.sqrt(), var], -1)  # per standard deviation, and per doubling
-    assert ((gradient(None) - gradient(512)) * scale).abs().max() < 2e-3
 
 
 @pytest.mark.parametrize("rule", ["erf", "exact"])

@@ -5,21 +5,13 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from likelihood_parts import messages
 
 from bup.likelihood import class_probabilities, probability_density, probability_distribution
 
 
-def messages(seed: int, nodes: int, classes: int) -> tuple[Tensor, Tensor]:
-    """Means and variances of ordinary size, in float64."""
-    random = np.random.RandomState(seed)
-    mean = torch.from_numpy(random.randn(nodes, classes))
-    var = torch.from_numpy(random.uniform(0.1, 2, (nodes, classes)))
-    return mean, var
-
-
 def test_the_mean_of_the_distribution_is_the_class_probability() -> None:
-    mean, var = messages(17, 20, 5)
+    mean, var, _ = messages(17, 20, 5)
     std = var.sqrt()
     t = torch.linspace(-8, 8, 4001, dtype=torch.float64)
     x = mean[..., None] + std[..., None] * t  # [n, c, t]
@@ -34,7 +26,7 @@ def test_the_mean_of_the_distribution_is_the_class_probability() -> None:
 
 @pytest.mark.parametrize("rule", ["exact", "sampled"])
 def test_intervals_hold_their_share_of_the_draws(rule: str) -> None:
-    mean, var = messages(18, 6, 4)
+    mean, var, _ = messages(18, 6, 4)
     std, noise = var.sqrt(), torch.from_numpy(np.random.RandomState(2).randn(40_000, 6, 4))
     draws = mean + std * noise
     if rule == "sampled":
@@ -53,7 +45,7 @@ def test_intervals_hold_their_share_of_the_draws(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", ["exact", "sampled"])
 def test_higher_levels_nest_lower_ones(rule: str) -> None:
-    mean, var = messages(19, 30, 4)
+    mean, var, _ = messages(19, 30, 4)
     narrow, middle, wide = (
         probability_distribution(mean, var, level, rule) for level in (1e-9, 0.5, 0.95)
     )
@@ -75,7 +67,7 @@ def test_a_more_uncertain_message_is_a_wider_interval(rule: str) -> None:
 
 @pytest.mark.parametrize("label", range(3))
 def test_the_density_belongs_to_the_distribution(label: int) -> None:
-    mean, var = messages(20, 1, 3)
+    mean, var, _ = messages(20, 1, 3)
     log_odds = torch.linspace(-60, 36, 20_001, dtype=torch.float64)
     grid = log_odds.sigmoid()
     density = probability_density(mean[0], var[0], label, grid)

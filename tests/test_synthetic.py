@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import softmax
 from scipy.stats import bernoulli
 
 from bup.datasets import synthetic
@@ -233,14 +234,21 @@ def test_features_that_say_nothing_leave_the_prior():
     np.testing.assert_allclose(probs, np.tile(model.prior, (100, 1)), rtol=1e-10)
 
 
-def test_posterior_from_features_is_bayes_rule_written_out():
-    model = tiny_model(nodes=8, classes=3, words=5)
-    graph = synthetic.sample(model, 3)
-    found = synthetic.posterior_from_features(model, graph)
-    for i, present in enumerate(graph.features.toarray()):
-        likelihood = bernoulli.pmf(present, 1 - np.exp(-model.word_rate)).prod(axis=1)
-        joint = model.prior * likelihood
-        np.testing.assert_allclose(found[i], joint / joint.sum(), rtol=1e-10)
+def by_words(model, graph):
+    """P(c_i | words of i) [n, c]: Bayes' rule written out."""
+    present = 1 - np.exp(-model.word_rate)
+    words = graph.features.toarray()
+    log_joint = [
+        np.log(prior) + bernoulli.logpmf(words, p).sum(axis=1)
+        for prior, p in zip(model.prior, present, strict=True)
+    ]
+    return softmax(np.stack(log_joint, axis=1), axis=1)
+
+
+def test_the_posterior_without_links_is_bayes_rule_written_out():
+    model, graph = synthetic.model(synthetic.parse_name(SMALL)), synthetic.load(SMALL)
+    found = synthetic.true_posterior(SMALL)
+    np.testing.assert_allclose(found, by_words(model, graph), rtol=1e-10)
 
 
 def slow_posterior(model, graph, known):
@@ -286,7 +294,7 @@ def test_a_large_graph_with_few_unknown_nodes_is_enumerated(default):
     )
     assert found.how == "enumeration"
     i = unknown[0]
-    joint = np.log(synthetic.posterior_from_features(model, graph)[i])
+    joint = np.log(synthetic.true_posterior("synthetic")[i])
     for j in set(range(graph.num_nodes)) - set(unknown):
         rate = model.propensity[i] * model.propensity[j] * model.link_rate[:, graph.labels[j]]
         joint += np.log(1 - np.exp(-rate)) if j in graph.neighbours(i) else -rate
@@ -308,7 +316,7 @@ def test_belief_propagation_is_exact_on_a_tree_whose_missing_links_say_nothing(m
     assert (exact.how, found.how) == ("enumeration", "belief propagation")
     assert found.converged and found.iterations > 2
     np.testing.assert_allclose(found.probs, exact.probs, atol=1e-5)
-    assert np.abs(exact.probs - synthetic.posterior_from_features(model, graph)).max() > 0.1
+    assert np.abs(exact.probs - by_words(model, graph)).max() > 0.1
 
 
 def test_belief_propagation_is_close_to_enumeration_on_small_sparse_graphs(monkeypatch):
@@ -324,7 +332,7 @@ def test_belief_propagation_is_close_to_enumeration_on_small_sparse_graphs(monke
             found = synthetic.posterior_from_links(model, graph)
         assert (exact.how, found.how) == ("enumeration", "belief propagation")
         errors.append(np.abs(found.probs - exact.probs).mean())
-        by_features = synthetic.posterior_from_features(model, graph)
+        by_features = synthetic.true_posterior(knobs)
         features_alone.append(np.abs(by_features - exact.probs).mean())
     assert np.mean(errors) < 0.003 and np.max(errors) < 0.015
     assert np.mean(features_alone) > 10 * np.mean(errors)
@@ -343,7 +351,7 @@ def test_both_posteriors_are_calibrated_and_links_add_information(seed):
     knobs = Knobs(seed=seed)
     model = synthetic.model(knobs)
     graph = synthetic.sample(model, seed)
-    by_features = synthetic.posterior_from_features(model, graph)
+    by_features = synthetic.true_posterior(knobs)
     by_links = synthetic.posterior_from_links(model, graph)
     assert by_links.how == "belief propagation" and by_links.converged
     for probs in (by_features, by_links.probs):
@@ -389,7 +397,7 @@ def test_isolated_nodes_are_judged_almost_by_their_words_alone(default):
     model, graph = default
     isolated = graph.degree == 1
     assert isolated.sum() > 50
-    by_features = synthetic.posterior_from_features(model, graph)[isolated]
+    by_features = synthetic.true_posterior("synthetic")[isolated]
     by_links = synthetic.posterior_from_links(model, graph).probs[isolated]
     assert np.abs(by_links - by_features).mean() < 0.02
     weight_of_class = np.bincount(graph.labels, weights=model.propensity)
@@ -429,7 +437,7 @@ def test_known_nodes_without_a_label_are_refused():
 def test_a_graph_of_another_model_is_refused(default):
     model, _ = default
     with pytest.raises(BupError, match="drawn from"):
-        synthetic.posterior_from_features(model, synthetic.load(SMALL))
+        synthetic.posterior_from_links(model, synthetic.load(SMALL))
 
 
 def test_links_that_the_model_never_draws_are_refused():

@@ -6,7 +6,6 @@ into HTML.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ from bup.errors import BupError
 from bup.graph import Graph
 from dashboard import columns
 from dashboard.columns import Column, colour_limits
-from dashboard.theme import IN, OUT, WRONG, Theme, score_colours
+from dashboard.theme import OUT, WRONG, Theme, score_colours
 
 Link = tuple[int, int]
 
@@ -41,15 +40,12 @@ class EgoNetwork:
 
 def legend(ego: EgoNetwork) -> str:
     """What the shapes mean, as far as they occur, and how much is left out."""
-    kinds = {edge["kind"] for edge in ego.edges}
     parts = {
         "★ picked": True,
         "● known class": True,
         "◆ left-out class": any(node["ood"] for node in ego.nodes),
         "✕ predicted wrongly": any(node["cross"] for node in ego.nodes),
         "larger: more links": True,
-        "dashed: removed link": "removed" in kinds,
-        "thick: added link": "added" in kinds,
         f"{ego.hidden:,} more nodes within reach are not drawn": ego.hidden > 0,
     }
     return " · ".join(part for part, occurs in parts.items() if occurs)
@@ -63,18 +59,15 @@ def ego_network(
     score: str,
     theme: Theme,
     limit: int = 150,
-    removed: Iterable[Link] = (),
-    added: Iterable[Link] = (),
     values: np.ndarray | None = None,
     limits: tuple[float, float] | None = None,
 ) -> EgoNetwork:
     """The nodes within ``hops`` links of ``node``, at most ``limit`` of them, nearest first.
 
-    ``table`` is that of ``bup.results.node_table``. ``removed`` and ``added`` links are both drawn
-    and both count as links here, whether or not ``graph`` has them. Colours show the column
-    ``score``; or ``values`` [n], missing where not finite, which ``score`` then merely names.
-    ``limits`` keeps the colours comparable between several such arrays; else they are those of all
-    nodes of the graph.
+    ``table`` is that of ``bup.results.node_table``. Colours show the column ``score``; or
+    ``values`` [n], missing where not finite, which ``score`` then merely names. ``limits`` keeps
+    the colours comparable between several such arrays; else they are those of all nodes of the
+    graph.
     """
     if not 0 <= node < graph.num_nodes:
         raise BupError(f"there is no node {node}: choose one of 0 to {graph.num_nodes - 1}")
@@ -85,14 +78,11 @@ def ego_network(
     column = columns.of(table).get(score, Column(words, ""))
     shades = column.shade(values)
     low, high = limits or colour_limits(shades)
-    removed, added = _pairs(removed), _pairs(added)
-    changed = removed | added
 
-    distance = _distances(graph, node, hops, changed)
-    touched = {end for link in changed for end in link}
-    reach = sorted(distance, key=lambda i: (distance[i], i not in touched, i))
+    distance = _distances(graph, node, hops)
+    reach = sorted(distance, key=lambda i: (distance[i], i))
     shown = reach[:limit]
-    links = sorted(_links_among(graph, shown) | {link for link in changed if {*link} <= {*shown}})
+    links = _links_among(graph, shown)
     places = _rings(shown, distance, links)
     colours = _colours(shades[shown], low, high, theme)
     rows = table.iloc[shown].to_dict("records")
@@ -100,7 +90,7 @@ def ego_network(
         _node(row, i, distance[i], places[i], float(values[i]), colour, words, theme)
         for i, row, colour in zip(shown, rows, colours, strict=True)
     ]
-    edges = [_edge(link, node in link, link in removed, link in added) for link in links]
+    edges = [_edge(link, node in link) for link in links]
     low, high = column.value(low), column.value(high)
     return EgoNetwork(node, nodes, edges, len(reach) - len(shown), words, low, high, theme)
 
@@ -112,29 +102,21 @@ def _numbers(table: pd.DataFrame, score: str) -> np.ndarray:
     return table[score].to_numpy(dtype=float)
 
 
-def _pairs(links: Iterable[Link]) -> set[Link]:
-    return {(min(a, b), max(a, b)) for a, b in links}
-
-
-def _distances(graph: Graph, node: int, hops: int, extra: set[Link]) -> dict[int, int]:
+def _distances(graph: Graph, node: int, hops: int) -> dict[int, int]:
     """Links from ``node`` to every node within reach; itself at 0."""
-    beside: dict[int, list[int]] = {}
-    for a, b in extra:
-        beside.setdefault(a, []).append(b)
-        beside.setdefault(b, []).append(a)
     distance = {node: 0}
     frontier = {node}
     for hop in range(1, hops + 1):
-        near = {j for i in frontier for j in [*graph.neighbours(i).tolist(), *beside.get(i, [])]}
+        near = {j for i in frontier for j in graph.neighbours(i).tolist()}
         frontier = near - distance.keys()
         distance |= dict.fromkeys(frontier, hop)
     return distance
 
 
-def _links_among(graph: Graph, nodes: list[int]) -> set[Link]:
+def _links_among(graph: Graph, nodes: list[int]) -> list[Link]:
     shown = np.zeros(graph.num_nodes, dtype=bool)
     shown[nodes] = True
-    return {(a, b) for a, b in graph.edges[:, shown[graph.edges].all(axis=0)].T.tolist()}
+    return [(a, b) for a, b in graph.edges[:, shown[graph.edges].all(axis=0)].T.tolist()]
 
 
 def _rings(
@@ -229,12 +211,6 @@ def _contrast(colour: str) -> str:
     return "#000000" if 0.299 * r + 0.587 * g + 0.114 * b > 128 else "#FFFFFF"
 
 
-def _edge(link: Link, central: bool, removed: bool, added: bool) -> dict[str, Any]:
-    kind = "removed" if removed else "added" if added else "link"
-    looks: dict[str, dict[str, Any]] = {
-        "removed": {"width": 2, "dashes": [8, 6], "color": {"color": WRONG, "opacity": 1}},
-        "added": {"width": 5, "color": {"color": IN, "opacity": 1}},
-        "link": {"width": 2 if central else 1},
-    }
-    name = f"{link[0]}-{link[1]}"
-    return {"id": name, "from": link[0], "to": link[1], "kind": kind} | looks[kind]
+def _edge(link: Link, central: bool) -> dict[str, Any]:
+    start, end = link
+    return {"id": f"{start}-{end}", "from": start, "to": end, "width": 2 if central else 1}

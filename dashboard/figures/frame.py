@@ -46,7 +46,7 @@ def hatch(shape: str, colour: str) -> dict[str, object]:
     }
 
 
-def plain(text: str) -> str:
+def unformatted(text: str) -> str:
     """Text from the data, so that plotly shows it instead of reading it as markup.
 
     Quotes stay: plotly draws no attribute from text, and does not know their entities.

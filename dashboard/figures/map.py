@@ -14,7 +14,7 @@ from bup.errors import BupError
 from dashboard import columns
 from dashboard.columns import Column
 from dashboard.figures.edges import bounds
-from dashboard.figures.frame import plain
+from dashboard.figures.frame import unformatted
 from dashboard.theme import (
     IN,
     OUT,
@@ -48,7 +48,6 @@ def map_figure(
     edge_png: str | None = None,
     shown: np.ndarray | None = None,
     size: float | None = None,
-    height: int = 640,
 ) -> go.Figure:
     """One point per node, coloured by a column of its table; its index is in ``customdata``.
 
@@ -82,7 +81,7 @@ def map_figure(
     group, has_value = _groups(table), np.isfinite(values)
     text, predicted = _hover_texts(table, colour_by)
     exact = column.kind == "score" and not column.log
-    tail = f"<br>{plain(column.label)}: %{{marker.color:.3g}}" if exact else ""
+    tail = f"<br>{unformatted(column.label)}: %{{marker.color:.3g}}" if exact else ""
     for name, (symbol, factor, _) in _SYMBOLS.items():
         for valued in (True, False):
             nodes = np.flatnonzero(shown & (group == name) & (has_value == valued))
@@ -134,7 +133,7 @@ def map_figure(
             sizing="stretch",
             layer="below",
         )
-    return _laid_out(figure, positions, theme, height, column.kind)
+    return _laid_out(figure, positions, theme, column.kind)
 
 
 def _groups(table: pd.DataFrame) -> np.ndarray:
@@ -154,7 +153,7 @@ def _scores(
     words = [
         f"{column.value(tick):{digits}}<br>{meaning}"
         for tick, meaning in zip(
-            ticks, (column.low, f"<b>{plain(column.label)}</b>", column.high), strict=True
+            ticks, (column.low, f"<b>{unformatted(column.label)}</b>", column.high), strict=True
         )
     ]
     marker = {
@@ -221,7 +220,7 @@ def _categories(
 
 
 def _short(name: str, most: int = 26) -> str:
-    return plain(name if len(name) <= most else name[: most - 1] + "…")
+    return unformatted(name if len(name) <= most else name[: most - 1] + "…")
 
 
 def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.ndarray]:
@@ -229,25 +228,23 @@ def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.nd
 
     There is no markup in them: on the way to the browser it would treble their size.
     """
-    names = {name: plain(name) for name in {*table["true"], *table["predicted"]}}
+    names = {name: unformatted(name) for name in {*table["true"], *table["predicted"]}}
     predicted = table["predicted"].map(names)
     true = table["true"].map(names).where(table["true"] != "", "unlabelled, predicted " + predicted)
-    text = table["id"].map(plain) + ": " + true
+    text = table["id"].map(unformatted) + ": " + true
     if colour_by in ("degree", "part"):
         text += f", {colour_by} " + table[colour_by].astype(str)
     return text.to_numpy(object), predicted.to_numpy(object)
 
 
-def _laid_out(
-    figure: go.Figure, positions: np.ndarray, theme: Theme, height: int, kind: str
-) -> go.Figure:
+def _laid_out(figure: go.Figure, positions: np.ndarray, theme: Theme, kind: str) -> go.Figure:
     """The same room for every colouring, so that another one never moves the map.
 
     Below the map is the colour bar of a score or the legend of categories, which is then too long
     for a corner of the map.
     """
     left, right, bottom, top = bounds(positions)
-    styled(figure, theme, height)
+    styled(figure, theme, height=640)
     axis = {"visible": False, "autorange": False}
     corner = {"orientation": "v", "x": 0, "y": 1, "xanchor": "left", "yanchor": "top"}
     below = {"orientation": "h", "x": 0.5, "y": 0, "xanchor": "center", "yanchor": "top"}

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from bup.errors import BupError
 from bup.propagation import Shares
-from dashboard.figures.frame import framed, hatch, plain
+from dashboard.figures.frame import framed, hatch, unformatted
 from dashboard.theme import IN, WRONG, Theme
 
 MOST_NEIGHBOURS = 12
@@ -121,4 +121,4 @@ def _add_waterfall(
 
 def _short(name: str) -> str:
     """A name from the data, cut to fit beside a chart and harmless in it."""
-    return plain(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
+    return unformatted(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")

@@ -12,17 +12,11 @@ from plotly.subplots import make_subplots
 from bup.errors import BupError
 from bup.metrics import PrecisionRecall, Roc
 from dashboard import columns
-from dashboard.figures.frame import framed, hatch, plain, row_title
+from dashboard.figures.frame import framed, hatch, row_title, unformatted
 from dashboard.theme import IN, OUT, WRONG, Theme
 
 
-def score_histograms(
-    table: pd.DataFrame,
-    score: str,
-    theme: Theme,
-    bins: int = 40,
-    positive_label: str = "left-out classes",
-) -> go.Figure:
+def score_histograms(table: pd.DataFrame, score: str, theme: Theme, bins: int = 40) -> go.Figure:
     """The distribution of a score among test nodes: right, wrong, and of classes never taught.
 
     One panel per group that has a node, below each other, so that the eye compares along one axis;
@@ -40,7 +34,7 @@ def score_histograms(
         for name, member, colour, pattern in (
             ("known classes, right", right & ~ood, IN, ""),
             ("known classes, wrong", ~right & ~ood, WRONG, "/"),
-            (plain(positive_label), ood, OUT, "x"),
+            ("left-out classes", ood, OUT, "x"),
         )
         if member.any()
     ]
@@ -81,17 +75,11 @@ def score_histograms(
     figure.update_yaxes(nticks=4, rangemode="tozero")
     figure.update_yaxes(title="density", row=(len(groups) + 1) // 2)
     return figure.update_xaxes(
-        title=plain(known[score].axis or known[score].label), row=len(groups)
+        title=unformatted(known[score].axis or known[score].label), row=len(groups)
     )
 
 
-def roc_figure(
-    curve: Roc,
-    theme: Theme,
-    auroc: float,
-    fpr95: float | None = None,
-    label: str = "this score",
-) -> go.Figure:
+def roc_figure(curve: Roc, theme: Theme, auroc: float) -> go.Figure:
     """How many of the sought nodes are found for how many others flagged by mistake."""
     figure = go.Figure()
     figure.add_scatter(
@@ -100,7 +88,7 @@ def roc_figure(
         mode="lines",
         line={"color": IN, "width": 2.5},
         hovertemplate="%{y:.1%} found, %{x:.1%} of the others flagged<extra></extra>",
-        name=f"{plain(label)}: AUROC {auroc:.1%}",
+        name=f"this score: AUROC {auroc:.1%}",
     )
     figure.add_scatter(
         x=[0, 1],
@@ -110,31 +98,14 @@ def roc_figure(
         hoverinfo="skip",
         name="guessing: 50.0%",
     )
-    if fpr95 is not None:
-        figure.add_scatter(
-            x=[0, fpr95, fpr95],
-            y=[0.95, 0.95, 0],
-            mode="lines+markers",
-            line={"color": WRONG, "width": 1.5, "dash": "dash"},
-            marker={"color": WRONG, "symbol": "diamond", "size": [0, 10, 0]},
-            hovertemplate="95% found: %{x:.1%} of the others flagged<extra></extra>",
-            name=f"95% found: {fpr95:.1%} flagged",
-        )
     _unit_square(figure, theme)
     figure.update_xaxes(title="share of the other nodes flagged by mistake")
     return figure.update_yaxes(title="share of the sought nodes found")
 
 
-def precision_recall_figure(
-    curve: PrecisionRecall,
-    base_rate: float,
-    theme: Theme,
-    aupr: float | None = None,
-    label: str = "this score",
-) -> go.Figure:
+def precision_recall_figure(curve: PrecisionRecall, base_rate: float, theme: Theme) -> go.Figure:
     """How pure the flagged nodes are when this share of the sought ones is to be found."""
     figure = go.Figure()
-    area = "" if aupr is None else f": AUPR {aupr:.1%}"
     figure.add_scatter(
         x=curve.recall,
         y=curve.precision,
@@ -142,7 +113,7 @@ def precision_recall_figure(
         # Steps, because average precision is the area under steps, not under slopes.
         line={"color": IN, "width": 2.5, "shape": "hv"},
         hovertemplate="%{x:.1%} found, %{y:.1%} of the flagged are sought<extra></extra>",
-        name=plain(label) + area,
+        name="this score",
     )
     figure.add_scatter(
         x=[0, 1],

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bup.metrics import ReliabilityBins, RiskCoverage
-from dashboard.figures.frame import framed, hatch, plain
+from dashboard.figures.frame import framed, hatch, unformatted
 from dashboard.theme import IN, OUT, WRONG, Theme
 
 
@@ -153,7 +153,7 @@ def bin_points(bins: ReliabilityBins, label: str, style: RunStyle, theme: Theme)
         },
         text=_texts(bins),
         hovertemplate="%{text}<extra>%{fullData.name}</extra>",
-        name=plain(label),
+        name=unformatted(label),
     )
 
 
@@ -282,7 +282,7 @@ def risk_coverage_figure(
             line={"color": style.colour, "dash": style.dash, "width": 2.5},
             marker={"color": style.colour, "symbol": style.symbol, "size": 6},
             hovertemplate="%{x:.1%} answered, %{y:.1%} right<extra>%{fullData.name}</extra>",
-            name=f"{plain(name)}: {here:.1%} right",
+            name=f"{unformatted(name)}: {here:.1%} right",
         )
         figure.add_scatter(
             x=[coverage],

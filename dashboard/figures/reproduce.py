@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.figures.frame import framed, plain, row_title
+from dashboard.figures.frame import framed, row_title, unformatted
 from dashboard.theme import IN, OUT, Theme
 
 ROW, GAP = 24, 34  # pixels of a row, and between two groups
@@ -48,7 +48,7 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
         published = [dot for dot in members if np.isfinite(dot.published)]
         figure.add_scatter(
             x=[dot.published for dot in published],
-            y=[plain(dot.label) for dot in published],
+            y=[unformatted(dot.label) for dot in published],
             customdata=[dot.place for dot in published],
             mode="markers",
             marker={"symbol": "diamond-open", "size": 11, "color": OUT, "line_width": 2},
@@ -61,7 +61,7 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
         found = [dot for dot in members if np.isfinite(dot.mean)]
         figure.add_scatter(
             x=[dot.mean for dot in found],
-            y=[plain(dot.label) for dot in found],
+            y=[unformatted(dot.label) for dot in found],
             customdata=[dot.place for dot in found],
             error_x={
                 "array": np.nan_to_num([dot.std for dot in found]),
@@ -79,12 +79,12 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
         )
         figure.update_yaxes(
             categoryorder="array",
-            categoryarray=[plain(dot.label) for dot in members],
+            categoryarray=[unformatted(dot.label) for dot in members],
             range=[len(members) - 0.4, -0.6],
             row=row,
         )
-        row_title(figure, row, f"<b>{plain(name)}</b>")
+        row_title(figure, row, f"<b>{unformatted(name)}</b>")
     framed(figure, theme, height=inside + 150)
     # A title stands above the first row too, so the legend goes higher still.
     figure.update_layout(legend_y=1 + 28 / inside, margin_t=70)
-    return figure.update_xaxes(title=plain(title), row=len(groups))
+    return figure.update_xaxes(title=unformatted(title), row=len(groups))

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bup.errors import BupError
-from dashboard.figures.frame import framed, plain
+from dashboard.figures.frame import framed, unformatted
 from dashboard.theme import IN, OUT, Theme
 
 # Plotly's own ticks are unreadable where an axis spans only one or two powers of ten.
@@ -85,8 +85,8 @@ def against_figure(
     if binned is not None:
         _add_medians(figure, binned, theme)
     framed(figure, theme, height=420)
-    figure.update_xaxes(title=plain(x_label), **(_LOG_AXIS if log_x else {}))
-    return figure.update_yaxes(title=plain(y_label))
+    figure.update_xaxes(title=unformatted(x_label), **(_LOG_AXIS if log_x else {}))
+    return figure.update_yaxes(title=unformatted(y_label))
 
 
 def factor_figure(

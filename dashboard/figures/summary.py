@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dashboard.figures.frame import framed, plain
+from dashboard.figures.frame import framed, unformatted
 from dashboard.theme import IN, Theme, class_colours
 
 
@@ -17,7 +17,7 @@ def class_sizes_figure(sizes: Mapping[str, int], theme: Theme) -> go.Figure:
     figure = go.Figure(
         go.Bar(
             x=list(sizes.values()),
-            y=[plain(name) for name in sizes],
+            y=[unformatted(name) for name in sizes],
             orientation="h",
             marker={"color": [colours[name] for name in sizes]},
             text=[f"{size:,}" for size in sizes.values()],

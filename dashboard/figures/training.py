@@ -16,7 +16,7 @@ def curves_figure(
     loss: Sequence[float],
     validation_nll: Sequence[float],
     validation_accuracy: Sequence[float],
-    best_epoch: int | None,
+    kept_epoch: int | None,
     theme: Theme,
     epochs: int,
 ) -> go.Figure:
@@ -39,14 +39,14 @@ def curves_figure(
             col=1,
         )
     framed(figure, theme, height=400)
-    if best_epoch is not None:
-        figure.add_vline(best_epoch, line={"color": theme.text, "width": 1.5, "dash": "dot"})
-        late = best_epoch > epochs / 2
+    if kept_epoch is not None:
+        figure.add_vline(kept_epoch, line={"color": theme.text, "width": 1.5, "dash": "dot"})
+        late = kept_epoch > epochs / 2
         figure.add_annotation(
-            x=best_epoch,
+            x=kept_epoch,
             y=1,
             yref="y domain",
-            text=f"kept: epoch {best_epoch}",
+            text=f"kept: epoch {kept_epoch}",
             showarrow=False,
             xanchor="right" if late else "left",
             yanchor="top",

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +23,7 @@ log = logging.getLogger(__name__)
 
 NICENESS = 10
 GRACE = 2.0  # seconds that a cancelled process has to reach the end of its epoch
-KEEP_SECONDS, KEEP_JOBS = 600, 100  # how long ended jobs stay listed, and how many
+KEEP_SECONDS, KEEP_JOBS = 600, 100  # how long ended jobs stay known, and how many
 
 
 @dataclass(eq=False)
@@ -92,14 +91,6 @@ class Manager:
         spec = _complete(spec)
         with self._lock:
             return self._seen(spec) if spec in self._jobs else None
-
-    def jobs(self) -> list[Job]:
-        """Active jobs by their place, then the ended ones, the latest first."""
-        with self._lock:
-            self._forget()
-            jobs = [self._seen(spec) for spec in self._jobs]
-        active = sorted((job for job in jobs if job.active), key=lambda job: job.place or 0)
-        return active + _latest_first(job for job in jobs if not job.active)
 
     def cancel(self, spec: Spec) -> None:
         """Give up a run that waits or trains; nothing happens to one that has ended.
@@ -237,15 +228,12 @@ class Manager:
         self._forget()
 
     def _forget(self) -> None:
-        ended = _latest_first(job for job in self._jobs.values() if not job.active)
+        ended = [job for job in self._jobs.values() if not job.active]
+        ended.sort(key=lambda job: job.finished or 0, reverse=True)
         oldest = time.time() - KEEP_SECONDS
         for rank, job in enumerate(ended):
             if rank >= KEEP_JOBS or (job.finished or 0) < oldest:
                 del self._jobs[job.spec]
-
-
-def _latest_first(jobs: Iterable[Job]) -> list[Job]:
-    return sorted(jobs, key=lambda job: job.finished or 0, reverse=True)
 
 
 def _complete(spec: Spec) -> Spec:

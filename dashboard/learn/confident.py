@@ -10,7 +10,7 @@ from dashboard import graphs
 from dashboard.figures.learn.thresholds import answers_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 
 
 def page() -> None:
@@ -145,10 +145,10 @@ def _gallery(case: Case, unseen: np.ndarray) -> None:
     graph, result = case.graph, case.result
     nodes = result.split.test[unseen]
     surest = nodes[np.argsort(-metrics.confidence(result.probs[nodes]))[:5]]
-    said = [plain(graph.class_names[c]) for c in result.predicted[surest]]
+    said = [escaped(graph.class_names[c]) for c in result.predicted[surest]]
     lines = [
-        f"- paper {plain(graph.node_id(int(i)))}: “**{name}**, {result.probs[i].max():.0%} sure”"
+        f"- paper {escaped(graph.node_id(int(i)))}: “**{name}**, {result.probs[i].max():.0%} sure”"
         for i, name in zip(surest, said, strict=True)
     ]
-    hidden = plain(graph.class_names[case.spec.left_out[0]])
+    hidden = escaped(graph.class_names[case.spec.left_out[0]])
     st.markdown(f"**The surest mistakes.** All five are about {hidden}:\n" + "\n".join(lines))

@@ -15,7 +15,7 @@ from dashboard.figures.learn.rules import rule_figures
 from dashboard.learn import lesson
 from dashboard.learn.glossary import meaning
 from dashboard.learn.sketch import MOST_NODES, PRESETS, Sketch, rules
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 
 CANVAS = "sketch_canvas"
 LOWEST, HIGHEST = 0.1, 5.0  # of a node's variance
@@ -128,7 +128,7 @@ def _playground() -> float:
     with left:
         _draw(st.session_state.sketch, rule or "paper", lam)
     if problem := st.session_state.pop("sketch_problem", None):
-        st.warning(plain(problem))
+        st.warning(escaped(problem))
     return lam
 
 

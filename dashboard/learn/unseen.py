@@ -12,7 +12,7 @@ from dashboard.figures.learn.thresholds import drawn_roc_figure, threshold_figur
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.learn.glossary import meaning
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 
 SCORES = {
     "confidence": "doubt in the answer: 1 − confidence",
@@ -61,7 +61,7 @@ def _lesson(here: lesson.Lesson) -> None:
         lesson.chart(
             threshold_figure(doubt, unseen, threshold, SCORES[score or "confidence"], theme),
             "threshold",
-            f"Test papers; the unseen class is {plain(graph.class_names[-1])}. Solid: flagged.",
+            f"Test papers; the unseen class is {escaped(graph.class_names[-1])}. Solid: flagged.",
         )
         lesson.chart(
             drawn_roc_figure(doubt, unseen, threshold, theme),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bup import metrics
-from dashboard import columns, drawings, shelf, state
+from dashboard import columns, drawings, shelf
 from dashboard.components.chart import Drawing
 from dashboard.figures.compare import (
     disagreement_table,
@@ -15,7 +15,7 @@ from dashboard.figures.compare import (
 )
 from dashboard.figures.pair import paired_maps
 from dashboard.state import View
-from dashboard.views import charts, exports
+from dashboard.views import charts, exports, picking
 from dashboard.views.rivals import label_of, rival_specs, train_missing, view_of
 
 
@@ -106,18 +106,5 @@ def page(view: View) -> None:
             }
         )
     rows = rows.rename(columns={"ood": "never shown"})
-
-    def picked() -> None:
-        selected = st.session_state["disagree"]["selection"]["rows"]
-        if selected:
-            state.pick(view.graph.node_id(nodes[selected[0]]))
-
-    st.dataframe(
-        rows,
-        hide_index=True,
-        width="stretch",
-        key="disagree",
-        on_select=picked,
-        selection_mode="single-row",
-    )
+    picking.picking_table(view, nodes, rows, "disagree")
     exports.downloads(view)

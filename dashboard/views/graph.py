@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import graphs
 from dashboard.figures.summary import class_sizes_figure, degrees_figure
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views import charts, exports
 
@@ -31,7 +31,7 @@ def page(view: View) -> None:
         "part of the graph that no link connects to the rest."
     )
     for note in figures["notes"]:
-        st.info(plain(note))
+        st.info(escaped(note))
     left, right = st.columns(2)
     with left:
         st.subheader("How many papers does each class have?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pandas as pd
 import streamlit as st
 
 import bup
@@ -20,16 +21,20 @@ def pick_node(view: View, node: int) -> None:
 
 
 def node_list(view: View, nodes: list[int], columns: list[str], key: str) -> None:
-    """A table of nodes; clicking a row picks the node."""
-    shown = view.table.iloc[nodes][["id", *columns]]
+    """These nodes with some columns of the run's table; clicking a row picks the node."""
+    picking_table(view, nodes, view.table.iloc[nodes][["id", *columns]], key)
+
+
+def picking_table(view: View, nodes: list[int], rows: pd.DataFrame, key: str) -> None:
+    """A row per node, whatever it says of it; clicking the row picks the node."""
 
     def chosen() -> None:
-        rows = st.session_state[key]["selection"]["rows"]
-        if rows:
-            state.pick(view.graph.node_id(nodes[rows[0]]))
+        selected = st.session_state[key]["selection"]["rows"]
+        if selected:
+            state.pick(view.graph.node_id(nodes[selected[0]]))
 
     st.dataframe(
-        shown,
+        rows,
         hide_index=True,
         width="stretch",
         key=key,
@@ -37,7 +42,7 @@ def node_list(view: View, nodes: list[int], columns: list[str], key: str) -> Non
         selection_mode="single-row",
         height=min(38 * (len(nodes) + 1), 320),
         column_config={
-            c: st.column_config.NumberColumn(format="%.3f") for c in shown.select_dtypes("float")
+            c: st.column_config.NumberColumn(format="%.3f") for c in rows.select_dtypes("float")
         },
     )
 

@@ -12,7 +12,7 @@ from bup.methods import METHODS, complete
 from bup.spec import Spec
 from dashboard import shelf
 from dashboard.jobs.job import Job
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views.waiting import ask_for, wait_for
 
@@ -78,7 +78,7 @@ def train_missing(specs: list[Spec], view: View) -> None:
     jobs = ask_for(specs, view.graph)
     for job in jobs:
         if job.state == "failed":
-            st.warning(plain(job.error))
+            st.warning(escaped(job.error))
     if waiting := [job.spec for job in jobs if job.state != "failed"]:
         wait_for(waiting, lambda jobs: _show_progress(jobs, view))
 

@@ -11,7 +11,7 @@ from bup.graph import Graph
 from bup.spec import Spec
 from dashboard.jobs.job import Job
 from dashboard.jobs.manager import Manager
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 
 POLL_SECONDS = 0.5
 
@@ -28,7 +28,7 @@ def ask_for(specs: Sequence[Spec], graph: Graph) -> list[Job]:
         try:
             jobs.append(manager().submit(spec, graph))
         except bup.BupError as error:
-            st.warning(plain(error))
+            st.warning(escaped(error))
     return jobs
 
 

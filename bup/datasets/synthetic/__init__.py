@@ -18,11 +18,7 @@ from bup.datasets.synthetic.belief import LinkPosterior
 from bup.datasets.synthetic.draw import load, sample
 from bup.datasets.synthetic.knobs import NAME, Knobs, graph_name, parse_name
 from bup.datasets.synthetic.law import Model, model
-from bup.datasets.synthetic.posterior import (
-    posterior_from_features,
-    posterior_from_links,
-    true_posterior,
-)
+from bup.datasets.synthetic.posterior import posterior_from_links, true_posterior
 
 __all__ = [
     "NAME",
@@ -34,7 +30,6 @@ __all__ = [
     "load",
     "model",
     "parse_name",
-    "posterior_from_features",
     "posterior_from_links",
     "sample",
     "true_posterior",

@@ -40,16 +40,11 @@ def true_posterior(
     return posterior.probs
 
 
-def posterior_from_features(model: Model, graph: Graph) -> np.ndarray:
-    """P(c_i | words of i) [n, c], exact.
+def _log_evidence(model: Model, graph: Graph) -> np.ndarray:
+    """log P(c_i) P(words of i | c_i) [n, c], exact.
 
     With x_w in {0, 1}, log P(x | c) = Σ_w x_w log(exp(word_rate[c, w]) - 1) - Σ_w word_rate[c, w].
     """
-    return softmax(_log_evidence(model, graph), axis=1)
-
-
-def _log_evidence(model: Model, graph: Graph) -> np.ndarray:
-    """log P(c_i) P(words of i | c_i) [n, c]."""
     expected = (len(model.propensity), *model.word_rate.shape)
     if (graph.num_nodes, graph.num_classes, graph.num_features) != expected:
         raise BupError(

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bup.likelihood import ProbabilityDistribution
-from dashboard.figures.frame import framed, plain
+from dashboard.figures.frame import framed, unformatted
 from dashboard.theme import Theme, class_colours
 
 DASHES = ("solid", "dash", "dot")
@@ -35,7 +35,7 @@ def messages_figure(
             fill="tozeroy",
             fillcolor=colours[name] + "30",
             hoverinfo="skip",
-            name=plain(name),
+            name=unformatted(name),
         )
         figure.add_scatter(
             x=[draw[i]],
@@ -47,7 +47,7 @@ def messages_figure(
                 "size": 16 if draw[i] == draw.max() else 10,
                 "line": {"width": 1.5, "color": theme.text},
             },
-            hovertext=f"{plain(name)}: {draw[i]:.2f}",
+            hovertext=f"{unformatted(name)}: {draw[i]:.2f}",
             hoverinfo="text",
             showlegend=False,
         )
@@ -90,7 +90,7 @@ def wins_figure(
             line={"color": theme.text, "width": 3},
         )
     framed(figure, theme, height=180)
-    ticks = {"tickvals": rows, "ticktext": [plain(name) for name in names]}
+    ticks = {"tickvals": rows, "ticktext": [unformatted(name) for name in names]}
     figure.update_yaxes(range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False, **ticks)
     title = "share of the draws that the class won"
     return figure.update_xaxes(title=title, range=[0, 1.01], tickformat=".0%")
@@ -146,6 +146,6 @@ def densities_figure(
             showlegend=row == 0,
         )
     framed(figure, theme, height=330)
-    ticks = {"tickvals": list(range(len(names))), "ticktext": [plain(name) for name in names]}
+    ticks = {"tickvals": list(range(len(names))), "ticktext": [unformatted(name) for name in names]}
     figure.update_yaxes(range=[len(names) - 0.6, -1.0], showgrid=False, zeroline=False, **ticks)
     return figure.update_xaxes(title="probability to win", range=[-0.01, 1.01], tickformat=".0%")

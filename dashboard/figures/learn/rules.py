@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bup.propagation import Shares
-from dashboard.figures.frame import framed, plain
+from dashboard.figures.frame import framed, unformatted
 from dashboard.theme import IN, WRONG, Theme
 
 
@@ -20,7 +20,7 @@ def rule_figures(
     for rule, step in steps.items():
         before, own, changes = float(step.before[0]), float(step.own[0]), step.change[:, 0].tolist()
         parts = [own, *changes] if own else changes
-        names = ["the node itself"] * bool(own) + [plain(name) for name in neighbour_names]
+        names = ["the node itself"] * bool(own) + [unformatted(name) for name in neighbour_names]
         values = [before, *parts, before + sum(parts)]
         bars = go.Waterfall(
             orientation="h",

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bup import metrics
-from dashboard.figures.frame import framed, hatch, plain, row_title
+from dashboard.figures.frame import framed, hatch, row_title, unformatted
 from dashboard.figures.reliability import diagonal
 from dashboard.theme import IN, OUT, WRONG, Theme
 
@@ -28,7 +28,9 @@ def answers_figure(
         colour, pattern = looks[2] if hidden else looks[row - 1]
         _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
         above = float((values >= threshold).mean()) if len(values) else 0.0
-        row_title(figure, row, f"<b>{plain(name)}</b>: {above:.0%} of {len(values):,} believed")
+        row_title(
+            figure, row, f"<b>{unformatted(name)}</b>: {above:.0%} of {len(values):,} believed"
+        )
     framed(figure, theme, height=100 + 110 * len(groups))
     figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
     figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")

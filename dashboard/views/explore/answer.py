@@ -8,7 +8,7 @@ import streamlit as st
 from bup.inspection import Inspection
 from dashboard import shelf
 from dashboard.figures.classes import probability_table
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.state import View
 
 
@@ -25,12 +25,12 @@ def probabilities(view: View, node: int, seen: Inspection | None = None) -> None
 
 
 def verdict(row: pd.Series) -> str:
-    predicted = plain(row.predicted)
+    predicted = escaped(row.predicted)
     sure = f"with probability {row.confidence:.2f}"
     if row.ood:
         return (
             f":material/help: The model says **{predicted}** {sure}. In truth it is "
-            f"**{plain(row.true)}**, a class that it was never shown."
+            f"**{escaped(row.true)}**, a class that it was never shown."
         )
     if pd.isna(row.correct):
         return f":material/remove: The model says **{predicted}** {sure}. Its class is not known."
@@ -38,5 +38,5 @@ def verdict(row: pd.Series) -> str:
         return f":material/check_circle: The model says **{predicted}** {sure}, and that is right."
     return (
         f":material/cancel: The model says **{predicted}** {sure}. In truth it is "
-        f"**{plain(row.true)}**."
+        f"**{escaped(row.true)}**."
     )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.figures.classes import message_table
 from dashboard.figures.locator import locator
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views import picking
 from dashboard.views.explore.answer import probabilities, verdict
@@ -17,7 +17,7 @@ from dashboard.views.explore.answer import probabilities, verdict
 def inspector(view: View) -> None:
     node = view.node
     row = view.table.iloc[node]
-    st.subheader(f"Paper {plain(view.name_of(node))}")
+    st.subheader(f"Paper {escaped(view.name_of(node))}")
     st.markdown(verdict(row))
     probabilities(view, node)
     st.caption(f"Bars: probability of each class; the star marks the true one. {_whiskers(view)}")

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from dashboard import columns, drawings
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views import charts, picking
 
@@ -49,7 +49,7 @@ def controls(view: View) -> np.ndarray:
         if offered[colour].kind == "score" and table[colour].nunique() > 1:
             low, high = float(table[colour].min()), float(table[colour].max())
             between = st.slider(
-                f"{plain(offered[colour].label)} between",
+                f"{escaped(offered[colour].label)} between",
                 low,
                 high,
                 (low, high),

@@ -9,7 +9,7 @@ from dashboard import columns, shelf, state
 from dashboard.columns import colour_limits
 from dashboard.components.ego import EgoNetwork, ego_network
 from dashboard.components.network import network, picked
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.state import View
 
 
@@ -58,7 +58,7 @@ def neighbourhood(view: View) -> None:
     back.button(
         "Back", icon=":material/undo:", on_click=state.go_back, disabled=not trail, shortcut="B"
     )
-    steps = " › ".join(map(plain, [*trail[-6:], view.graph.node_id(view.node)]))
+    steps = " › ".join(map(escaped, [*trail[-6:], view.graph.node_id(view.node)]))
     path.caption(steps if trail else "Click a paper to walk to it.")
     network(ego, "ego", lambda: _walked(view), height=460)
     st.caption(

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views.explore.answer import probabilities, verdict
 
@@ -30,7 +30,7 @@ def pair(view: View) -> None:
         st.columns(2), ("Pinned", "Picked"), (other, view.node), strict=True
     ):
         with column:
-            st.markdown(f"**{title}: {plain(view.name_of(node))}**")
+            st.markdown(f"**{title}: {escaped(view.name_of(node))}**")
             probabilities(view, node)
             st.caption(verdict(view.table.iloc[node]))
         rows.append(view.table.iloc[[node]])

@@ -8,7 +8,7 @@ import streamlit as st
 import bup
 from bup.methods import METHODS
 from dashboard import shelf
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views.explore.answer import probabilities
 
@@ -41,7 +41,7 @@ def what_if(view: View) -> None:
             remove=tuple((node, other) for other in removed),
         )
     except bup.BupError as error:
-        st.warning(plain(error))
+        st.warning(escaped(error))
         return
     names = view.answers
     std = [float(np.sqrt(i.var).mean()) for i in (before, after)]

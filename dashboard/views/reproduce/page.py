@@ -7,7 +7,7 @@ import streamlit as st
 from bup import datasets, experiments
 from bup.experiments import QUESTIONS
 from dashboard import graphs, state
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.views.reproduce.cells import Cell, stored_rows
 from dashboard.views.reproduce.tables import choose_quantity, show_cell, show_picture, show_table
 from dashboard.views.reproduce.training import start_cell
@@ -48,7 +48,7 @@ def page() -> None:
     lines = experiments.summary(question, rows)
     with right:
         quantity = choose_quantity(question, lines)
-    st.markdown(f"**{plain(question.title)}**")
+    st.markdown(f"**{escaped(question.title)}**")
     show_picture(question, graph, lines, cells, quantity)
     show_table(question, graph, rows, lines, cells)
     if (cell := st.session_state.get("reproduce_cell")) in cells:

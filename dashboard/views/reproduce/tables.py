@@ -15,7 +15,7 @@ from bup.paper import published
 from dashboard import state
 from dashboard.components import chart
 from dashboard.figures.reproduce import Dot, beside_published
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.views import charts
 from dashboard.views.reproduce.cells import Cell
 
@@ -113,7 +113,7 @@ def show_table(
         alt=f"{question.title}, {state.graph_label(graph.name)}",
     )
     tested = lines.p.notna().any()
-    st.caption(plain(question.note + (f" {experiments.TEST_NOTE}" if tested else "")))
+    st.caption(escaped(question.note + (f" {experiments.TEST_NOTE}" if tested else "")))
     st.download_button(
         "Every rerun as CSV",
         rows.to_csv(index=False),
@@ -129,7 +129,7 @@ def show_cell(
 ) -> None:
     """The reruns behind the clicked cell, each with a link to its model."""
     part = cell.rows(rows)
-    st.subheader(plain(f"{cell.method}, {cell.group}: rerun by rerun"))
+    st.subheader(escaped(f"{cell.method}, {cell.group}: rerun by rerun"))
     if part.empty:
         st.info("No rerun of this cell is stored yet: start some below.")
         return

@@ -9,7 +9,7 @@ from bup.graph import Graph
 from bup.methods import METHODS
 from bup.spec import Spec
 from dashboard.jobs.job import Job
-from dashboard.markdown import plain
+from dashboard.markdown import escaped
 from dashboard.views.waiting import ask_for, manager, wait_for
 
 MOST_RERUNS = 3  # that a visitor may start from here: a page is no place for a sweep
@@ -66,5 +66,5 @@ def _show_failures(jobs: list[Job]) -> int:
     failed = [job for job in jobs if job.state == "failed"]
     for job in failed:
         name = METHODS[job.spec.method].short
-        st.warning(plain(f"{name}, seed {job.spec.seed}: {job.error}"))
+        st.warning(escaped(f"{name}, seed {job.spec.seed}: {job.error}"))
     return len(failed)

@@ -1,0 +1,71 @@
+"""Runs of a small graph for real training processes, and a way to wait for them."""
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import bup
+from bup import Spec, runs
+from dashboard.jobs.job import Job
+from dashboard.jobs.manager import Manager
+
+SMALL = Spec(
+    graph="synthetic:nodes=300,classes=3,words=60",
+    per_class=5,
+    validation=30,
+    test=100,
+    settings=(("epochs", 8),),
+)
+
+
+ENDLESS = dataclasses.replace(SMALL, settings=(("epochs", 10_000), ("patience", 10_000)))
+
+
+seeds = count(1)
+
+
+def fresh(spec: Spec) -> Spec:
+    """The same run with a seed that no other test uses."""
+    return dataclasses.replace(spec, seed=next(seeds))
+
+
+def until(condition: Callable[[], object], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.01)
+
+
+def ended(manager: Manager, spec: Spec) -> Job:
+    until(lambda: not manager.find(spec).active)
+    return manager.find(spec)
+
+
+def trains(manager: Manager, spec: Spec) -> bool:
+    return manager.find(spec).progress.epoch > 0
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def workers(parent: int) -> dict[int, str]:
+    """Command lines of the living training processes of a server, by their ids."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            command = (path / "cmdline").read_text().split("\0")
+            of = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            if of == parent and command[2:4] == ["-m", "dashboard.jobs"]:
+                found[int(path.name)] = " ".join(command)
+    return {pid: command for pid, command in found.items() if is_alive(pid)}
+
+
+def result_of(spec: Spec) -> bup.Result | None:
+    return runs.load(spec, bup.load_graph(spec.graph))

@@ -1,0 +1,133 @@
+"""The training processes: how they run, and how they end."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from job_parts import ENDLESS, SMALL, ended, fresh, is_alive, result_of, trains, until, workers
+
+from bup import BupError
+from bup.store import Store
+from dashboard.jobs import manager as jobs
+from dashboard.jobs.manager import Manager
+
+pytestmark = pytest.mark.usefixtures("nothing_left_to_do")
+
+
+@pytest.fixture(scope="module")
+def other_server(manager):
+    """A second server that trains something endless; its worker warms up beside the first one."""
+    code = """
+import json, sys, time
+from bup import Spec
+from dashboard.jobs.manager import Manager
+manager = Manager()
+spec = Spec.from_dict(json.loads(sys.argv[1]))
+manager.submit(spec)
+while not manager.find(spec).progress.epoch:
+    time.sleep(0.01)
+print("training", flush=True)
+time.sleep(600)
+"""
+    spec = fresh(ENDLESS)
+    command = [sys.executable, "-c", code, spec.to_json()]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    yield server, spec
+    server.kill()
+    server.wait()
+    server.stdout.close()
+
+
+def test_training_is_niced_single_threaded_and_first_to_go_when_memory_ends(manager, other_server):
+    spec = fresh(ENDLESS)
+    manager.submit(spec)
+    until(lambda: trains(manager, spec))
+    (pid,) = workers(os.getpid())
+    assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
+    assert b"OMP_NUM_THREADS=1\0" in Path(f"/proc/{pid}/environ").read_bytes()
+    assert Path(f"/proc/{pid}/oom_score_adj").read_text().strip() == "1000"
+    limits = Path(f"/proc/{pid}/limits").read_text()
+    (data,) = [line for line in limits.splitlines() if line.startswith("Max data size")]
+    assert "unlimited" not in data
+
+
+def test_no_process_survives_a_server_that_is_killed(other_server):
+    server, spec = other_server
+    assert server.stdout.readline() == "training\n"
+    pids = workers(server.pid)
+    assert len(pids) == 1
+    server.kill()
+    server.wait()
+    until(lambda: not any(map(is_alive, pids)), seconds=10)
+    assert result_of(spec) is None
+
+
+def test_a_process_without_a_server_ends_even_when_it_has_nothing_to_report(tmp_path):
+    command = [sys.executable, "-P", "-m", "dashboard.jobs", str(tmp_path)]
+    orphan = subprocess.run(command, input="", stdout=subprocess.PIPE, text=True, timeout=60)
+    assert (orphan.returncode, orphan.stdout) == (0, "")
+
+
+def test_a_killed_process_fails_its_run_and_is_replaced(manager):
+    spec, waiting = fresh(ENDLESS), fresh(SMALL)
+    manager.submit(spec)
+    manager.submit(waiting)
+    until(lambda: trains(manager, spec))
+    (pid,) = workers(os.getpid())
+    os.kill(pid, signal.SIGKILL)
+    job = ended(manager, spec)
+    assert job.state == "failed" and "ended by signal 9" in job.error and "\n" not in job.error
+    assert job.progress.epoch > 0 and result_of(spec) is None
+    assert ended(manager, waiting).state == "done"
+    manager.submit(spec)
+    until(lambda: trains(manager, spec))
+    assert pid not in workers(os.getpid())
+
+
+def test_a_process_that_does_not_stop_when_asked_is_killed(manager, monkeypatch):
+    monkeypatch.setattr(jobs, "GRACE", 0.3)
+    spec = fresh(ENDLESS)
+    manager.submit(spec)
+    until(lambda: trains(manager, spec))
+    (pid,) = workers(os.getpid())
+    os.kill(pid, signal.SIGSTOP)
+    manager.cancel(spec)
+    assert manager.find(spec).state == "cancelled"
+    until(lambda: not is_alive(pid), seconds=10)
+    until(lambda: workers(os.getpid()).keys() - {pid})
+    assert manager.find(spec).state == "cancelled"
+    assert result_of(spec) is None
+
+
+def test_a_closed_manager_has_no_process_and_takes_no_run(tmp_path):
+    manager = Manager(Store(tmp_path), workers=2)
+    pids = [pid for pid, command in workers(os.getpid()).items() if str(tmp_path) in command]
+    assert len(pids) == 2
+    spec = fresh(SMALL)
+    assert manager.submit(spec).place == 1
+    manager.close()
+    manager.close()
+    assert not any(map(is_alive, pids))
+    assert manager.find(spec).state == "cancelled"
+    with pytest.raises(BupError, match="closing"):
+        manager.submit(spec)
+
+
+def test_processes_that_cannot_start_fail_the_waiting_runs_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
+    manager = Manager(Store(tmp_path))
+    spec = fresh(SMALL)
+    assert manager.submit(spec).state == "failed"
+    assert "no training process can be started" in manager.find(spec).error
+
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(broken))
+    manager.submit(spec)
+    job = ended(manager, spec)
+    assert job.state == "failed" and "exit code 3 before it was ready" in job.error
+    manager.close()

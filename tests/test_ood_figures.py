@@ -1,0 +1,94 @@
+import numpy as np
+import pandas as pd
+import pytest
+from figure_parts import LIGHT
+
+from bup import metrics
+from bup.errors import BupError
+from bup.results import node_table
+from dashboard.figures import ood
+
+
+@pytest.mark.parametrize("score", ["confidence", "message_entropy"])
+def test_score_histograms_are_densities_of_the_test_nodes(run, cora, score):
+    table = node_table(run, cora)
+    figure = ood.score_histograms(table, score, LIGHT, bins=30)
+    test = table[table.part == "test"]
+    groups = {
+        "known classes, right": test[~test.ood & test.correct.fillna(False)],
+        "known classes, wrong": test[~test.ood & ~test.correct.fillna(True)],
+        "left-out classes": test[test.ood],
+    }
+    assert [t.name for t in figure.data] == list(groups)
+    for trace, group, note in zip(
+        figure.data, groups.values(), figure.layout.annotations, strict=True
+    ):
+        assert (trace.y * trace.width).sum() == pytest.approx(1)
+        edges = np.append(trace.x, trace.x[-1] + trace.width[-1])
+        expected = np.histogram(group[score], edges, density=True)[0]
+        np.testing.assert_allclose(trace.y, expected, atol=1e-9)
+        assert f"{len(group):,} nodes, mean {group[score].mean():.3f}" in note.text
+    assert len({t.marker.pattern.shape for t in figure.data}) == 3
+
+
+def small_table(**columns):
+    n = len(columns["confidence"])
+    plain = {"part": ["test"] * n, "ood": [False] * n, "correct": [True] * n}
+    table = pd.DataFrame(plain | columns)
+    return table.astype({"correct": "boolean"})
+
+
+def test_groups_without_a_node_have_no_panel():
+    figure = ood.score_histograms(small_table(confidence=[0.2, 0.9]), "confidence", LIGHT)
+    assert [t.name for t in figure.data] == ["known classes, right"]
+
+
+def test_nodes_that_are_not_tested_are_not_drawn():
+    table = small_table(confidence=[0.2, 0.9, 0.5], part=["train", "test", "unused"])
+    assert "1 nodes" in ood.score_histograms(table, "confidence", LIGHT).layout.annotations[0].text
+
+
+def test_a_constant_score_fills_one_bin():
+    table = small_table(confidence=[0.5] * 4, correct=[True, False, True, False])
+    for trace in ood.score_histograms(table, "confidence", LIGHT).data:
+        assert np.count_nonzero(trace.y) == 1
+
+
+def test_a_score_that_the_method_lacks_is_named(rival, cora):
+    with pytest.raises(BupError, match="no score 'message_std': choose one of confidence, pred"):
+        ood.score_histograms(node_table(rival, cora), "message_std", LIGHT)
+
+
+def detection(run, cora, score):
+    test = run.split.test
+    return run.uncertainties()[score][test], run.split.is_ood(cora.labels[test])
+
+
+@pytest.mark.parametrize("score", ["confidence", "message_std"])
+def test_the_area_under_the_drawn_roc_is_the_auroc(run, cora, score):
+    scores, out = detection(run, cora, score)
+    area = metrics.auroc(scores, out)
+    curve, guess = ood.roc_figure(metrics.roc(scores, out), LIGHT, area).data
+    assert np.trapezoid(curve.y, curve.x) == pytest.approx(area)
+    assert curve.name == f"this score: AUROC {area:.1%}"
+    assert np.trapezoid(guess.y, guess.x) == 0.5
+
+
+def test_the_area_under_the_drawn_steps_is_the_average_precision(run, cora):
+    scores, out = detection(run, cora, "confidence")
+    figure = ood.precision_recall_figure(metrics.precision_recall(scores, out), out.mean(), LIGHT)
+    curve, guess = figure.data
+    assert curve.line.shape == "hv"
+    # hv: from each point go sideways first, at that point's own height
+    area = (curve.y[:-1] * -np.diff(curve.x)).sum()
+    assert area == pytest.approx(metrics.aupr(scores, out))
+    assert set(guess.y) == {out.mean()}
+
+
+def test_constant_scores_are_guessing():
+    out = np.array([True, False, False, False])
+    roc = metrics.roc(np.ones(4), out)
+    curve = ood.roc_figure(roc, LIGHT, metrics.auroc(np.ones(4), out)).data[0]
+    assert np.trapezoid(curve.y, curve.x) == 0.5
+    steps = ood.precision_recall_figure(metrics.precision_recall(np.ones(4), out), 0.25, LIGHT)
+    assert (steps.data[0].y[:-1] * -np.diff(steps.data[0].x)).sum() == 0.25
