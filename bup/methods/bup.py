@@ -184,8 +184,13 @@ def fit(
         return _Network(task, s, p, propagation)
 
     def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
-        mean, var, _ = messages(trained.parameters, everything, s, propagation)
-        return Fitted.of(trained, link(s, mean, var), mean, var)
+        first = messages(trained.parameters, everything, s, propagation)
+        told = first.mean.numpy(), link(s, first.mean, first.var).numpy()
+        settled = propagation.settled(split, *told, {})
+        unchanged = settled is propagation
+        m = first if unchanged else messages(trained.parameters, everything, s, settled)
+        mean, var = m.mean, m.var
+        return Fitted.of(trained, link(s, mean, var), mean, var, settled.constants)
 
     return fit_network(graph, splits, seeds, s.schedule(), on_epoch, make, finish)
 
@@ -193,17 +198,24 @@ def fit(
 def propagation_of(graph: Graph, result: Result, inputs: Inputs) -> Propagation:
     """A run's rule at work on a graph."""
     s = checked(Settings, dict(result.spec.settings), result.spec.method)
-    return s.rule.on(graph, s, [result.split])
+    before = s.rule.on(graph, s, [result.split])
+    with torch.no_grad():
+        first = messages(_parameters(result), inputs.everything(), s, before)
+        told = first.mean.numpy(), link(s, first.mean, first.var).numpy()
+    return before.settled(result.split, *told, result.constants)
+
+
+def _parameters(result: Result) -> Parameters:
+    return {name: torch.from_numpy(array)[None] for name, array in result.weights.items()}
 
 
 def trace(result: Result, nodes: np.ndarray, inputs: Inputs, propagation: Propagation) -> Trace:
     """The messages of some nodes under a run's weights, every propagation step included."""
     s = checked(Settings, dict(result.spec.settings), result.spec.method)
-    parameters = {name: torch.from_numpy(array)[None] for name, array in result.weights.items()}
     whole = len(nodes) == inputs.words.shape[0]
     field = inputs.everything() if whole else inputs.field([nodes])
     with torch.no_grad():
-        m = messages(parameters, field, s, propagation)
+        m = messages(_parameters(result), field, s, propagation)
     hops = field.hops if s.rule.reads_neighbours else field.staying
     steps = tuple(
         Step(hop.start[0], before.numpy(), hop.to[0], after.numpy())

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from bup.propagation import conditional, evidence, gcn, none
-from bup.propagation.base import Formula, Propagation, Rule, Shares
+from bup.propagation import conditional, doubt, evidence, gcn, none
+from bup.propagation.base import Breakdown, Formula, Propagation, Rule, Shares
 
 RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
         conditional.RULE,
+        doubt.RULE,
         evidence.RULE,
         gcn.RULE,
         none.RULE,
     )
 }
 
-__all__ = ["RULES", "Formula", "Propagation", "Rule", "Shares"]
+__all__ = ["RULES", "Breakdown", "Formula", "Propagation", "Rule", "Shares"]

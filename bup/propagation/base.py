@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -35,11 +35,22 @@ class Formula(NamedTuple):
     meaning: str = ""
 
 
+class Breakdown(NamedTuple):
+    """Numbers that add up to something, each beside what is usual on this graph."""
+
+    title: str
+    names: list[str]
+    values: list[float]
+    usual: list[float]
+
+
 class Propagation(ABC):
     """A rule at work on one graph."""
 
     factor: np.ndarray | None = None
     """What a step multiplies each node's variance by [n], where no variance decides it."""
+    constants: Mapping[str, float] = {}
+    """Numbers that were measured on the graph trained on, and hold on a changed one too."""
 
     @abstractmethod
     def step(self, var: Tensor, hop: Hop) -> Tensor:
@@ -52,6 +63,19 @@ class Propagation(ABC):
     @abstractmethod
     def formula(self, node: int, steps: Sequence[Shares]) -> Formula:
         """What happened to a node, given its shares in every step."""
+
+    def breakdowns(self, node: int) -> list[Breakdown]:
+        """What else a rule can say of a node."""
+        return []
+
+    def settled(
+        self, split: Split, mean: np.ndarray, probs: np.ndarray, constants: Mapping[str, float]
+    ) -> Propagation:
+        """The rule once training has ended, given what the model says of every node [n, c].
+
+        ``constants`` are those measured on the graph trained on, empty on that graph itself.
+        """
+        return self
 
 
 @dataclass(frozen=True)
