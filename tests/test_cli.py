@@ -42,7 +42,10 @@ def test_graphs_lists_every_graph(bup):
     code, out, _ = bup("graphs", "--json")
     assert code == 0
     names = [row["name"] for row in json.loads(out)]
-    assert names == ["cora", "citeseer", "pubmed", "synthetic", "folder:PATH"]
+    assert names == [
+        *("cora", "citeseer", "pubmed", "synthetic"),
+        *("fewer:GRAPH:SHARE", "folder:PATH"),
+    ]
     assert "folder:PATH" in bup("graphs")[1]
 
 

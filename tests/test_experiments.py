@@ -62,7 +62,7 @@ def test_rows_are_the_stored_runs_and_say_what_evaluate_says(graph, store):
 @pytest.mark.parametrize("name", e.QUESTIONS)
 def test_every_question_ends_in_a_table(name, graph, store):
     question = quick(name)
-    if name in ("q3", "rules", "layers", "sweep"):  # of messages that have a variance
+    if name in ("q3", "rules", "choices", "sweep"):  # of messages that have a variance
         question = dataclasses.replace(question, contenders=question.contenders[:1])
     planned = trained(question, graph, store)
     rows = e.rows_of(question, planned, {SMALL: graph}, store)

@@ -58,7 +58,10 @@ def reproduce(
     ablation     propagation rule x loss x prediction
     calibration  against calibrated opponents, and against the truth where it is known
     ood          classes never seen, under the paper's and two other published protocols
+    rules        propagation rules: what message uncertainty is worth under each
+    strangers    how many unseen nodes there must be to be noticed
     sweep        the settings among which the defaults were chosen, on validation nodes only
+    choices      layers, rule and calibration, decided on validation nodes with fresh seeds
     all          all of these
 
     Every result is stored as soon as it is there: started again, only what is missing is trained.
@@ -81,8 +84,9 @@ def reproduce(
     graphs = e.load_graphs(dict.fromkeys(named or (g for q in questions for g in q.graphs)))
     plans = []
     for q in questions:
-        # What these two compare are settings, not methods: among all questions they stay whole.
-        whole = question == "all" and q.name in ("ablation", "sweep")
+        # What these compare are settings, not methods: among all questions they stay whole.
+        settings = ("ablation", "rules", "sweep", "choices")
+        whole = question == "all" and q.name in settings
         chosen = e.chosen_contenders(q, [] if whole else _names(labels))
         here = {name: graphs[name] for name in named or q.graphs}
         plans.append((q, e.runs_of(q, here, numbers, chosen, reruns)))

@@ -5,7 +5,7 @@ A source of graphs is one module or package here, and one line in ``SOURCES``.
 
 from __future__ import annotations
 
-from bup.datasets import citation, folder, synthetic
+from bup.datasets import citation, fewer, folder, synthetic
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
@@ -13,6 +13,7 @@ from bup.graph import Graph
 SOURCES: tuple[Source, ...] = (
     *citation.SOURCES,
     synthetic.SOURCE,
+    fewer.SOURCE,
     folder.SOURCE,
 )
 

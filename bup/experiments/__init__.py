@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bup.experiments.contenders import EVIDENCE, STRONG_GCN, Contender, contender, contenders
+from bup.experiments.contenders import STRONG_GCN, Contender, contender, contenders
 from bup.experiments.measures import (
     calibration_numbers,
     distance_to_truth,
@@ -22,14 +22,12 @@ from bup.experiments.question import (
     runs_of,
 )
 from bup.experiments.questions import QUESTIONS
-from bup.experiments.tables import TEST_NOTE, cell_text, markdown, paired_p, summary
+from bup.experiments.tables import cell_text, markdown, note_on_test, paired_p, summary
 
 __all__ = [
     "CELL",
-    "EVIDENCE",
     "QUESTIONS",
     "STRONG_GCN",
-    "TEST_NOTE",
     "Contender",
     "Protocol",
     "Quantity",
@@ -43,6 +41,7 @@ __all__ = [
     "distance_to_truth",
     "load_graphs",
     "markdown",
+    "note_on_test",
     "ood_numbers",
     "paired_p",
     "published_protocols",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from bup.methods import JOIN
-from bup.methods.bup import LAYERS, OwnSettings
+from bup.calibrators import JOIN
+from bup.methods import METHODS
+from bup.methods.bup import LAYERS
 from bup.propagation import RULES
 from bup.spec import Value
 
@@ -22,15 +23,14 @@ class Contender:
 
 STRONG_GCN = (("hidden", 64), ("keep", "best"), ("patience", 40))
 """What a GCN that is calibrated afterwards is given: as much width and patience as BUP has."""
-EVIDENCE = Contender("evidence", "bup", (("propagation", "evidence"),))
 
 
 def contender(label: str) -> Contender:
-    """By the name of a method, of a calibrated one such as ``gcn+gats``, or ``evidence``."""
-    if label == EVIDENCE.label:
-        return EVIDENCE
-    method, _, calibrator = label.partition(JOIN)
-    return Contender(label, label, STRONG_GCN if method == "gcn" and calibrator else ())
+    """By the name of a method or of one of BUP's rules, ``+calibrator`` after either."""
+    name, joined, calibrator = label.partition(JOIN)
+    if name in RULES and name not in METHODS:
+        return Contender(label, f"bup{joined}{calibrator}", (("propagation", name),))
+    return Contender(label, label, STRONG_GCN if name == "gcn" and calibrator else ())
 
 
 def contenders(*labels: str) -> tuple[Contender, ...]:
@@ -54,30 +54,31 @@ def ablation_contenders() -> tuple[Contender, ...]:
 
 
 def rule_contenders() -> tuple[Contender, ...]:
-    """The paper's rule, what it leaves open, and the other rules."""
+    """The paper's rule and what it leaves open; our rule and its parts; the other rules."""
+    doubt = ("propagation", "doubt")
     return (
         Contender("bup", "bup"),
         Contender("bup, correlation words", "bup", (("correlation", "words"),)),
         Contender("bup, neighbours linked", "bup", (("neighbours", "linked"),)),
         Contender("bup, layers paper", "bup", (("layers", "paper"),)),
-        *(
-            Contender(name, "bup", (("propagation", name),))
-            for name in RULES
-            if name != OwnSettings.propagation
-        ),
+        *(contender(name) for name in RULES if name not in ("paper", *METHODS)),
+        Contender("doubt, links do not count", "bup", (doubt, ("isolation", 0.0))),
+        Contender("doubt, validation labels too", "bup", (doubt, ("known", "validation"))),
+        Contender("GCN averaging", "bup", (("propagation", "gcn"),)),
     )
 
 
-def layer_contenders() -> tuple[Contender, ...]:
-    """Both ways from layer to layer, at two strengths of weight decay."""
-    return tuple(
+def choice_contenders() -> tuple[Contender, ...]:
+    """Both ways from layer to layer, at two strengths of weight decay, and both rules of ours."""
+    layers = (
         Contender(
-            f"layers {layers}, weight decay {decay}",
+            f"paper's rule, layers {layers}, weight decay {decay}",
             "bup",
             (("layers", layers), ("weight_decay", decay)),
         )
         for layers, decay in itertools.product(LAYERS, (5e-4, 0.01))
     )
+    return (*layers, *contenders("evidence", "doubt"))
 
 
 def sweep_contenders() -> tuple[Contender, ...]:

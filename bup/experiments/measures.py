@@ -77,6 +77,7 @@ def ood_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     own, best = own_score(result.spec.method), max(found, key=lambda k: found[k])
     return {
         "own_score": own,
+        "unseen_share": 100 * float(split.is_ood(graph.labels).mean()),
         "auroc_own": found[own],
         "best_score": best,
         "auroc_best": found[best],

@@ -51,6 +51,7 @@ class Question:
     first_seed: int = 0
     words: tuple[str, ...] = ()  # measured texts that are shown too
     pooled: bool = False  # one row per contender over all cells, best first by the second quantity
+    reference: str = "bup"  # the contender that all others are tested against
     note: str = ""
 
 

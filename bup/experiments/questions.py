@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bup.experiments.contenders import (
-    EVIDENCE,
     ablation_contenders,
+    choice_contenders,
     contenders,
-    layer_contenders,
     rule_contenders,
     sweep_contenders,
 )
@@ -43,6 +42,7 @@ VALIDATION = (
     Quantity("ece_spread", "+spread", -1),
     Quantity("validation_accuracy", "accuracy", 1),
 )
+SHARES = (0.05, 0.1, 0.2, 0.5, 1)
 PAPERS = [m for m in ("bup", "gcn", "vgcn", "bbgdc", "bbde", "ggp") if m in METHODS]
 
 QUESTIONS: dict[str, Question] = {
@@ -53,7 +53,7 @@ QUESTIONS: dict[str, Question] = {
             "Accuracy and calibration, all classes known (the paper's Table 1)",
             ("cora", "citeseer", "pubmed"),
             (5, 10, 15, 20),
-            contenders(*PAPERS, "gcn+temperature"),
+            contenders(*PAPERS, "gcn+temperature", "doubt"),
             plain_numbers,
             (ACCURACY, ACE, ECE, NLL),
             note="Accuracy and errors in percent, 10 bins; ACE is the average calibration error.",
@@ -63,7 +63,7 @@ QUESTIONS: dict[str, Question] = {
             "One class never seen (the paper's Table 2)",
             ("cora", "citeseer"),
             (5, 10, 15, 20),
-            contenders("bup", "evidence", "gcn", "gcn+temperature"),
+            contenders("bup", "doubt", "evidence", "gcn", "gcn+temperature"),
             unseen_numbers,
             (
                 Quantity("confidence_in", "confidence, known", 0, 3),
@@ -83,7 +83,7 @@ QUESTIONS: dict[str, Question] = {
             "Message uncertainty against degree and distance to training nodes (Spearman)",
             ("cora", "citeseer", "pubmed"),
             (20,),
-            contenders("bup", "evidence"),
+            contenders("bup", "doubt", "evidence"),
             structure_numbers,
             tuple(
                 Quantity(f"message_{score}_{against}", f"{score} ~ {against}", 0, 3)
@@ -109,13 +109,18 @@ QUESTIONS: dict[str, Question] = {
             "calibration",
             "BUP against opponents that were calibrated too",
             ("cora", "citeseer", "pubmed", "synthetic"),
-            (5, 20),
-            contenders("bup", "bup+variance", "gcn", "gcn+temperature", "gcn+cagcn", "gcn+gats"),
+            (5, 10, 15, 20),
+            contenders(
+                *("bup", "bup+variance", "bup+spread", "doubt", "doubt+spread"),
+                *("doubt+spread+bias", "gcn", "gcn+temperature", "gcn+cagcn", "gcn+gats"),
+                *("gcn+spread", "gcn+spread+bias"),
+            ),
             calibration_numbers,
             (
                 ACCURACY,
                 ECE,
                 NLL,
+                Quantity("brier", "Brier", -1, 3),
                 Quantity("aurc", "AURC", -1),
                 Quantity("accuracy_80", "accuracy on the surest 80 %", 1),
                 Quantity("coverage", "sets cover (wanted: 90 %)", 0, 1),
@@ -123,6 +128,7 @@ QUESTIONS: dict[str, Question] = {
                 Quantity("truth_distance", "distance to the truth", -1),
                 Quantity("truth_kl", "KL from the truth", -1, 3),
             ),
+            reference="gcn+gats",
             note="A calibrated GCN has width 64 and keeps its best epoch; all calibrate on the "
             "validation nodes. Sets: conformal, diffused adaptive scores. Only the synthetic graph "
             "has a known truth, the posterior given words, links and training labels; the distance "
@@ -133,7 +139,7 @@ QUESTIONS: dict[str, Question] = {
             "Finding classes that were never shown, under three protocols (AUROC in percent)",
             ("cora", "citeseer", "pubmed"),
             (20,),
-            contenders(*METHODS, EVIDENCE.label),
+            contenders(*METHODS, "doubt", "evidence"),
             ood_numbers,
             (
                 Quantity("auroc_confidence", "by confidence", 1, 1),
@@ -169,14 +175,29 @@ QUESTIONS: dict[str, Question] = {
             "standard deviation alone.",
         ),
         Question(
-            "layers",
-            "How variances pass from layer to layer, decided on validation nodes only",
+            "strangers",
+            "How many unseen nodes must there be to be noticed? (AUROC in percent)",
+            tuple(f"fewer:{graph}:{share}" for graph in ("cora", "citeseer") for share in SHARES),
+            (20,),
+            contenders("bup", "doubt", "energy"),
+            ood_numbers,
+            (
+                Quantity("unseen_share", "unseen, % of the graph", 0, 1),
+                Quantity("auroc_own", "by its own score", 1, 1),
+                Quantity("auroc_confidence", "by confidence", 1, 1),
+            ),
+            last_class,
+            words=("own_score",),
+            note="Of the last class, which is never shown, only a share is left in the graph.",
+        ),
+        Question(
+            "choices",
+            "What was decided on validation nodes with fresh seeds: layers, rule, calibration",
             ("cora", "citeseer", "pubmed"),
             (5, 20),
-            layer_contenders(),
+            choice_contenders(),
             validation_numbers,
             VALIDATION,
-            reruns=10,
             first_seed=200,  # which no other question uses
             pooled=True,
         ),

@@ -13,25 +13,27 @@ from scipy.stats import wilcoxon
 from bup.experiments.question import CELL, Quantity, Question
 from bup.paper import published
 
-REFERENCE = "bup"
-"""The method that all others are tested against."""
 LEVEL = 0.05
 
 
 def summary(question: Question, rows: pd.DataFrame) -> pd.DataFrame:
-    """One line per cell and quantity: mean, std, the published figure, and the test against bup."""
+    """One line per cell and quantity: mean, std, the published figure, and the test."""
     lines = []
     by_cell = dict(iter(rows.groupby(CELL, sort=False)))
     for cell, part in by_cell.items():
         paper = published(question.name, *cell)
-        reference = by_cell.get((*cell[:3], REFERENCE))
+        reference = by_cell.get((*cell[:3], question.reference))
         for quantity in question.quantities:
             values = part.get(quantity.key, pd.Series(dtype=float)).dropna()
             if values.empty:
                 continue
             p = math.nan
             gain = math.nan
-            if reference is not None and cell[3] != REFERENCE and quantity.key in reference:
+            if (
+                reference is not None
+                and cell[3] != question.reference
+                and quantity.key in reference
+            ):
                 pairs = (r.set_index("seed")[quantity.key] for r in (part, reference))
                 difference = next(pairs) - next(pairs)
                 p, gain = paired_p(difference), float(difference.mean() * quantity.better)
@@ -61,12 +63,16 @@ def paired_p(difference: pd.Series) -> float:
 
 
 VERDICTS = {1.0: " ▲", -1.0: " ▼", 0.0: ""}
-TEST_NOTE = (
-    f"▲ better, ▼ worse than {REFERENCE} on the same splits: two-sided Wilcoxon signed-rank test, "
-    f"p < {LEVEL}, each comparison on its own. It pairs rerun with rerun and assumes no normal "
-    "distribution, which calibration errors do not have; with fewer than six reruns it cannot "
-    "reach that level."
-)
+
+
+def note_on_test(question: Question) -> str:
+    """What the marks in a question's table mean."""
+    return (
+        f"▲ better, ▼ worse than {question.reference} on the same splits: two-sided Wilcoxon "
+        f"signed-rank test, p < {LEVEL}, each comparison on its own. It pairs rerun with rerun and "
+        "assumes no normal distribution, which calibration errors do not have; with fewer than six "
+        "reruns it cannot reach that level."
+    )
 
 
 def cell_text(line: Any, digits: int) -> str:
@@ -91,7 +97,7 @@ def markdown(question: Question, rows: pd.DataFrame) -> str:
     if lines.paper.notna().any():
         notes.insert(1, "In brackets: the published figure, and ours minus it.")
     if lines.p.notna().any():
-        notes.append(TEST_NOTE)
+        notes.append(note_on_test(question))
     places = CELL if rows.protocol.any() else [c for c in CELL if c != "protocol"]
     table = _line([c.replace("_", " ") for c in (*places, *question.words)], question.quantities)
     for cell, part in lines.groupby(CELL, sort=False):
@@ -111,7 +117,10 @@ def _pooled_table(question: Question, rows: pd.DataFrame) -> str:
     means = rows.groupby("method")[keys].mean().sort_values(keys[1])
     table = _line(["settings"], question.quantities)
     for label, row in means.iterrows():
-        texts = [f"{row[f.key]:.{f.digits}f}" for f in question.quantities]
+        texts = [
+            "" if math.isnan(row[f.key]) else f"{row[f.key]:.{f.digits}f}"
+            for f in question.quantities
+        ]
         table += "| " + " | ".join([str(label), *texts]) + " |\n"
     return table
 

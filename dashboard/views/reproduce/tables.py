@@ -113,7 +113,9 @@ def show_table(
         alt=f"{question.title}, {state.graph_label(graph.name)}",
     )
     tested = lines.p.notna().any()
-    st.caption(escaped(question.note + (f" {experiments.TEST_NOTE}" if tested else "")))
+    st.caption(
+        escaped(question.note + (f" {experiments.note_on_test(question)}" if tested else ""))
+    )
     st.download_button(
         "Every rerun as CSV",
         rows.to_csv(index=False),

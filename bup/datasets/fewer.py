@@ -1,0 +1,65 @@
+"""A graph with fewer nodes of its last class: how many strangers must there be to be noticed?"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from bup.datasets.source import Source
+from bup.errors import BupError
+from bup.graph import UNLABELLED, Graph, simple_edges
+
+PREFIX = "fewer:"
+
+
+def without(graph: Graph, nodes: np.ndarray) -> Graph:
+    """The graph without some nodes and their links."""
+    kept = np.setdiff1d(np.arange(graph.num_nodes), nodes)
+    place = np.full(graph.num_nodes, UNLABELLED)
+    place[kept] = np.arange(len(kept))
+    ends = place[graph.edges]
+    ends = ends[:, (ends != UNLABELLED).all(axis=0)]
+    named = {
+        name: None if values is None else tuple(values[i] for i in kept.tolist())
+        for name, values in (("ids", graph.ids), ("titles", graph.titles))
+    }
+    return dataclasses.replace(
+        graph,
+        features=graph.features[kept],
+        edges=simple_edges(ends[0], ends[1]),
+        labels=graph.labels[kept],
+        **named,  # type: ignore[arg-type]
+    )
+
+
+def load(name: str) -> Graph:
+    """``fewer:cora:0.1``: Cora with a tenth of its last class, drawn once and for all."""
+    from bup.datasets import load_graph
+
+    inner, _, text = name.removeprefix(PREFIX).rpartition(":")
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not inner or not 0 < share <= 1:
+        raise BupError(
+            f"fewer:GRAPH:SHARE keeps a share between 0 and 1 of a graph's last class, got {name!r}"
+        )
+    graph = load_graph(inner)
+    last = np.flatnonzero(graph.labels == graph.num_classes - 1)
+    # RandomState, because its stream is frozen for good.
+    drawn = np.random.RandomState(0).permutation(last)
+    kept = max(1, round(share * len(last)))
+    return dataclasses.replace(without(graph, drawn[kept:]), name=name)
+
+
+SOURCE = Source(
+    name="fewer:GRAPH:SHARE",
+    title="A graph with only a share of its last class, such as fewer:cora:0.1",
+    load=load,
+    takes=lambda name: name.startswith(PREFIX),
+    data="made from the other graph",
+    offered=lambda: [],
+    typed=True,
+)
