@@ -17,7 +17,7 @@ help:  ## list the commands
 dashboard: $(RUNTIME)  ## make the environment, get the data, serve the app on localhost
 	$(BIN)/bup graphs --fetch
 	@echo "training the model that the first page shows ..."
-	-@$(BIN)/bup fit --json > /dev/null
+	-@$(BIN)/bup fit --set propagation=doubt --json > /dev/null
 	$(BIN)/python -m streamlit run dashboard/app.py --server.port $(PORT)
 
 test: $(DEV)  ## make the environment, run every test

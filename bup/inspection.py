@@ -12,7 +12,7 @@ import numpy as np
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
 from bup.methods import METHODS, find
-from bup.propagation import Formula, Propagation, Shares
+from bup.propagation import Breakdown, Formula, Propagation, Shares
 from bup.receptive import Inputs
 from bup.results import Result
 
@@ -30,6 +30,7 @@ class Inspection:
     level: float
     steps: tuple[Shares, ...] = ()  # one per propagation step, over the hidden dimensions
     formula: Formula | None = None
+    breakdowns: tuple[Breakdown, ...] = ()
 
 
 class Lens:
@@ -68,6 +69,7 @@ class Lens:
         mean, var = result.mean[[node]], result.var[[node]]
         steps: tuple[Shares, ...] = ()
         formula = None
+        breakdowns: tuple[Breakdown, ...] = ()
         if explains.trace is not None and self.propagation is not None:
             near = np.append(node, self.graph.neighbours(node))
             traced = explains.trace(result, near, self.inputs, self.propagation)
@@ -77,8 +79,11 @@ class Lens:
                 for step in traced.steps
             )
             formula = self.propagation.formula(node, steps)
+            breakdowns = tuple(self.propagation.breakdowns(node))
         probs, low, high = (part[0] for part in explains.chances(result, mean, var, level))
-        return Inspection(node, mean[0], var[0], probs, low, high, level, steps, formula)
+        return Inspection(
+            node, mean[0], var[0], probs, low, high, level, steps, formula, breakdowns
+        )
 
     def layer_stds(self) -> list[np.ndarray]:
         """Root mean variance [n] of the hidden message before, between and after the steps."""

@@ -19,10 +19,15 @@ def setting(
     low: float | None = None,
     high: float | None = None,
     choices: Collection[str] = (),
+    prominent: bool = False,
 ) -> Any:
-    """A dataclass field with what the command line and the app need to offer and check it."""
+    """A dataclass field with what the command line and the app need to offer and check it.
+
+    A ``prominent`` setting stands beside the method in the app, the others in a drawer.
+    """
     # The choices as they are given: a table that grows later is offered whole.
     metadata = {"help": help, "low": low, "high": high, "choices": choices}
+    metadata["prominent"] = prominent
     return dataclasses.field(default=default, metadata=metadata)
 
 

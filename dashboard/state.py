@@ -7,6 +7,7 @@ A widget's key is its name in the link. Pages are given a ``View``; whatever cha
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -19,10 +20,11 @@ import bup
 from bup import calibrators, datasets
 from bup.calibrators import Calibrator
 from bup.graph import Graph
-from bup.methods import METHODS, changed_settings, complete
+from bup.methods import METHODS, complete
 from bup.methods.base import Explains
+from bup.propagation import RULES, Rule
 from bup.results import Judged, Result
-from bup.spec import Spec
+from bup.spec import Spec, Value
 from bup.splits import usual_sizes
 from dashboard import graphs
 from dashboard.markdown import escaped
@@ -51,6 +53,11 @@ class View:
     def explains(self) -> Explains:
         """What the run's method can say of a node beside its probabilities."""
         return METHODS[self.spec.method].explains
+
+    @property
+    def rule(self) -> Rule | None:
+        """The run's propagation rule; None if its method has none."""
+        return RULES.get(str(dict(self.spec.settings).get("propagation")))
 
     @property
     def recalibrated(self) -> Calibrator | None:
@@ -122,6 +129,7 @@ def choose_run(graph: Graph) -> Spec:
     if method not in METHODS:
         raise bup.BupError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
     st.caption(f"**{METHODS[method].title}.** {METHODS[method].explanation}")
+    prominent = _choose_prominent(method)
     left, right = st.columns(2)
     per_class = left.number_input(
         "Labels per class",
@@ -150,7 +158,7 @@ def choose_run(graph: Graph) -> Spec:
         help="The model never sees a paper of these classes, and cannot answer with them: "
         "they are out of distribution.",
     )
-    settings = _choose_settings(method)
+    settings = prominent | _choose_settings(method)
     validation, test = usual_sizes(graph)
     return complete(
         Spec(
@@ -166,15 +174,24 @@ def choose_run(graph: Graph) -> Spec:
     )
 
 
+def opening(method: str) -> dict[str, Value]:
+    """The settings of a method that the app opens with."""
+    usual = dict(complete(Spec(method=method)).settings)
+    return usual | dict(METHODS[method].opens_with)
+
+
 def parameters(spec: Spec, graph: Graph) -> list[tuple[str, str]]:
     """What in an address makes the widgets choose this run; they go by what they show."""
+    usual = opening(spec.method)
+    changed = {name: value for name, value in spec.settings if value != usual[name]}
+    titles = {f.name: _titles(f) for f in dataclasses.fields(METHODS[spec.method].settings)}
     return [
         ("graph", graph_label(spec.graph)),
         ("method", METHODS[spec.method].short),
         ("per_class", str(spec.per_class)),
         ("seed", str(spec.seed)),
         *(("left_out", graph.class_names[c]) for c in spec.left_out),
-        *((f"{spec.method}.{k}", str(v)) for k, v in changed_settings(spec).items()),
+        *((f"{spec.method}.{k}", titles[k].get(str(v), str(v))) for k, v in changed.items()),
     ]
 
 
@@ -183,13 +200,53 @@ def link(spec: Spec, graph: Graph) -> str:
     return urlencode(parameters(spec, graph))
 
 
+def _choose_prominent(method: str) -> dict[str, Any]:
+    """What matters most of a method's settings, where one sees it."""
+    chosen = {}
+    for f in dataclasses.fields(METHODS[method].settings):
+        if f.metadata["prominent"]:
+            titles, key = _titles(f), f"{method}.{f.name}"
+            if st.query_params.get(key) in titles:  # a link may also name a choice as commands do
+                st.session_state.setdefault(key, st.query_params[key])
+            value = st.segmented_control(
+                f.name.capitalize(),
+                list(f.metadata["choices"]),
+                default=opening(method)[f.name],
+                key=key,
+                format_func=lambda name, titles=titles: titles.get(name, name),
+                help=f.metadata["help"],
+                bind="query-params",
+                required=True,
+            )
+            st.caption(_meaning(f, value))
+            chosen[f.name] = value
+    return chosen
+
+
+def _titles(f: dataclasses.Field) -> dict[str, str]:
+    """What the choices of a setting are called, where they are things with titles."""
+    choices = f.metadata["choices"]
+    if not isinstance(choices, Mapping):
+        return {}
+    return {name: about.title for name, about in choices.items() if hasattr(about, "title")}
+
+
+def _meaning(f: dataclasses.Field, value: str | None) -> str:
+    choices = f.metadata["choices"]
+    about = choices.get(value) if isinstance(choices, Mapping) else None
+    return getattr(about, "meaning", "")
+
+
 def _choose_settings(method: str) -> dict[str, Any]:
     """A widget for each of the method's settings, made from what the settings say of themselves."""
     chosen: dict[str, Any] = {}
+    usual = opening(method)
     with st.expander("Settings of the method"):
         for f in dataclasses.fields(METHODS[method].settings):
+            if f.metadata["prominent"]:
+                continue
             label = f.name.replace("_", " ").capitalize()
-            about, default = f.metadata, cast(Any, f.default)
+            about, default = f.metadata, cast(Any, usual[f.name])
             common = {"key": f"{method}.{f.name}", "help": about["help"], "bind": "query-params"}
             if about["choices"]:
                 options = list(about["choices"])

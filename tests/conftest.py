@@ -72,6 +72,7 @@ def stocked_cache(tmp_path_factory, cora):
     from bup import runs
     from bup.datasets import citation
     from bup.datasets.citation.cache import packed
+    from bup.methods import METHODS
 
     folder = tmp_path_factory.mktemp("cache")
     before = os.environ.get("BUP_CACHE")
@@ -82,7 +83,9 @@ def stocked_cache(tmp_path_factory, cora):
         path.write_bytes(packed(cora))
         for method in ("bup", "gcn", "energy"):
             for left_out in ((), (6,)):
-                runs.save(bup.fit(cora, method, left_out=left_out), cora)
+                # As tables have it, by default, and as the app opens.
+                for settings in ({"calibrate": "none"}, {}, METHODS[method].opens_with):
+                    runs.save(bup.fit(cora, method, left_out=left_out, **settings), cora)
     finally:
         os.environ.pop("BUP_CACHE")
         if before is not None:

@@ -126,7 +126,7 @@ def test_a_method_with_variances_works_on_every_page(cache, monkeypatch, cora, g
 
 @pytest.mark.parametrize("tab", ["Why this uncertainty?", "What if?", "Neighbourhood"])
 def test_a_calibrated_run_keeps_its_explanations(cache, cora, tab):
-    runs.save(bup.fit(cora, calibrate="temperature", epochs=20), cora)
+    runs.save(bup.fit(cora, propagation="doubt", calibrate="temperature", epochs=20), cora)
     app = opened(tab=tab, **{"bup.calibrate": "temperature", "bup.epochs": "20", "node": "35"})
     assert not app.info
     said = " ".join(c.value for c in app.caption)

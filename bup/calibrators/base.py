@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -43,14 +43,22 @@ class Outputs:
     var: Tensor | None = None  # [n, c]
     link: Callable[[Tensor, Tensor], Tensor] | None = None
 
-    def widened(self, nodes: Tensor | slice, factor: float) -> Tensor:
-        """Class probabilities of some nodes, were all variances multiplied by a factor.
+    def widened(self, nodes: Tensor | slice, factors: float | Sequence[float]) -> Tensor:
+        """Class probabilities of some nodes, were all variances multiplied by a factor [nodes, c].
 
-        Of plain outputs, whose scale is a standard deviation, the square root is taken.
+        Several factors at once give [factors, nodes, c]. Of plain outputs, whose scale is a
+        standard deviation, the square root is taken.
         """
+        if isinstance(factors, float):
+            return self._widened(nodes, factors)
+        each = self.logits.new_tensor(factors)[:, None, None]
+        return self._widened(nodes, each)
+
+    def _widened(self, nodes: Tensor | slice, factor: float | Tensor) -> Tensor:
         if self.link is None or self.mean is None or self.var is None:
             return (self.logits[nodes] / factor**0.5).softmax(-1)
-        return self.link(self.mean[nodes], factor * self.var[nodes])
+        var = factor * self.var[nodes]
+        return self.link(self.mean[nodes].expand_as(var), var)
 
 
 class Calibrated(NamedTuple):

@@ -12,7 +12,6 @@ s, the typical factor, and w, how uncertain it is, are fitted.
 from __future__ import annotations
 
 import numpy as np
-import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
@@ -25,19 +24,20 @@ USUAL_WIDTH = 1.5
 # How far the validation nodes may pull s from 1 and w from its usual value: standard deviations of
 # their logarithms, beforehand.
 FACTOR_PRIOR, WIDTH_PRIOR = 1.0, 0.5
+LIMITS = [(-7.0, 7.0), (np.log(0.05), np.log(4.0))]  # of the logarithms
 
 
-def factors(width: float, points: int = POINTS) -> list[tuple[float, float]]:
+def factors(width: float) -> tuple[list[float], list[float]]:
     """Factors e^(width q) and their weights, by Gauss and Hermite."""
-    places, weights = np.polynomial.hermite_e.hermegauss(points)
-    weights = weights / weights.sum()
-    return list(zip(np.exp(width * places).tolist(), weights.tolist(), strict=True))
+    places, weights = np.polynomial.hermite_e.hermegauss(POINTS)
+    return np.exp(width * places).tolist(), (weights / weights.sum()).tolist()
 
 
 def mixed(outputs: Outputs, nodes: Tensor | slice, factor: float, width: float) -> Tensor:
     """E_q[p(c | mean, factor e^(width q) var)] of some nodes [nodes, c]."""
-    parts = [weight * outputs.widened(nodes, factor * wide) for wide, weight in factors(width)]
-    return torch.stack(parts).sum(0)
+    wide, weights = factors(width)
+    parts = outputs.widened(nodes, [factor * w for w in wide])
+    return (parts * parts.new_tensor(weights)[:, None, None]).sum(0)
 
 
 def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:
@@ -48,7 +48,8 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
         return nll + sum(pull * pull for pull in pulls) / 2
 
     start = np.array([0.0, np.log(USUAL_WIDTH)])
-    found = minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-3})
+    options = {"xatol": 1e-3, "fatol": 1e-3}
+    found = minimize(loss, start, method="Nelder-Mead", bounds=LIMITS, options=options)
     factor, width = (float(value) for value in np.exp(found.x))
     constants = {"variance_factor": factor, "variance_width": width}
     return Calibrated(mixed(outputs, slice(None), factor, width), constants, factor)

@@ -7,6 +7,7 @@ from bup.experiments.measures import (
     calibration_numbers,
     distance_to_truth,
     ood_numbers,
+    own_score,
     rule_numbers,
     validation_numbers,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "markdown",
     "note_on_test",
     "ood_numbers",
+    "own_score",
     "paired_p",
     "published_protocols",
     "rows_of",

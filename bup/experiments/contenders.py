@@ -25,12 +25,25 @@ STRONG_GCN = (("hidden", 64), ("keep", "best"), ("patience", 40))
 """What a GCN that is calibrated afterwards is given: as much width and patience as BUP has."""
 
 
+UNCALIBRATED = (("calibrate", "none"),)
+
+
 def contender(label: str) -> Contender:
-    """By the name of a method or of one of BUP's rules, ``+calibrator`` after either."""
+    """By the name of a method or of one of BUP's rules, ``+calibrator`` after either.
+
+    A name alone stands for what its authors published, without a calibration afterwards.
+    """
     name, joined, calibrator = label.partition(JOIN)
+    settings = () if joined else UNCALIBRATED
     if name in RULES and name not in METHODS:
-        return Contender(label, f"bup{joined}{calibrator}", (("propagation", name),))
-    return Contender(label, label, STRONG_GCN if name == "gcn" and calibrator else ())
+        return Contender(label, f"bup{joined}{calibrator}", (("propagation", name), *settings))
+    strong = STRONG_GCN if name == "gcn" and calibrator else ()
+    return Contender(label, label, (*strong, *settings))
+
+
+def of_bup(label: str, **settings: Value) -> Contender:
+    """BUP without a calibration afterwards, with other settings."""
+    return Contender(label, "bup", (*settings.items(), *UNCALIBRATED))
 
 
 def contenders(*labels: str) -> tuple[Contender, ...]:
@@ -40,10 +53,8 @@ def contenders(*labels: str) -> tuple[Contender, ...]:
 def ablation_contenders() -> tuple[Contender, ...]:
     """Propagation rule x loss x prediction, each part of the paper on and off."""
     return tuple(
-        Contender(
-            f"{rule} / {loss} / {prediction}",
-            "bup",
-            (("propagation", rule), ("loss", loss), ("prediction", prediction)),
+        of_bup(
+            f"{rule} / {loss} / {prediction}", propagation=rule, loss=loss, prediction=prediction
         )
         for rule, loss, prediction in itertools.product(
             ("paper", "evidence", "gcn", "none"),
@@ -55,26 +66,25 @@ def ablation_contenders() -> tuple[Contender, ...]:
 
 def rule_contenders() -> tuple[Contender, ...]:
     """The paper's rule and what it leaves open; our rule and its parts; the other rules."""
-    doubt = ("propagation", "doubt")
     return (
-        Contender("bup", "bup"),
-        Contender("bup, correlation words", "bup", (("correlation", "words"),)),
-        Contender("bup, neighbours linked", "bup", (("neighbours", "linked"),)),
-        Contender("bup, layers paper", "bup", (("layers", "paper"),)),
+        of_bup("bup"),
+        of_bup("bup, correlation words", correlation="words"),
+        of_bup("bup, neighbours linked", neighbours="linked"),
+        of_bup("bup, layers paper", layers="paper"),
         *(contender(name) for name in RULES if name not in ("paper", *METHODS)),
-        Contender("doubt, links do not count", "bup", (doubt, ("isolation", 0.0))),
-        Contender("doubt, validation labels too", "bup", (doubt, ("known", "validation"))),
-        Contender("GCN averaging", "bup", (("propagation", "gcn"),)),
+        of_bup("doubt, links do not count", propagation="doubt", isolation=0.0),
+        of_bup("doubt, validation labels too", propagation="doubt", known="validation"),
+        of_bup("GCN averaging", propagation="gcn"),
     )
 
 
 def choice_contenders() -> tuple[Contender, ...]:
     """Both ways from layer to layer, at two strengths of weight decay, and both rules of ours."""
     layers = (
-        Contender(
+        of_bup(
             f"paper's rule, layers {layers}, weight decay {decay}",
-            "bup",
-            (("layers", layers), ("weight_decay", decay)),
+            layers=layers,
+            weight_decay=decay,
         )
         for layers, decay in itertools.product(LAYERS, (5e-4, 0.01))
     )
@@ -84,10 +94,12 @@ def choice_contenders() -> tuple[Contender, ...]:
 def sweep_contenders() -> tuple[Contender, ...]:
     """The settings among which the defaults were chosen."""
     return tuple(
-        Contender(
+        of_bup(
             f"{loss}, dropout {dropout}, weight decay {decay}",
-            "bup",
-            (("loss", loss), ("prediction", loss), ("dropout", dropout), ("weight_decay", decay)),
+            loss=loss,
+            prediction=loss,
+            dropout=dropout,
+            weight_decay=decay,
         )
         for loss, dropout, decay in itertools.product(
             ("erf", "exact"), (0.5, 0.8, 0.9), (5e-4, 5e-3, 1e-2)

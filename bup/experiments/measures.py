@@ -14,7 +14,7 @@ from bup.experiments.protocols import Protocol
 from bup.experiments.question import Row
 from bup.graph import Graph
 from bup.methods import find, outputs_of, settings_of
-from bup.results import Result, evaluate
+from bup.results import Result
 
 
 def plain_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
@@ -108,11 +108,13 @@ def structure_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
 def rule_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """What message uncertainty is worth: for finding mistakes, or unseen classes if there are."""
     row = ablation_numbers(result, graph, protocol)
-    report = evaluate(result, graph)
-    errors = report["errors"].get("message_std", {}) if not protocol.left_out else {}
-    unseen = report["ood"]["scores"].get("message_std", {}) if protocol.left_out else {}
-    for key, found in (("errors", errors), ("unseen", unseen)):
-        row[f"auroc_{key}"] = 100 * found.get("auroc", np.nan)
+    row |= {"auroc_errors": np.nan, "auroc_unseen": np.nan}
+    std = result.scores().get("message_std")
+    if std is not None and protocol.left_out:
+        row["auroc_unseen"] = ood_numbers(result, graph, protocol)["auroc_message_std"]
+    elif std is not None:
+        probs, targets, nodes = result.judged(graph)
+        row["auroc_errors"] = 100 * metrics.auroc(std[nodes], ~metrics.hits(probs, targets))
     return row
 
 

@@ -18,6 +18,7 @@ from bup.propagation import Propagation
 from bup.receptive import Inputs
 from bup.scores import SCORES, Score
 from bup.settings import setting
+from bup.spec import Value
 from bup.splits import Split
 from bup.training import OnEpoch, Schedule, Trained
 
@@ -99,7 +100,7 @@ def chances_of(
     """Probabilities of a run's messages, calibrated as the run is, and their exact intervals."""
     rows = torch.from_numpy(mean), torch.from_numpy(var)
     width = result.constants.get("variance_width", 0.0)
-    probs = spread.mixed(Outputs(torch.empty(0), *rows, link), slice(None), 1.0, width)
+    probs = spread.mixed(Outputs(rows[0], *rows, link), slice(None), 1.0, width)
     found = likelihood.probability_distribution(*rows, level, width=width)
     return Chances(probs.numpy(), found.low.numpy(), found.high.numpy())
 
@@ -144,6 +145,8 @@ class Method:
     explains: Explains = Explains()
     link: Callable[[Any, Tensor, Tensor], Tensor] | None = None
     """How settings make class probabilities of messages (mean, var), where these have variances."""
+    opens_with: Mapping[str, Value] = field(default_factory=dict)
+    """Settings with which the app opens, where they differ from the defaults."""
     most_nodes: int | None = None  # it refuses larger graphs ...
     limit_reason: str = ""  # ... because of this
     draws_answers: bool = False  # predictions are averages over random draws, not a function

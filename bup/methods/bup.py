@@ -13,12 +13,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from bup import likelihood
+from bup import calibrators, likelihood
 from bup.graph import Graph
 from bup.layers import glorot, per_seed_product, per_seed_rows
 from bup.methods import gcn
 from bup.methods.base import (
-    CalibratesVariance,
     Chances,
     Explains,
     Fitted,
@@ -48,16 +47,24 @@ LAYERS = {
 
 
 @dataclass(frozen=True)
-class OwnSettings(CalibratesVariance, NetworkSettings):
+class OwnSettings(NetworkSettings):
     # Chosen by ``bup reproduce sweep``, on validation nodes only.
     dropout: float = setting(0.8, "Share of inputs dropped in training.", low=0, high=0.95)
     weight_decay: float = setting(0.01, "Pull of first-layer weights to zero.", low=0, high=1)
-    propagation: str = setting("paper", "How variance travels along links.", choices=RULES)
+    propagation: str = setting(
+        "paper", "How variance travels along links.", choices=RULES, prominent=True
+    )
     layers: str = setting(
         "simple",
         "How variances pass from layer to layer: as the paper writes it, with a map and an "
         "activation in each, or with none between the steps.",
         choices=LAYERS,
+    )
+    # Chosen by ``bup reproduce choices``, on validation nodes with fresh seeds.
+    calibrate: str = setting(
+        "spread",
+        "Adjust the messages or the class probabilities afterwards, on the validation nodes.",
+        choices=calibrators.choices(with_variance=True),
     )
     loss: str = setting("erf", "Likelihood that training maximises.", choices=likelihood.RULES)
     prediction: str = setting(
@@ -248,4 +255,5 @@ METHOD = Method(
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
     explains=Explains(True, chances, propagation_of, trace),
     link=link,
+    opens_with={"propagation": "doubt"},
 )

@@ -199,5 +199,8 @@ RULE = Rule(
     latex=r"v_i'=v_i\Big(1-\frac{1}{\lambda\,d_i}\sum_{j\in N(i)}\frac{1}{d_j}\Big)",
     on=on,
     settings=Settings,
+    unseen="Under this rule message uncertainty follows the links of a node, not whether its "
+    "class was seen: an AUROC near 50 % means that it cannot tell. The paper's claim about unseen "
+    "classes rests on the class probabilities.",
     lesson="Every neighbour takes off a share that only degrees decide.",
 )

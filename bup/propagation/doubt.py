@@ -8,15 +8,16 @@ Every node has doubts of its own, in nats: minus the log of a probability.
     answer    -log P(the answer): the model's own
 
 They are added, the last two times (K - 1) / (K + 2), for messages of K classes span K - 1 of the
-K + 2 coordinates in which words are judged. Doubts u spread along links, with v for lack of them,
-and multiply the variance, compared with the mean over the graph:
+K + 2 coordinates in which words are judged, and spread along links. A node may also be doubtful for
+lack of links: alone it can but guess, and errs with probability 1 - 1/K. The two doubts S and V
+come together as a soft maximum, and multiply the variance, compared with the mean over the graph:
 
-    var'(i) = var(i) (1 + U_i) / (1 + mean U),   U = S u + v + P^2 v
+    var'(i) = var(i) (1 + U_i) / (1 + mean U),   e^U - 1 = (e^S - 1) + (e^V - 1)
+    S = sum_k s_k P^k u,   V = w (v + P^2 v),   v_i = (1 - 1/K) / d_i
 
 P averages over a node and its neighbours; S does so again and again, coming home with probability
-0.2 at every step; v_i = (1 - 1/K) / d_i is what a node alone would get wrong, guessing, and P^2
-are the two averages of a message. U is monotone in every doubt: an unsure neighbour makes a node
-unsure.
+0.2 at every step; P^2 are the two averages of a message. U is monotone in every doubt: an unsure
+neighbour makes a node unsure.
 
 Two doubts need the trained model, so training itself goes without propagation.
 """
@@ -47,12 +48,13 @@ EXTRA_TOPICS = (0, 2, 4)  # beyond one per class; how many are right is not know
 FLOOR = 0.05  # no view claims certainty: no doubt of words or message exceeds log 20 = 3 nats
 STAY, STEPS = 0.2, 10
 LEAST_CONFIDENCE = 1e-12
+USUAL = "usual_doubt"
 
 
 @dataclass(frozen=True)
 class Settings:
     isolation: float = setting(
-        1.0, "Under doubt, how much a lack of links counts; 0 leaves it out.", low=0, high=10
+        1.5, "Under doubt, how much a lack of links counts; 0 leaves it out.", low=0, high=10
     )
     known: str = setting(
         "training",
@@ -117,25 +119,24 @@ class Doubt(Propagation):
             "message": weight * floored(_strength(mean, split.train)),
             "answer": -weight * np.log(probs.max(axis=1).astype(float).clip(LEAST_CONFIDENCE)),
         }
-        self.alone = before.s.isolation * (1 - 1 / classes) / self.graph.degree
-        self._arriving = {name: walk_mean(self.walk, u, STAY, STEPS - 1) for name, u in own.items()}
-        self.own = own
-        self._near = self.walk @ self.alone
+        alone = before.s.isolation * (1 - 1 / classes) / self.graph.degree
+        # Every walk ends with a step to a neighbour or to the node itself: what arrives there.
+        last = {name: walk_mean(self.walk, u, STAY, STEPS - 1) for name, u in own.items()}
         self.parts = {
-            name: (1 - STAY) * (self.walk @ self._arriving[name]) + STAY * u
-            for name, u in own.items()
-        } | {"few links": self.alone + self.walk @ self._near}
-        self.total = np.sum(list(self.parts.values()), axis=0)
-        # What is usual is measured once, on the graph trained on: a changed link changes no other
-        # node's share of it.
-        self.constants = dict(constants) or self._usual()
-        self._mean = sum(self.constants[f"usual_{name}"] for name in self.parts)
-        self.factor = (1 + self.total) / (1 + self._mean)
+            name: (1 - STAY) * (self.walk @ last[name]) + STAY * u for name, u in own.items()
+        } | {"few links": alone + self.walk @ (self.walk @ alone)}
+        self._through = (1 - STAY) * sum(last.values()) + self.walk @ alone
+        self._own = STAY * sum(own.values()) + alone
+        *doubts, few_links = self.parts.values()
+        self.total = np.log(np.exp(sum(doubts)) + np.exp(few_links) - 1)
+        # What is usual is measured once, on the graph trained on: a changed link then changes no
+        # node that it does not reach.
+        self.constants = {k: v for k, v in constants.items() if k.startswith(USUAL)} or {
+            USUAL: float(self.total.mean()),
+            **{f"{USUAL}_{name}": float(part.mean()) for name, part in self.parts.items()},
+        }
+        self.factor = (1 + self.total) / (1 + self.constants[USUAL])
         self._factor = torch.from_numpy(self.factor).float()
-
-    def _usual(self) -> dict[str, float]:
-        means = {f"usual_{name}": float(part.mean()) for name, part in self.parts.items()}
-        return means | {"usual_alone": float(self.alone.mean())}
 
     def _evidence(self, before: Untold, nodes: np.ndarray) -> np.ndarray:
         """P(c | words around a node) [n, c] of every known class; the rest to 1 is unknown."""
@@ -155,34 +156,31 @@ class Doubt(Propagation):
     def shares(self, node: int, var: np.ndarray) -> Shares:
         """What came through every neighbour, less what is usual: doubt, or certainty if negative.
 
-        The last step of every walk from a node goes to a neighbour or stays; what arrives there is
-        compared with the mean over the graph.
+        S and V are sums over a node's neighbours and itself; what the soft maximum leaves of their
+        sum is shared in proportion.
         """
         before = var[node].astype(np.float64)
         near = self.graph.neighbours(node)
         here = np.append(near, node)
-        arriving = np.sum([part[here] for part in self._arriving.values()], axis=0)
-        usual = sum(self.constants[f"usual_{name}"] for name in self.own)
-        usual_near = self.constants["usual_few links"] - self.constants["usual_alone"]
-        through = (1 - STAY) * (arriving - usual) + self._near[here] - usual_near
-        through = through / self.graph.degree[node]
-        own = np.sum([u[node] for u in self.own.values()]) - usual
-        own = STAY * own + self.alone[node] - self.constants["usual_alone"] + through[-1]
-        scale = before / (1 + self._mean)
-        change = through[:-1, None] * scale
-        return Shares(near, change, own * scale, before, before * self.factor[node])
+        arrived = self._through[here] / self.graph.degree[node]
+        arrived[-1] += self._own[node]
+        arrived *= self.total[node] / max(arrived.sum(), 1e-12)
+        arrived -= self.constants[USUAL] / len(here)
+        scale = before / (1 + self.constants[USUAL])
+        change = arrived[:-1, None] * scale
+        return Shares(near, change, arrived[-1] * scale, before, before * self.factor[node])
 
     def formula(self, node: int, steps: Sequence[Shares]) -> Formula:
-        parts = "+".join(f"{part[node]:.2f}" for part in self.parts.values())
-        names = " + ".join(self.parts)
-        u, mean, factor = self.total[node], self._mean, self.factor[node]
+        *doubts, few_links = (float(part[node]) for part in self.parts.values())
+        u, mean, factor = self.total[node], self.constants[USUAL], self.factor[node]
         return Formula(
             "The variance is multiplied by one plus this node's doubt, compared with the mean over "
             "the graph:",
             rf"\frac{{1+U_i}}{{1+\bar U}}=\frac{{1+{u:.2f}}}{{1+{mean:.2f}}}={factor:.3f},\qquad "
-            rf"U_i={parts}={u:.2f}",
-            f"The parts, in nats: {names}. Each is doubt of the node and of those around it, near "
-            "ones first, so **an unsure neighbour makes a node unsure**.",
+            rf"e^{{U_i}}-1=(e^{{{sum(doubts):.2f}}}-1)+(e^{{{few_links:.2f}}}-1)",
+            "The first exponent is what speaks against any known class here and around, the second "
+            "is for few links; the larger one decides. Neighbours' doubts are part of both, so "
+            "**an unsure neighbour makes a node unsure**.",
         )
 
     def breakdowns(self, node: int) -> list[Breakdown]:
@@ -193,7 +191,7 @@ class Doubt(Propagation):
                 "What the doubt is made of (nats)",
                 list(self.parts),
                 [float(part[node]) for part in self.parts.values()],
-                [self.constants[f"usual_{name}"] for name in self.parts],
+                [self.constants[f"{USUAL}_{name}"] for name in self.parts],
             ),
             Breakdown(
                 "Which known class the words around this node speak for",
@@ -220,8 +218,11 @@ RULE = Rule(
     title="Doubt",
     meaning="Our rule: a message is sure only where a known class explains the words around the "
     "node, the message is strong, and neighbours are sure too.",
-    latex=r"v_i'=v_i\,\frac{1+U_i}{1+\bar U},\qquad U=\sum_k s_kP^k u+v+P^2v",
+    latex=r"v_i'=v_i\,\frac{1+U_i}{1+\bar U},\qquad e^U-1=(e^S-1)+(e^V-1)",
     on=on,
     settings=Settings,
     layers=(2,),
+    unseen="Doubt finds unseen *groups*: it compares every node with all others, also those "
+    "without a label, so strangers must be many enough to stand out from what is known. A single "
+    "stranger goes unnoticed.",
 )

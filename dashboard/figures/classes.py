@@ -10,6 +10,7 @@ from html import escape
 
 import numpy as np
 
+from bup.propagation import Breakdown
 from dashboard.theme import IN, OUT, Theme
 
 STYLE = """
@@ -26,6 +27,7 @@ STYLE = """
 .classes .span { top: 34%; bottom: 34%; border: solid currentColor; border-width: 0 2px; }
 .classes .span::before { content: ""; position: absolute; top: 50%; left: 0; right: 0;
   border-top: 1.5px solid currentColor; transform: translateY(-50%); }
+.classes .usual { top: 4%; bottom: 4%; border-left: 2px solid currentColor; }
 .classes .mean { top: 50%; width: 0.6rem; height: 0.6rem; border: 1px solid currentColor;
   transform: translate(-50%, -50%) rotate(45deg); }
 .classes .ticks { height: 1.2rem; font-size: 0.75rem; opacity: 0.8; }
@@ -88,6 +90,20 @@ def message_table(
         rows.append(_row(name, "", marks, f"{m:z.2f} ± {s:.2f}", "", False))
     ticks = {scale * (tick - left): f"{tick:.10g}" for tick in _round_numbers(left, right)}
     return _table("Message of each class, mean and standard deviation", rows, ticks, theme)
+
+
+def breakdown_table(found: Breakdown, theme: Theme) -> str:
+    """Numbers that add up to something, as bars; a line marks what is usual on this graph."""
+    longest = max(*found.values, *found.usual, 1e-9)
+    rows = []
+    for name, value, usual in zip(found.names, found.values, found.usual, strict=True):
+        marks = (
+            f'<i class="bar" style="width:{100 * value / longest:.2f}%;background:{IN}"></i>'
+            f'<i class="usual" style="left:{100 * usual / longest:.2f}%"></i>'
+        )
+        rows.append(_row(name, "", marks, f"{value:.2f}", f"usual: {usual:.2f}", False))
+    ticks = {100 * t / longest: f"{t:.10g}" for t in _round_numbers(0.0, longest)}
+    return _table(escape(found.title), rows, ticks, theme)
 
 
 def percent(share: float) -> str:

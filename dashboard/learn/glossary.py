@@ -75,6 +75,13 @@ TERMS = {
         "surer the neighbour, the more certainty it adds.",
         lesson=3,
     ),
+    "doubt": Term(
+        "Our second rule, not the paper's: a message is sure only where a known class explains the "
+        "words around the node, and doubt spreads along links. It finds unseen groups, not single "
+        "strangers.",
+        "U_i",
+        6,
+    ),
     "margin": Term(
         "How far the mean of the true class is above that of another class; negative if it is "
         "below.",

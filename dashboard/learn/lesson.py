@@ -79,8 +79,9 @@ LESSONS = (
         "unseen",
         "Knowing what you have not seen",
         "Which number notices an unknown class?",
-        "Class probabilities notice an unseen class to a degree; the variance of the message alone "
-        "does not, because it follows the links and not the class.",
+        "Class probabilities notice an unseen class to a degree; the variance of the message under "
+        "the paper's rule does not, because it follows the links and not the class. A rule that "
+        "asks what explains a node finds unseen groups, if they are large enough.",
         ":material/visibility_off:",
     ),
     Lesson(

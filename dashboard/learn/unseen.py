@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import streamlit as st
 
@@ -14,16 +16,38 @@ from dashboard.learn.cases import Case
 from dashboard.learn.glossary import meaning
 from dashboard.markdown import escaped
 
-SCORES = {
-    "confidence": "doubt in the answer: 1 − confidence",
-    "message_std": "doubt in the message: its standard deviation",
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of doubt that a paper can be flagged by."""
+
+    title: str
+    score: str
+    axis: str
+    settings: dict[str, str]
+
+
+KINDS = {
+    "answer": Kind("In the answer", "confidence", "doubt in the answer: 1 − confidence", {}),
+    "message": Kind(
+        "In the message, the paper's rule",
+        "message_std",
+        "doubt in the message: its standard deviation",
+        {},
+    ),
+    "doubt": Kind(
+        "In the message, our rule",
+        "message_std",
+        "doubt in the message: its standard deviation",
+        {"propagation": "doubt"},
+    ),
 }
-WHERE = {"confidence": "In the answer", "message_std": "In the message"}
+SHARES = {1.0: "all", 0.5: "half", 0.1: "a tenth", 0.05: "one in twenty"}
 
 
 def page() -> None:
     here = lesson.begin(
-        6, ["BUP", "out of distribution", "confidence", "variance", "ROC curve", "AUROC"]
+        6, ["BUP", "out of distribution", "confidence", "variance", "ROC curve", "AUROC", "doubt"]
     )
     st.markdown(
         "BUP has two kinds of doubt to offer: how unsure the **answer** is, and how unsure the "
@@ -36,32 +60,33 @@ def page() -> None:
 @lesson.played
 def _lesson(here: lesson.Lesson) -> None:
     name = cases.graph_name()
-    graph = graphs.graph(name)
-    case = cases.case(name, "bup", (graph.num_classes - 1,))
-    nodes = case.result.split.test
-    unseen = case.result.split.is_ood(graph.labels[nodes])
-    doubts = {score: case.result.uncertainties()[score][nodes] for score in SCORES}
+    last = graphs.graph(name).num_classes - 1
     left, right = st.columns([2, 3], gap="large")
     with left:
-        answered = _question(case, doubts, unseen)
-        score = st.segmented_control(
+        answered = _question(cases.case(name, "bup", (last,)))
+        chosen = st.segmented_control(
             "Which doubt?",
-            list(SCORES) if answered else ["confidence"],
-            default="confidence",
+            list(KINDS) if answered else ["answer"],
+            default="answer",
             required=True,
             key="doubt",
-            format_func=WHERE.__getitem__,
-            help="The second one appears when you have made your guess.",
+            format_func=lambda key: KINDS[key].title,
+            help="The others appear when you have made your guess.",
         )
-        doubt = doubts[score or "confidence"]
-        threshold = _threshold(doubt, score or "confidence")
+        kind = KINDS[chosen or "answer"]
+        if kind.settings:
+            name = _strangers(name)
+        case = cases.case(name, "bup", (last,), **kind.settings)
+        doubt, unseen = _doubts(case, kind.score)
+        threshold = _threshold(doubt, kind.score)
         _counts(doubt, unseen, threshold)
     theme = lesson.theme()
     with right:
         lesson.chart(
-            threshold_figure(doubt, unseen, threshold, SCORES[score or "confidence"], theme),
+            threshold_figure(doubt, unseen, threshold, kind.axis, theme),
             "threshold",
-            f"Test papers; the unseen class is {escaped(graph.class_names[-1])}. Solid: flagged.",
+            f"{unseen.sum():,} of the {len(unseen):,} test papers are of the unseen class, "
+            f"{escaped(case.graph.class_names[-1])}. Solid: flagged.",
         )
         lesson.chart(
             drawn_roc_figure(doubt, unseen, threshold, theme),
@@ -73,11 +98,7 @@ def _lesson(here: lesson.Lesson) -> None:
         here,
         answered,
         [
-            (
-                "All scores of this run",
-                "ood",
-                cases.query(case, ood_score="Message std"),
-            ),
+            ("All scores of this run", "ood", cases.query(case, ood_score="Message std")),
             (
                 "The doubt in messages, on the map",
                 "explore",
@@ -85,6 +106,31 @@ def _lesson(here: lesson.Lesson) -> None:
             ),
         ],
     )
+
+
+def _doubts(case: Case, score: str) -> tuple[np.ndarray, np.ndarray]:
+    """A doubt of every test paper, and whether its class is the unseen one."""
+    nodes = case.result.split.test
+    unseen = case.result.split.is_ood(case.graph.labels[nodes])
+    return case.result.uncertainties()[score][nodes], unseen
+
+
+def _strangers(name: str) -> str:
+    """The graph with as much of the unseen class as the student wants to leave in it."""
+    st.caption(
+        "Our rule asks what explains the words around a paper: some class that it knows, or only "
+        "the graph at large? For that it looks at *all* papers, also those without a label. So it "
+        "finds unseen **groups**; try how many strangers it needs."
+    )
+    share = st.segmented_control(
+        "How much of the unseen class is in the graph?",
+        list(SHARES),
+        default=1.0,
+        required=True,
+        key="share",
+        format_func=SHARES.__getitem__,
+    )
+    return name if share in (None, 1.0) else f"fewer:{name}:{share}"
 
 
 def _threshold(doubt: np.ndarray, score: str) -> float:
@@ -105,8 +151,8 @@ def _counts(doubt: np.ndarray, unseen: np.ndarray, threshold: float) -> None:
     three.metric("AUROC", f"{metrics.auroc(doubt, unseen):.0%}", help=meaning("AUROC"))
 
 
-def _question(case: Case, doubts: dict[str, np.ndarray], unseen: np.ndarray) -> bool:
-    found = {score: metrics.auroc(doubt, unseen) for score, doubt in doubts.items()}
+def _question(case: Case) -> bool:
+    found = {k: metrics.auroc(*_doubts(case, k)) for k in ("confidence", "message_std")}
     nearest = int(np.abs(np.array([0.95, 0.75, 0.5]) - found["message_std"]).argmin())
 
     def answer() -> str:
@@ -121,7 +167,7 @@ def _question(case: Case, doubts: dict[str, np.ndarray], unseen: np.ndarray) -> 
             f"whether the class is known. (Its rank correlation with that factor is {same:+.2f}.) "
             "What notices the unseen class is the answer: the known classes are closer together, "
             "so the probabilities come out more even. The published claim about unseen classes "
-            "rests on these probabilities, too."
+            "rests on these probabilities, too. A rule of ours does better: look at it below."
         )
 
     return lesson.predict(

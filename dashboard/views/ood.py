@@ -7,7 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from bup import metrics
+from bup.experiments import own_score
 from bup.paper import published
+from bup.scores import SCORES
 from dashboard import columns, shelf
 from dashboard.figures.ood import precision_recall_figure, roc_figure, score_histograms
 from dashboard.links import link
@@ -36,7 +38,7 @@ def page(view: View) -> None:
     score = st.selectbox(
         "Score",
         list(scores),
-        index=list(scores).index("confidence"),
+        index=list(scores).index(own_score(view.spec.method)),
         key="ood_score",
         format_func=lambda key: scores[key].label,
         bind="query-params",
@@ -51,7 +53,8 @@ def page(view: View) -> None:
         "overlaps with that of right answers, the better the score tells them apart.",
     )
     _detection(view, score)
-    _table(view)
+    if "ood" in shelf.report(view.spec):
+        _table(view)
     _gallery(view, test)
     exports.downloads(view)
 
@@ -69,12 +72,8 @@ def _detection(view: View, score: str) -> None:
     for column, key, value in ((one, "auroc", auroc), (two, "aupr", aupr), (three, "fpr95", fpr)):
         metric = metrics.METRICS[key]
         column.metric(metric.label, f"{value:.1%}", help=metric.meaning)
-    if score.startswith("message"):
-        st.caption(
-            "Message uncertainty mostly follows the links of a paper, not whether its class was "
-            "seen: an AUROC near 50 % means that it cannot tell. The paper's claim about unseen "
-            "classes rests on the class probabilities."
-        )
+    if view.rule is not None and score in SCORES and SCORES[score].of_var is not None:
+        st.caption(f"**{view.rule.title}.** {view.rule.unseen}")
     left, right = st.columns(2)
     with left:
         charts.chart(

@@ -9,6 +9,7 @@ import streamlit as st
 
 from bup.experiments import STRONG_GCN
 from bup.methods import METHODS, complete
+from bup.propagation import RULES
 from bup.spec import Spec
 from dashboard import shelf
 from dashboard.jobs.job import Job
@@ -20,15 +21,18 @@ NONE = "nobody"
 
 
 def rival_specs(view: View) -> dict[str, Spec]:
-    """Runs on the same split: every method at its defaults, and the calibrated GCN."""
-    offers: dict[str, tuple[str, dict[str, Any]]] = {
-        method.short: (method.name, {})
-        for method in METHODS.values()
-        if method.most_nodes is None or view.graph.num_nodes <= method.most_nodes
-    }
+    """Runs on the same split: every method, BUP under each of its rules, calibrated ones."""
+    offers: dict[str, tuple[str, dict[str, Any]]] = {}
+    for other in METHODS.values():
+        if other.most_nodes is not None and view.graph.num_nodes > other.most_nodes:
+            continue
+        if "propagation" in other.opens_with:
+            for name, rule in RULES.items():
+                offers[f"{other.short}: {rule.title}"] = (other.name, {"propagation": name})
+        else:
+            offers[other.short] = (other.name, {})
     offers["GCN, temperature-scaled"] = ("gcn+temperature", dict(STRONG_GCN))
-    offers["BUP, evidence propagation"] = ("bup", {"propagation": "evidence"})
-    offers["BUP, fitted variance scale"] = ("bup", {"calibrate": "variance"})
+    offers["BUP: Doubt, uncertain variance"] = ("bup+spread", {"propagation": "doubt"})
     specs = {}
     for label, (method, settings) in offers.items():
         spec = complete(

@@ -57,11 +57,14 @@ def training_panel(spec: Spec, graph: Graph) -> None:
 
 def _is_first_visit(spec: Spec) -> bool:
     """Whoever opens the app for the first time sees a model at work without a click."""
-    return not spec.left_out and spec == _untouched(spec)
+    return spec.method == Spec.method and spec == _untouched(spec)
 
 
 def _untouched(spec: Spec) -> Spec:
-    return complete(Spec(graph=spec.graph, validation=spec.validation, test=spec.test))
+    settings = tuple(METHODS[spec.method].opens_with.items())
+    return complete(
+        Spec(graph=spec.graph, validation=spec.validation, test=spec.test, settings=settings)
+    )
 
 
 def _submit(spec: Spec) -> None:

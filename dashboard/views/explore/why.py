@@ -7,6 +7,7 @@ import streamlit as st
 
 from bup.methods import METHODS
 from dashboard import shelf
+from dashboard.figures.classes import breakdown_table
 from dashboard.figures.node import shares_figure
 from dashboard.state import View
 from dashboard.views import charts, exports
@@ -33,6 +34,12 @@ def why(view: View) -> None:
         if seen.formula.latex:
             st.latex(seen.formula.latex)
         st.markdown(seen.formula.meaning)
+    for column, found in zip(st.columns(2), seen.breakdowns, strict=False):
+        with column:
+            st.markdown(f"**{found.title}**")
+            st.html(breakdown_table(found, view.theme))
+    if seen.breakdowns:
+        st.caption("The line in each bar is the mean over the graph.")
     rows = [
         {
             "step": number,
