@@ -208,7 +208,7 @@ def _choose_prominent(method: str) -> dict[str, Any]:
             titles, key = _titles(f), f"{method}.{f.name}"
             if st.query_params.get(key) in titles:  # a link may also name a choice as commands do
                 st.session_state.setdefault(key, st.query_params[key])
-            value = st.segmented_control(
+            value = st.pills(
                 f.name.capitalize(),
                 list(f.metadata["choices"]),
                 default=opening(method)[f.name],

@@ -193,7 +193,7 @@ def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Conditional:
 
 RULE = Rule(
     name="paper",
-    title="The paper's rule",
+    title="Paper's rule",
     meaning="The paper's rule: condition a Gaussian on the neighbours. Their variances cancel; "
     "the degrees decide.",
     latex=r"v_i'=v_i\Big(1-\frac{1}{\lambda\,d_i}\sum_{j\in N(i)}\frac{1}{d_j}\Big)",

@@ -67,7 +67,7 @@ def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Evidence:
 
 RULE = Rule(
     name="evidence",
-    title="Evidence propagation",
+    title="Evidence",
     meaning="Our rule: every neighbour is a measurement; the surer it is, the more certainty "
     "it adds.",
     latex=r"\frac{1}{v_i'}=\frac{1}{v_i}+\sum_{j\in N(i)}\frac{w}{v_j+q}",

@@ -46,7 +46,7 @@ def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Averaging:
 
 RULE = Rule(
     name="gcn",
-    title="GCN averaging",
+    title="Averaging",
     meaning="What the paper argues against: average variances like messages, with the GCN kernel.",
     latex=r"v_i'=\frac{v_i}{d_i}+\sum_{j\in N(i)}\frac{v_j}{\sqrt{d_i d_j}}",
     on=on,

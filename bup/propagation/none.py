@@ -40,7 +40,7 @@ def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Standing:
 
 RULE = Rule(
     name="none",
-    title="No propagation",
+    title="None",
     meaning="No propagation: a node's variance comes from its own words alone.",
     latex="v_i'=v_i",
     on=on,

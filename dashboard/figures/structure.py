@@ -96,7 +96,7 @@ def factor_figure(
     nodes: np.ndarray,
     theme: Theme,
 ) -> go.Figure:
-    """What a rule does to a node's variance before learning, above the message std learned."""
+    """What a rule multiplies a node's variance by, above the std of its message."""
     if std is None:
         raise BupError("this method gives its messages no variance to compare: choose bup")
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07)

@@ -43,17 +43,17 @@ def _lesson(here: lesson.Lesson) -> None:
             (
                 "Every neighbour's share, on a real paper",
                 "explore",
-                {"tab": "Why this uncertainty?"},
+                {"tab": "Why this uncertainty?", "bup.propagation": "Paper's rule"},
             ),
             (
                 "How much of it is the links alone",
                 "structure",
-                {},
+                {"bup.propagation": "Paper's rule"},
             ),
             (
                 "The same with evidence propagation",
                 "structure",
-                {"bup.propagation": "evidence"},
+                {"bup.propagation": "Evidence"},
             ),
         ],
     )

@@ -89,15 +89,16 @@ def _factor(view: View) -> None:
     rule = shelf.propagation(view.spec) if view.explains.variance else None
     if rule is None or rule.factor is None:
         return
-    st.subheader("How much of it was decided before any learning?")
+    st.subheader("How much of it is the rule alone?")
     factor, std = rule.factor, view.table.message_std.to_numpy()
     nodes = np.arange(view.graph.num_nodes)
     same = _correlation(factor, std)
     charts.clickable(
         factor_figure(view.graph.degree, factor, std, nodes, view.theme),
         "factor",
-        "Above: what this run's propagation rule multiplies a paper's variance by; no learned "
-        "number is in it. Below: the standard deviation of the messages after learning."
+        "Above: what this run's propagation rule multiplies a paper's variance by. Below: the "
+        "standard deviation of the messages. The more alike they look, the less the words of a "
+        "paper have to say in it."
         + (f" Spearman of the two: {same.value:+.3f}." if same is not None else ""),
         lambda node: picking.pick_node(view, node),
     )

@@ -19,7 +19,7 @@ def app(serve, stocked_cache) -> str:
 
 
 def paper_rule(page: Page):
-    return page.get_by_test_id("stMetric").filter(has_text="The paper's rule")
+    return page.get_by_test_id("stMetric").filter(has_text="Paper's rule")
 
 
 def centre(page: Page, selector: str) -> tuple[float, float]:
