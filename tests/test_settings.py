@@ -34,7 +34,7 @@ def test_defaults_are_filled_in_so_that_equal_runs_have_one_key():
         ({"epochs": True}, "whole number"),
         ({"dropout": "half"}, "must be a number, got 'half'"),
         ({"dropout": 1.0}, "at most 0.95"),
-        ({"propagation": "magic"}, "must be one of paper, evidence, gcn, none, got 'magic'"),
+        ({"propagation": "magic"}, "must be one of paper, doubt, evidence, gcn, none, got 'magic'"),
         ({"loss": None}, "must be text"),
         ({"colour": "red"}, "bup has no setting 'colour': it has"),
     ],
