@@ -6,6 +6,7 @@ import dataclasses
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,7 +16,7 @@ import bup
 from bup import engine, experiments, metrics, runs
 from bup.results import Result, node_table
 from dashboard.figures.compare import overlay_reliability
-from dashboard.figures.ood import score_histograms
+from dashboard.figures.ood import score_histograms, share_figure
 from dashboard.figures.structure import against_figure, binned_medians
 from dashboard.theme import Theme
 from docs.browser import chromium
@@ -32,7 +33,7 @@ Panels = list[tuple[str, go.Figure]]
 
 def reliability() -> Panels:
     """All reruns of a method in one diagram, as their table has them."""
-    who = experiments.contenders("bup", "gcn", "gcn+temperature")
+    who = experiments.contenders("bup", "doubt+spread", "gcn", "gcn+temperature")
     panels = []
     for name in ("cora", "citeseer"):
         graph = bup.load_graph(name)
@@ -51,26 +52,47 @@ def reliability() -> Panels:
     return panels
 
 
-def unseen() -> Panels:
-    """The paper's pictures of confidence on known and unseen classes, by a GCN and by BUP."""
+RULES = {"paper": "BUP, the paper's rule", "doubt": "BUP, doubt"}
+
+
+def _spec(method: str, **more: Any) -> bup.Spec:
+    settings = {"calibrate": "none", **more.pop("settings", {})}
+    return bup.Spec(method=method, settings=tuple(settings.items()), **more)
+
+
+def _hidden(score: str, specs: dict[str, bup.Spec]) -> Panels:
+    """Histograms of a score over known classes, right and wrong, and over an unseen one."""
     graph = bup.load_graph("cora")
-    specs = [bup.Spec(method=method, left_out=(6,)) for method in ("gcn", "bup")]
+    found = trained([dataclasses.replace(spec, left_out=(6,)) for spec in specs.values()], graph)
     return [
         (
-            f"{result.spec.method.upper()}, class {graph.class_names[6]} never shown",
-            score_histograms(node_table(result, graph), "confidence", THEME),
+            f"{words}; {graph.class_names[6]} never shown",
+            score_histograms(node_table(result, graph), score, THEME),
         )
-        for result in trained(specs, graph)
+        for words, result in zip(specs, found, strict=True)
     ]
 
 
+def _by_rule() -> dict[str, bup.Spec]:
+    return {words: _spec("bup", settings={"propagation": rule}) for rule, words in RULES.items()}
+
+
+def motivation() -> Panels:
+    """The paper's Figure 1 (confidence of a GCN) and Figure 2 (of BUP), the latter by rule."""
+    return _hidden("confidence", {"GCN": _spec("gcn"), **_by_rule()})
+
+
+def unseen() -> Panels:
+    """The same for message uncertainty, of which the paper shows no picture."""
+    return _hidden("message_std", _by_rule())
+
+
 def degree() -> Panels:
-    """The paper's picture of uncertainty against degree, under its rule and under ours."""
+    """The paper's Figure 3, uncertainty against degree, under its rule and under ours."""
     graph = bup.load_graph("cora")
-    rules = {"paper": "the paper's rule", "evidence": "evidence propagation"}
-    specs = [bup.Spec(settings=(("propagation", rule),)) for rule in rules]
     panels = []
-    for words, result in zip(rules.values(), trained(specs, graph), strict=True):
+    specs = _by_rule()
+    for words, result in zip(specs, trained(list(specs.values()), graph), strict=True):
         std = result.scores()["message_std"]
         found = metrics.spearman(graph.degree, std, 1).value
         figure = against_figure(
@@ -82,20 +104,45 @@ def degree() -> Panels:
     return panels
 
 
-PICTURES = {"reliability": reliability, "unseen": unseen, "degree": degree}
+def strangers() -> Panels:
+    """How well unseen nodes are found, by how many of them there are."""
+    question = experiments.QUESTIONS["strangers"]
+    panels = []
+    for base in ("cora", "citeseer"):
+        names = [name for name in question.graphs if f":{base}:" in name]
+        graphs = experiments.load_graphs(names)
+        planned = experiments.runs_of(question, graphs, reruns=RERUNS)
+        train_missing([run.spec for run in planned], graphs)
+        rows = experiments.rows_of(question, planned, graphs, bup.Store())
+        figure = share_figure(rows, THEME)
+        panels.append((f"{base.capitalize()}, the last class never shown", figure))
+    return panels
+
+
+PICTURES = {
+    "reliability": reliability,
+    "motivation": motivation,
+    "unseen": unseen,
+    "degree": degree,
+    "strangers": strangers,
+}
 
 
 def trained(specs: list[bup.Spec], graph: bup.Graph) -> Iterator[Result]:
     """The results of runs, trained if the store has them not."""
-    store, graphs = bup.Store(), {graph.name: graph}
+    train_missing(specs, {graph.name: graph})
+    for spec in specs:
+        result = runs.load(spec, graph)
+        assert result is not None
+        yield result
+
+
+def train_missing(specs: list[bup.Spec], graphs: dict[str, bup.Graph]) -> None:
+    store = bup.Store()
     with engine.local(2) as where:
         failures = engine.train_all(engine.missing(specs, graphs, store), graphs, where, store)
     if failures:
         sys.exit(f"{failures[0].spec.method} failed: {failures[0].reason}")
-    for spec in specs:
-        result = runs.load(spec, graph, store)
-        assert result is not None
-        yield result
 
 
 def page_of(panels: Panels) -> str:

@@ -92,3 +92,18 @@ def test_constant_scores_are_guessing():
     assert np.trapezoid(curve.y, curve.x) == 0.5
     steps = ood.precision_recall_figure(metrics.precision_recall(np.ones(4), out), 0.25, LIGHT)
     assert (steps.data[0].y[:-1] * -np.diff(steps.data[0].x)).sum() == 0.25
+
+
+def test_the_share_of_strangers_is_drawn_with_its_spread():
+    rows = pd.DataFrame(
+        {
+            "method": ["bup", "bup", "doubt", "doubt"],
+            "own_score": ["message_std"] * 4,
+            "unseen_share": [1.0, 1.0, 1.0, 5.0],
+            "auroc_own": [40.0, 50.0, 70.0, 90.0],
+        }
+    )
+    first, second = ood.share_figure(rows, LIGHT).data
+    assert first.name == "bup: message std" and list(first.y) == [45.0]
+    assert first.error_y.array[0] == pytest.approx(np.std([40, 50], ddof=1))
+    assert list(second.x) == [1.0, 5.0] and list(second.y) == [70.0, 90.0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from bup.errors import BupError
 from bup.metrics import PrecisionRecall, Roc
 from dashboard import columns
 from dashboard.figures.frame import framed, hatch, row_title, unformatted
+from dashboard.figures.reliability import RUN_STYLES
 from dashboard.theme import IN, OUT, WRONG, Theme
 
 
@@ -126,6 +127,30 @@ def precision_recall_figure(curve: PrecisionRecall, base_rate: float, theme: The
     _unit_square(figure, theme)
     figure.update_xaxes(title="share of the sought nodes found")
     return figure.update_yaxes(title="share of the flagged that are sought")
+
+
+def share_figure(rows: pd.DataFrame, theme: Theme) -> go.Figure:
+    """How well unseen nodes are found by how many of them the graph holds, one line per method.
+
+    ``rows`` are those of the question ``strangers``: one per rerun.
+    """
+    figure = go.Figure()
+    styles = zip(rows.groupby("method", sort=False), cycle(RUN_STYLES), strict=False)
+    for (method, part), style in styles:
+        cells = part.groupby("unseen_share").auroc_own.agg(["mean", "std"])
+        figure.add_scatter(
+            x=cells.index,
+            y=cells["mean"],
+            error_y={"array": cells["std"].fillna(0), "thickness": 1, "width": 3},
+            mode="lines+markers",
+            line={"color": style.colour, "dash": style.dash},
+            marker={"symbol": style.symbol, "size": 8},
+            name=unformatted(f"{method}: {part.own_score.iloc[0].replace('_', ' ')}"),
+        )
+    figure.add_hline(50, line={"color": theme.text, "width": 1, "dash": "dot"})
+    framed(figure, theme, height=420)
+    figure.update_xaxes(title="unseen nodes, % of the graph", type="log", tickformat=".2g")
+    return figure.update_yaxes(title="AUROC (%)", range=[25, 100])
 
 
 def _unit_square(figure: go.Figure, theme: Theme) -> None:
