@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Page, TimeoutError, expect, sync_playwr
 
 import bup
 from bup import files, runs
+from bup.methods import METHODS
 from dashboard.figures.classes import percent
 from dashboard.state import graph_label
 from tests.browser.conftest import APP, FLAGS, _server
@@ -34,8 +35,8 @@ def run() -> None:
         return
     for name in ("cora", "pubmed"):
         graph = bup.load_graph(name)
-        if runs.load(bup.Spec(graph=name), graph) is None:
-            runs.save(bup.fit(graph), graph)
+        if runs.load(_opened(name), graph) is None:
+            runs.save(bup.fit(graph, **METHODS["bup"].opens_with), graph)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         log = Path(folder) / "log.txt"
         with _server(APP, files.cache_folder(), log) as url:
@@ -44,6 +45,11 @@ def run() -> None:
                 _measure(browser, url, name)
             _crowd(browser, url)
             browser.close()
+
+
+def _opened(name: str) -> bup.Spec:
+    """The run that the app opens with."""
+    return bup.Spec(graph=name, settings=tuple(METHODS["bup"].opens_with.items()))
 
 
 def _open(browser: Browser, url: str, name: str) -> tuple[Page, float, float]:
@@ -75,7 +81,7 @@ def _measure(browser: Browser, url: str, name: str) -> None:
     warm.context.close()
     page, painted, mapped = _open(browser, url, name)
     graph = bup.load_graph(name)
-    result = runs.load(bup.Spec(graph=name), graph)
+    result = runs.load(_opened(name), graph)
     assert result is not None
     numbers = [",".join(percent(p) for p in row) for row in result.probs]
     texts = {graph.node_id(i): text for i, text in enumerate(numbers)}

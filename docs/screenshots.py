@@ -9,6 +9,7 @@ from playwright.sync_api import Browser
 
 import bup
 from bup import files, runs
+from bup.methods import METHODS
 from docs.browser import chromium
 from tests.browser.conftest import APP, _server
 
@@ -29,9 +30,10 @@ def main() -> None:
     graph = bup.load_graph("cora")
     for method in ("bup", "gcn"):
         for left_out in ((), (6,)):
-            spec = bup.Spec(method=method, left_out=left_out)
+            opened = METHODS[method].opens_with
+            spec = bup.Spec(method=method, left_out=left_out, settings=tuple(opened.items()))
             if runs.load(spec, graph) is None:
-                runs.save(bup.fit(graph, method, left_out=left_out), graph)
+                runs.save(bup.fit(graph, method, left_out=left_out, **opened), graph)
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
