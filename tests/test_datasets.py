@@ -1,8 +1,10 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.sparse.csgraph import connected_components
 
 import bup
 from bup import datasets
@@ -71,3 +73,21 @@ def test_every_graph_belongs_to_one_source_and_only_drawn_ones_may_be_typed():
     typed = [datasets.find_source(name).typed for name in names]
     assert typed == [False, True, True, False]
     assert list(bup.GRAPHS) == [source.name for source in datasets.SOURCES]
+
+
+def test_fewer_keeps_a_linked_share_of_the_last_class(cora):
+    few = bup.load_graph("fewer:cora:0.1")
+    last = cora.num_classes - 1
+    assert (few.labels == last).sum() == round(0.1 * (cora.labels == last).sum())
+    assert (few.labels != last).sum() == (cora.labels != last).sum()
+    assert set(few.ids) < set(cora.ids)
+    for node in np.flatnonzero(few.labels == last):
+        there = cora.find(few.node_id(node))
+        kept = {few.node_id(n) for n in few.neighbours(node)}
+        assert kept == {cora.node_id(n) for n in cora.neighbours(there)} & set(few.ids)
+    among = few.adjacency[few.labels == last][:, few.labels == last]
+    assert connected_components(among, directed=False)[0] == 1
+    assert bup.load_graph("fewer:cora:1").digest == cora.digest
+    for name in ("fewer:cora:0", "fewer:cora", "fewer:cora:x", "fewer:cora:2"):
+        with pytest.raises(bup.BupError, match="share between 0 and 1|no graph"):
+            bup.load_graph(name)
