@@ -89,5 +89,5 @@ def test_fewer_keeps_a_linked_share_of_the_last_class(cora):
     assert connected_components(among, directed=False)[0] == 1
     assert bup.load_graph("fewer:cora:1").digest == cora.digest
     for name in ("fewer:cora:0", "fewer:cora", "fewer:cora:x", "fewer:cora:2"):
-        with pytest.raises(bup.BupError, match="share between 0 and 1|no graph"):
+        with pytest.raises(bup.BupError, match="share between 0 and 1"):
             bup.load_graph(name)
