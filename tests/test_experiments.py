@@ -205,4 +205,5 @@ def test_methods_without_variance_have_empty_cells_in_the_sweep(graph):
     result = bup.fit(graph, "gcn", per_class=5, validation=40, test=100, epochs=5)
     row = e.validation_numbers(result, graph, e.Protocol())
     assert np.isnan(row["nll_variance"]) and row["nll_spread"] > 0 and row["nll_none"] > 0
-    assert np.isnan(e.rule_numbers(result, graph, e.Protocol())["auroc_errors"])
+    row = e.rule_numbers(result, graph, e.Protocol())
+    assert "errors_message_std" not in row and 0 < row["errors_confidence"] < 100

@@ -106,15 +106,17 @@ def structure_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
 
 
 def rule_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
-    """What message uncertainty is worth: for finding mistakes, or unseen classes if there are."""
+    """What message uncertainty and confidence find: mistakes, or unseen classes if there are."""
     row = ablation_numbers(result, graph, protocol)
-    row |= {"auroc_errors": np.nan, "auroc_unseen": np.nan}
-    std = result.scores().get("message_std")
-    if std is not None and protocol.left_out:
-        row["auroc_unseen"] = ood_numbers(result, graph, protocol)["auroc_message_std"]
-    elif std is not None:
+    if protocol.left_out:
+        sought = result.split.is_ood(graph.labels[result.split.test])
+        nodes = result.split.test
+    else:
         probs, targets, nodes = result.judged(graph)
-        row["auroc_errors"] = 100 * metrics.auroc(std[nodes], ~metrics.hits(probs, targets))
+        sought = ~metrics.hits(probs, targets)
+    what = "unseen" if protocol.left_out else "errors"
+    for score, values in result.uncertainties().items():
+        row[f"{what}_{score}"] = 100 * metrics.auroc(values[nodes], sought)
     return row
 
 

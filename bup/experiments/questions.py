@@ -166,13 +166,15 @@ QUESTIONS: dict[str, Question] = {
                 NLL,
                 Quantity("message_std_degree", "std ~ degree", 0, 2),
                 Quantity("message_std_distance", "std ~ distance", 0, 2),
-                Quantity("auroc_errors", "finds mistakes (AUROC)", 1, 1),
-                Quantity("auroc_unseen", "finds the unseen class (AUROC)", 1, 1),
+                Quantity("errors_message_std", "mistakes by std", 1, 1),
+                Quantity("errors_confidence", "by confidence", 1, 1),
+                Quantity("unseen_message_std", "unseen class by std", 1, 1),
+                Quantity("unseen_confidence", "by confidence", 1, 1),
             ),
             with_and_without_last_class,
             note="std is the message's standard deviation, ~ Spearman's rank correlation with "
-            "degree and with the mean distance to training nodes; AUROC in percent, of that "
-            "standard deviation alone.",
+            "degree and with the mean distance to training nodes. What finds mistakes and the "
+            "unseen class is measured by AUROC, in percent.",
         ),
         Question(
             "strangers",
