@@ -110,7 +110,7 @@ def test_a_point_of_a_table_opens_its_reruns(app, page):
     page.set_viewport_size({"width": 1440, "height": 1700})
     visit(page, f"{app}/reproduce", "Does the paper come out here too?")
     wait_for_charts(page, "reproduce_picture")
-    methods = ("bup", "gcn", "vgcn", "bbgdc", "bbde", "ggp", "gcn+temperature")
+    methods = ("bup", "gcn", "vgcn", "bbgdc", "bbde", "ggp", "gcn+temperature", "doubt")
     click_node(page, 3 * len(methods), "reproduce_picture")  # the first one with 20 per class
     reruns = page.get_by_role("heading", name="bup, 20 per class: rerun by rerun")
     expect(reruns).to_be_visible(timeout=LONG)
