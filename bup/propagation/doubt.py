@@ -176,8 +176,9 @@ class Doubt(Propagation):
         return Formula(
             "The variance is multiplied by one plus this node's doubt, compared with the mean over "
             "the graph:",
-            rf"\frac{{1+U_i}}{{1+\bar U}}=\frac{{1+{u:.2f}}}{{1+{mean:.2f}}}={factor:.3f},\qquad "
-            rf"e^{{U_i}}-1=(e^{{{sum(doubts):.2f}}}-1)+(e^{{{few_links:.2f}}}-1)",
+            rf"\begin{{aligned}}\frac{{1+U_i}}{{1+\bar U}}&=\frac{{1+{u:.2f}}}{{1+{mean:.2f}}}"
+            rf"={factor:.3f}\\[4pt]e^{{U_i}}-1&=(e^{{{sum(doubts):.2f}}}-1)"
+            rf"+(e^{{{few_links:.2f}}}-1)\end{{aligned}}",
             "The first exponent is what speaks against any known class here and around, the second "
             "is for few links; the larger one decides. Neighbours' doubts are part of both, so "
             "**an unsure neighbour makes a node unsure**.",

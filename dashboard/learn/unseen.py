@@ -64,7 +64,7 @@ def _lesson(here: lesson.Lesson) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         answered = _question(cases.case(name, "bup", (last,)))
-        chosen = st.segmented_control(
+        chosen = st.pills(
             "Which doubt?",
             list(KINDS) if answered else ["answer"],
             default="answer",
