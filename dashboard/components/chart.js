@@ -35,7 +35,13 @@ async function draw(plotly, host, view, figure) {
   if (view.digest !== digest) {
     const first = view.digest === undefined;
     view.digest = digest;
-    const options = { displaylogo: false, responsive: true, scrollZoom: true, ...config };
+    const options = {
+      displaylogo: false,
+      modeBarButtonsToRemove: ["sendChartToCloud"], // nothing leaves this machine
+      responsive: true,
+      scrollZoom: true,
+      ...config,
+    };
     const layout = structuredClone(figure.layout); // plotly writes into what it is given
     view.camera = camera(key, layout);
     const kept = cameras().get(view.camera);

@@ -17,6 +17,7 @@ def chart(figure: go.Figure, key: str, caption: str) -> None:
     """A chart with two sentences of meaning below it."""
     config = {
         "displaylogo": False,
+        "modeBarButtonsToRemove": ["sendChartToCloud"],  # nothing leaves this machine
         "toImageButtonOptions": {"format": "svg", "filename": key, "scale": 2},
     }
     st.plotly_chart(figure, width="stretch", theme=None, key=key, config=config)

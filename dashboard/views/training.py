@@ -111,4 +111,5 @@ def _show_curves(job: Job) -> None:
         width="stretch",
         theme=None,
         key="training_curves",
+        config={"displayModeBar": False},
     )

@@ -114,6 +114,8 @@ def test_a_point_of_a_table_opens_its_reruns(app, page):
     click_node(page, 3 * len(methods), "reproduce_picture")  # the first one with 20 per class
     reruns = page.get_by_role("heading", name="bup, 20 per class: rerun by rerun")
     expect(reruns).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("button", name="Download plot")).to_have_count(1)
+    expect(page.get_by_role("button", name="Share chart...")).to_have_count(0)  # on no cloud
 
 
 def _far_from_others(graph) -> int:
