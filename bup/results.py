@@ -153,7 +153,7 @@ def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
     shall contain the true one in nine of ten cases do, and how large they are. ``errors`` says how
     well each uncertainty score finds the mistakes among them, ``ood`` how well it finds the
     left-out classes, if any; ``structure`` correlates message uncertainty with degree and distance
-    to the training nodes.
+    to the training nodes, as far as these vary.
     """
     split = result.split
     ood = split.is_ood(graph.labels[split.test])
@@ -213,6 +213,10 @@ def _detection(score: np.ndarray, positive: np.ndarray) -> dict[str, float]:
     }
 
 
-def _correlation(x: np.ndarray, y: np.ndarray) -> dict[str, float]:
+def _correlation(x: np.ndarray, y: np.ndarray) -> dict[str, float] | None:
+    """None where one of the two is the same for all nodes, as degrees are on a regular graph."""
+    both = np.ma.getmaskarray(x) | np.ma.getmaskarray(y)
+    if any(np.ptp(values[~both]) == 0 for values in (np.asarray(x), np.asarray(y))):
+        return None
     found = metrics.spearman(x, y, resamples=200)
     return {"spearman": found.value, "low": found.low, "high": found.high, "nodes": found.count}

@@ -1,4 +1,7 @@
+import numpy as np
+
 import bup
+from bup.graph import Graph, simple_edges
 from bup.results import node_table
 
 
@@ -32,3 +35,17 @@ def test_the_node_table_tells_the_truth_about_every_node(citeseer):
     assert table.message_std.gt(0).all()
     plain = node_table(bup.fit(citeseer, "gcn", epochs=3), citeseer)
     assert "message_std" not in plain
+
+
+def test_a_graph_whose_degrees_are_all_the_same_is_still_measured():
+    n = 60
+    ring = Graph(
+        "ring",
+        np.eye(n, dtype=np.float32),
+        simple_edges(np.arange(n), (np.arange(n) + 1) % n),
+        np.arange(n) % 2,
+        ("even", "odd"),
+    )
+    result = bup.fit(ring, per_class=5, validation=10, test=None, epochs=3, propagation="doubt")
+    structure = bup.evaluate(result, ring)["structure"]["message_std"]
+    assert structure["degree"] is None and -1 <= structure["distance"]["spearman"] <= 1

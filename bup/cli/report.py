@@ -72,8 +72,12 @@ def print_report(result: bup.Result, report: dict[str, Any], bins: int, was_stor
                         text
                         for found in (row["degree"], row["distance"])
                         for text in (
-                            f"{found['spearman']:+.3f}",
-                            f"{found['low']:+.3f} to {found['high']:+.3f}",
+                            ("does not vary", "")
+                            if found is None
+                            else (
+                                f"{found['spearman']:+.3f}",
+                                f"{found['low']:+.3f} to {found['high']:+.3f}",
+                            )
                         )
                     ),
                 )
