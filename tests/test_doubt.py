@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse.linalg import ArpackError, svds
 from scipy.stats import multivariate_normal, spearmanr
 
 import bup
@@ -57,6 +58,18 @@ def test_topics_are_the_principal_coordinates_of_averaged_words():
     assert np.allclose(np.abs(z), np.abs(u[:, :4] * s[:4]), atol=1e-8)
     small = topics(graph, walk(graph), 19)  # nearly as many as there are words: another way
     assert np.allclose(np.abs(small[:, :4]), np.abs(z), atol=1e-8)
+
+
+def test_topics_have_a_second_way(cora, monkeypatch):
+    usual = topics(cora, walk(cora), 6)
+
+    def unsettled(operator, dims, **options):
+        if options.get("solver") != "propack":
+            raise ArpackError(-1)
+        return svds(operator, dims, **options)
+
+    monkeypatch.setattr("bup.propagation.topics.svds", unsettled)
+    assert np.allclose(np.abs(topics(cora, walk(cora), 6)), np.abs(usual), atol=1e-6)
 
 
 def test_ratios_are_those_of_normal_densities():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, svds
+from scipy.sparse.linalg import ArpackError, LinearOperator, svds
 
 from bup.graph import Graph
 from bup.operators import unit_rows
@@ -48,8 +48,14 @@ def topics(graph: Graph, p: sparse.csr_array, dims: int) -> np.ndarray:
         matvec=lambda v: walk_mean(p, words @ v.ravel(), STAY, STEPS) - centre @ v.ravel(),
         rmatvec=lambda v: words.T @ walk_mean(back, v.ravel(), STAY, STEPS) - centre * v.sum(),
     )
-    u, s, _ = svds(operator, dims, v0=np.ones(min(words.shape)))
-    return u[:, ::-1] * s[::-1]
+    # A start of our own, or every run would differ a little; ones could be mapped to nothing.
+    start = np.random.RandomState(0).standard_normal(max(words.shape))
+    try:
+        u, s, _ = svds(operator, dims, v0=start[: min(words.shape)])
+    except ArpackError:  # it may not settle, where many directions matter equally
+        u, s, _ = svds(operator, dims, v0=start[: words.shape[0]], solver="propack")
+    largest_first = np.argsort(-s)
+    return u[:, largest_first] * s[largest_first]
 
 
 def class_log_ratios(
