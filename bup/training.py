@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bup.errors import BupError
 from bup.memory import keep_freed_memory
 
 
@@ -77,7 +78,10 @@ def train(
     generators: Sequence[torch.Generator],
     on_epoch: OnEpoch | None = None,
 ) -> list[Trained]:
-    """Train every seed until it stops improving; see ``Schedule.keep``."""
+    """Train every seed until it stops improving; see ``Schedule.keep``.
+
+    A seed whose loss is no longer a finite number ends there, with the epochs before.
+    """
     keep_freed_memory()
     start = time.perf_counter()
     seeds = len(generators)
@@ -105,12 +109,20 @@ def train(
             columns = losses, *network.validation()
         numbers = list(zip(*(column.tolist() for column in columns), strict=True))
         for s in sorted(training):
+            if not np.isfinite(numbers[s]).all():  # diverged: nothing good can follow
+                training.discard(s)
+                continue
             histories[s].append(numbers[s])
             if schedule.keep == "last" or numbers[s][1] < best[s][0]:
                 best[s] = (numbers[s][1], epoch)
             if _should_stop(schedule, [h[1] for h in histories[s]], best[s][1]):
                 training.discard(s)
         _copy_seeds(parameters, kept, [s for s in range(seeds) if best[s][1] == epoch])
+        if not all(histories):
+            raise BupError(
+                "training diverged in its first epoch: try a smaller learning rate than "
+                f"{schedule.learning_rate:g}"
+            )
         if on_epoch is not None:
             loss, nll, accuracy = np.mean([h[-1] for h in histories], axis=0).tolist()
             seconds = time.perf_counter() - start

@@ -14,6 +14,7 @@ from bup.graph import Graph, simple_edges
 from bup.inspection import Lens
 from bup.methods import METHODS, complete
 from bup.methods import bup as bup_method
+from bup.methods import gcn as gcn_method
 from bup.methods.gcn import gcn_output
 from bup.propagation import RULES
 from bup.receptive import Inputs
@@ -345,3 +346,21 @@ def test_a_run_in_words_names_what_was_changed():
     assert words("bup") == words("bup", hidden=64) == "bup"
     assert words("gcn+temperature", hidden=64) == "gcn+temperature (hidden=64)"
     assert words("bup", loss="exact", lam=2) == "bup (lam=2.0, loss=exact)"
+
+
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_training_that_diverges_ends_with_what_it_had(cora, keep, monkeypatch):
+    usual, calls = gcn_method.Classifier.validation, []
+
+    def lost(self):
+        calls.append(1)
+        nll, accuracy = usual(self)
+        return (nll if len(calls) < 5 else nll * torch.nan), accuracy
+
+    monkeypatch.setattr(gcn_method.Classifier, "validation", lost)
+    result = bup.fit(cora, "gcn", keep=keep, epochs=30)
+    assert len(result.history["loss"]) == 4 and 1 <= result.kept_epoch <= 4
+    assert np.isfinite(result.probs).all()
+    calls.extend([1] * 9)
+    with pytest.raises(bup.BupError, match=r"diverged in its first epoch.* than 0\.5"):
+        bup.fit(cora, "gcn", keep=keep, epochs=15, learning_rate=0.5)
