@@ -149,7 +149,8 @@ def share_figure(rows: pd.DataFrame, theme: Theme) -> go.Figure:
         )
     figure.add_hline(50, line={"color": theme.text, "width": 1, "dash": "dot"})
     framed(figure, theme, height=420)
-    figure.update_xaxes(title="unseen nodes, % of the graph", type="log", tickformat=".2g")
+    ticks = [0.2, 0.5, 1, 2, 5, 10, 20, 50]
+    figure.update_xaxes(title="unseen nodes, % of the graph", type="log", tickvals=ticks)
     return figure.update_yaxes(title="AUROC (%)", range=[25, 100])
 
 
