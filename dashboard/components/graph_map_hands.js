@@ -203,7 +203,7 @@ function describe(alternative, stage, map, shown) {
   const [wrong, unseen] = [1, 2].map((shape) => layer.shapes.reduce((n, s) => n + (s === shape), 0));
   alternative.textContent =
     `${count(shown)} of ${count(scene.n)} nodes are shown. ${count(wrong)} are predicted wrongly, ` +
-    `${count(unseen)} are of classes never shown. ${data.meaning} Picked: ` +
+    `${count(unseen)} are of classes never shown. Picked: ` +
     `${data.node >= 0 ? linesOf(map, data.node).join(". ") : "none"}. ` +
     "Arrow keys move the map, plus and minus zoom, 0 shows all of it, Escape lets go.";
 }
