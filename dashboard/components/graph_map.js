@@ -32,7 +32,6 @@ function createMap(host) {
   let [painter, base, paint, presence] = [null, null, null, null];
   let [queued, resting, dear, mixed, fading] = [0, 0, false, 1, 0];
 
-  const zoomed = () => Math.sqrt(camera.scale / fitted);
   const visible = (i) => presence[i] === 255;
   const lit = () => (map.hot >= 0 ? map.hot : map.held);
   const toScreen = (x, y) => [
@@ -49,33 +48,12 @@ function createMap(host) {
     return nearest(map.scene, ...toPlace(u, v), pixels / camera.scale, visible);
   };
 
-  // What looked right, between a graph of 2,700 nodes (0) and one of 20,000 (1).
-  function look() {
-    const { data, scene } = map;
-    const crowd = Math.min(1.6, Math.max(0, Math.log(scene.n / 2700) / Math.log(7.3)));
-    const between = (few, many) => few + (many - few) * crowd;
-    const room = Math.min(1.4, Math.max(0.7, Math.sqrt(Math.min(width / 1000, height / 640))));
-    const marker = Math.min(7, Math.max(1.8, 300 / Math.sqrt(scene.n))) * room * data.enlarge;
-    const alpha = Math.max(0.07, data.dark ? between(0.34, 0.16) : between(0.38, 0.2));
-    const score = data.limits && !data.dark;
-    return {
-      ...camera,
-      ...{ width, height, ratio, paper: data.paper },
-      size: Math.min(26, Math.max(1.6, marker * zoomed())),
-      rim: channels(score ? data.text : data.paper),
-      rimWidth: score ? 0.45 : 0.6,
-      ink: channels(data.ink),
-      linkWidth: 0.9 * Math.min(2, Math.max(0.7, zoomed())),
-      linkAlpha: Math.min(0.5, alpha * Math.max(0.8, zoomed())),
-      linkTint: data.dark ? between(0.45, 0.6) : between(0.45, 0.65),
-      linkFade: between(45, 30) * room * (camera.scale / fitted),
-    };
-  }
+  const look = () => lookOf(map, camera, { width, height, ratio, fitted });
 
   function draw() {
     cancelAnimationFrame(queued);
     queued = 0;
-    if (!painter || !width) return;
+    if (!painter || !width || !paint) return;
     base.style.transform = "";
     painter.draw(look(), mixed);
     drawn = { ...camera };
@@ -100,7 +78,8 @@ function createMap(host) {
   }
 
   function ask() {
-    cameras.set(map.place, { ...camera, fitted });
+    map.touched = true;
+    cameras.set(map.place, { ...camera, fitted, tall: map.scene.tall });
     clearTimeout(resting);
     if (dear) resting = setTimeout(drawTimed, 160);
     if (!queued) queued = requestAnimationFrame(dear ? carry : draw);
@@ -111,57 +90,15 @@ function createMap(host) {
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
     ink.clearRect(0, 0, width, height);
     if (!map.scene || !paint) return;
+    const colour = (i) => rgb(paint.subarray(4 * i, 4 * i + 3));
     const { size } = look();
-    const bright = (i) => rgb(paint.subarray(4 * i, 4 * i + 3));
-    const node = lit();
-    drawNames(ink, map, toScreen, [width, height], node < 0 ? 1 : 0.3);
-    if (node >= 0) {
-      const near = map.scene.neighbours(node).filter(visible);
-      const [x, y] = screen(node);
-      ink.lineWidth = 1.7;
-      ink.globalAlpha = near.length > 200 ? 0.4 : 0.9;
-      for (const other of near) {
-        ink.strokeStyle = bright(other);
-        ink.beginPath();
-        ink.moveTo(x, y);
-        ink.lineTo(...screen(other));
-        ink.stroke();
-      }
-      ink.globalAlpha = 1;
-      const mark = (i, d) =>
-        marker(ink, ...screen(i), d, map.layer.shapes[i], bright(i), map.data.paper);
-      for (const other of near) mark(other, Math.max(7, 1.5 * size));
-      mark(node, Math.max(11, 2 * size));
-      ring(ink, ...screen(node), Math.max(11, 2 * size) / 2 + 4, 1.5);
-    }
-    const { node: picked } = map.data;
+    const { node: picked, text, paper, accent } = map.data;
+    drawNames(ink, map, toScreen, [width, height], lit() < 0 ? 1 : 0.3);
+    if (lit() >= 0) drawLit(ink, map, lit(), { screen, visible, colour, size });
     if (picked >= 0 && picked < map.scene.n && presence[picked] !== GONE) {
-      ring(ink, ...screen(picked), Math.max(9, size) / 2 + 6, 3);
+      ring(ink, ...screen(picked), Math.max(9, size) / 2 + 6, 3, [text, paper]);
     }
-    if (map.lasso?.length > 1) {
-      ink.beginPath();
-      for (const point of map.lasso) ink.lineTo(...point);
-      ink.closePath();
-      ink.strokeStyle = ink.fillStyle = map.data.accent;
-      ink.lineWidth = 1.5;
-      ink.stroke();
-      ink.globalAlpha = 0.12;
-      ink.fill();
-      ink.globalAlpha = 1;
-    }
-  }
-
-  function ring(ink, x, y, radius, thick) {
-    for (const [colour, line] of [
-      [map.data.paper, thick + 3],
-      [map.data.text, thick],
-    ]) {
-      ink.beginPath();
-      ink.arc(x, y, radius, 0, 2 * Math.PI);
-      ink.strokeStyle = colour;
-      ink.lineWidth = line;
-      ink.stroke();
-    }
+    if (map.lasso?.length > 1) drawLasso(ink, map.lasso, accent);
   }
 
   // No redraw of the map: what is lit is drawn above it, and the rest dimmed by the style sheet.
@@ -262,10 +199,14 @@ function createMap(host) {
 
   // A layout has no true proportions: it is stretched a little to fill the window it opens in.
   function stretch() {
-    const { left, right, bottom, top } = map.scene.box;
+    const { left, right, bottom, top } = map.flat.box;
     const shape = (right - left) / (top - bottom || 1) / (width / height);
-    map.scene = stretched(map.scene, Math.min(1.35, Math.max(0.8, shape)));
-    prepare();
+    const tall = Math.min(1.35, Math.max(0.8, shape));
+    // Once somebody has moved it, it keeps its shape.
+    if (map.scene.tall && (map.touched || Math.abs(tall / map.scene.tall - 1) < 0.02)) return;
+    map.scene = stretched(map.flat, tall);
+    painter?.move(map.scene);
+    if (map.framed) camera = home();
   }
 
   // Down to the lower edge of the window, where the page asks for that.
@@ -282,7 +223,7 @@ function createMap(host) {
     fill();
     [width, height] = [stage.clientWidth, stage.clientHeight];
     if (!width || !height || !map.scene) return;
-    if (!map.scene.stretched) stretch();
+    stretch();
     ratio = Math.min(2, globalThis.devicePixelRatio || 1);
     for (const canvas of [base, above]) {
       canvas.width = Math.round(width * ratio);
@@ -300,13 +241,17 @@ function createMap(host) {
     map.framed = true;
     camera = home();
     const kept = cameras.get(map.place);
-    if (kept) camera = { x: kept.x, y: kept.y, scale: (kept.scale / kept.fitted) * fitted };
+    if (!kept) return;
+    const y = (kept.y / kept.tall) * map.scene.tall;
+    camera = { x: kept.x, y, scale: (kept.scale / kept.fitted) * fitted };
+    map.touched = true;
   }
 
   // A canvas that has had one kind of context never gets another: each painter has its own.
   function prepare() {
     painter?.dispose();
-    for (const make of map.data.plain || map.losses > 1 ? [plainPainter] : [glPainter, plainPainter]) {
+    const plain = map.data.plain || map.losses > 1;
+    for (const make of plain ? [plainPainter] : [glPainter, plainPainter]) {
       base?.remove();
       base = document.createElement("canvas");
       base.className = "base";
@@ -336,18 +281,18 @@ function createMap(host) {
     Object.assign(map, { data, layer, send, place: `${data.key} ${data.graph}` });
     host.style.setProperty("--paper", data.paper);
     if (newGraph) {
-      map.scene = makeScene(graph);
-      Object.assign(map, { hot: -1, held: -1, framed: false });
+      map.scene = map.flat = makeScene(graph);
+      Object.assign(map, { hot: -1, held: -1, framed: false, touched: false });
       paint = presence = null;
     }
-    if (map.framed && newLayer) painter.reshape(layer.shapes);
+    if (newGraph || !painter) prepare();
+    else if (newLayer) painter.reshape(layer.shapes);
     if (moved && map.held >= 0) map.held = data.node;
     if (newGraph || newLayer || newLook) {
       const range = data.range ?? null;
       if (!bar.busy()) bar.show(data, layer, range);
       map.ranks = null;
       if (newGraph) resize();
-      if (!painter) prepare(); // in a tab that is not open yet
       dress(first || newGraph ? 0 : FADE);
     }
     fold.hidden = !map.scene.parts.some((size) => size < data.fold);
@@ -360,7 +305,8 @@ function createMap(host) {
     host.dataset.layer = data.layer;
   }
 
-  const fold = gestures({ map, stage, tools, hover, find, light, pan, zoom, fit, ask, dress, toPlace, drawAbove, visible });
+  const does = { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible };
+  const fold = gestures(map, stage, tools, does);
   const watcher = new ResizeObserver(resize);
   watcher.observe(stage);
   globalThis.addEventListener("resize", resize);

@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard.components.map_data import Parcel
 
 _HERE = Path(__file__).parent
-_PARTS = ("scene", "gl", "plain", "bar", "hands")
+_PARTS = ("scene", "gl", "plain", "above", "bar", "hands")
 
 
 def _library() -> str:

@@ -121,6 +121,7 @@ function glPainter(canvas, scene, shapes) {
   const setLinks = texture(3, m, gl.RG32UI, gl.RG_INTEGER, gl.UNSIGNED_INT, Uint32Array);
   setLinks(scene.links);
   const reshape = (given) => {
+    shapes = given;
     const packed = new Float32Array(4 * n);
     for (let i = 0; i < n; i++) {
       packed[4 * i] = scene.places[2 * i];
@@ -137,6 +138,10 @@ function glPainter(canvas, scene, shapes) {
   return {
     kind: "webgl2",
     reshape,
+    move(moved) {
+      scene = moved;
+      reshape(shapes);
+    },
     recolour(old, paint) {
       setBefore(old);
       setAfter(paint);
@@ -194,7 +199,8 @@ function program(gl, vertex, fragment) {
   }
   gl.linkProgram(made);
   if (!gl.getProgramParameter(made, gl.LINK_STATUS)) {
-    console.warn("bup map:", gl.getProgramInfoLog(made), ...gl.getAttachedShaders(made).map((s) => gl.getShaderInfoLog(s)));
+    const logs = gl.getAttachedShaders(made).map((shader) => gl.getShaderInfoLog(shader));
+    console.warn("The map cannot be drawn by WebGL2:", gl.getProgramInfoLog(made), ...logs);
     return null;
   }
   const found = { program: made };

@@ -1,9 +1,10 @@
-// Hands and words: mouse, touch and keyboard; names on the map, the text beside a node.
+// Hands and words: mouse, touch and keyboard; the text beside a node and instead of the map.
 
 const STEP = 60; // pixels that an arrow key moves the map
 
 // Listens for everything one can do to a map; returns the button that folds small groups away.
-function gestures({ map, stage, tools, hover, find, light, pan, zoom, fit, ask, dress, toPlace, drawAbove, visible }) {
+function gestures(map, stage, tools, does) {
+  const { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible } = does;
   const pointers = new Map();
   let travelled = 0;
   const at = ({ clientX, clientY }) => {
@@ -126,40 +127,6 @@ function gestures({ map, stage, tools, hover, find, light, pan, zoom, fit, ask, 
   return fold;
 }
 
-// Class names at the centres of their regions, the largest first; one without room is left out.
-function drawNames(ink, { data, scene }, toScreen, [width, height], alpha) {
-  ink.font = `600 ${data.font}px ${data.face}`;
-  ink.textAlign = "center";
-  ink.textBaseline = "middle";
-  ink.lineJoin = "round";
-  const taken = [];
-  const high = 1.35 * data.font;
-  for (const { name, x, y } of scene.regions) {
-    const [u, v] = toScreen(x, y);
-    if (u < 0 || v < 0 || u > width || v > height) continue;
-    const half = ink.measureText(name).width / 2 + 4;
-    if (2 * half > width) continue;
-    const left = Math.min(width - half, Math.max(half, u));
-    const free = [0, 1, -1, 2, -2]
-      .map((step) => v + step * high)
-      .find(
-        (top) =>
-          top > high && top < height - high &&
-          taken.every((box) => Math.abs(box.v - top) > high || Math.abs(box.u - left) > box.half + half),
-      );
-    if (free === undefined) continue;
-    taken.push({ u: left, v: free, half });
-    ink.globalAlpha = 0.85 * alpha;
-    ink.lineWidth = data.font / 3.2;
-    ink.strokeStyle = data.paper;
-    ink.strokeText(name, left, free);
-    ink.globalAlpha = alpha;
-    ink.fillStyle = data.text;
-    ink.fillText(name, left, free);
-  }
-  ink.globalAlpha = 1;
-}
-
 // A node in words, as text: its id and title, what the model says, the truth, the score.
 function linesOf(map, node) {
   const { scene, layer, data } = map;
@@ -173,7 +140,8 @@ function linesOf(map, node) {
   const links = scene.neighbours(node).length;
   const lines = [title, `Says ${name(said)}. ${verdict}`];
   const shade = layer.shades[node];
-  if (data.limits) lines.push(`${data.label} ${Number.isFinite(shade) ? written(data, shade) : "none"}${rankWords(map, shade)}`);
+  const score = Number.isFinite(shade) ? written(data, shade) : "none";
+  if (data.limits) lines.push(`${data.label} ${score}${rankWords(map, shade)}`);
   lines.push(links === 1 ? "1 link" : `${links} links`);
   return lines;
 }
@@ -199,8 +167,9 @@ function tell(tip, map, node) {
 function describe(alternative, stage, map, shown) {
   const { scene, data, layer } = map;
   const count = (n) => n.toLocaleString("en");
-  stage.setAttribute("aria-label", `Map of ${count(scene.n)} nodes and ${count(scene.m)} links, coloured by ${data.label}`);
-  const [wrong, unseen] = [1, 2].map((shape) => layer.shapes.reduce((n, s) => n + (s === shape), 0));
+  const what = `${count(scene.n)} nodes and ${count(scene.m)} links`;
+  stage.setAttribute("aria-label", `Map of ${what}, coloured by ${data.label}`);
+  const [wrong, unseen] = [1, 2].map((shape) => layer.shapes.filter((s) => s === shape).length);
   alternative.textContent =
     `${count(shown)} of ${count(scene.n)} nodes are shown. ${count(wrong)} are predicted wrongly, ` +
     `${count(unseen)} are of classes never shown. Picked: ` +

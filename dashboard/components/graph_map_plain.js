@@ -5,10 +5,11 @@ function plainPainter(canvas, scene, shapes) {
   if (!ink) return null;
   let before = new Uint8Array(4 * scene.n);
   let after = before;
-  const { places, links } = scene;
+  const { links } = scene;
 
   return {
     kind: "canvas",
+    move: (moved) => (scene = moved),
     reshape: (given) => (shapes = given),
     recolour: (old, paint) => ([before, after] = [old, paint]),
     draw(look, mixed = 1) {
@@ -16,6 +17,7 @@ function plainPainter(canvas, scene, shapes) {
       const paint = mixed < 0.5 ? before : after; // one step of fading is enough for a fallback
       ink.setTransform(ratio, 0, 0, ratio, 0, 0);
       ink.clearRect(0, 0, width, height);
+      const { places } = scene;
       const at = (i) => [
         (places[2 * i] - x) * scale + width / 2,
         height / 2 - (places[2 * i + 1] - y) * scale,

@@ -54,7 +54,7 @@ function stretched(scene, by) {
   const regions = scene.regions.map((region) => ({ ...region, y: region.y * by }));
   const box = boxOf(places, () => true, scene.n);
   const grid = gridOf(places, scene.n, box);
-  return { ...scene, places, regions, box, grid, stretched: true };
+  return { ...scene, places, regions, box, grid, tall: by };
 }
 
 function boxOf(places, counts, n) {

@@ -75,8 +75,8 @@ def graph_parcel(graph: Graph, positions: np.ndarray) -> Parcel:
 def regions(
     positions: np.ndarray, labels: np.ndarray, class_names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Where to write the name of each class, that of the largest first: the middle of those around
-    the node with the most of its own class, and the fewest others, near it."""
+    """Where to write the name of each class, that of the largest first: the middle of its nodes
+    around the one that has many of its own class near it, and few others."""
     tree, found = KDTree(positions), []
     reach = 0.16 * float(np.ptp(positions, axis=0).max() or 1) / 2
     for label, name in enumerate(class_names):
@@ -86,7 +86,7 @@ def regions(
         some = members[:: max(1, len(members) // 400)]
         near = tree.query_ball_point(positions[some], reach)
         own = [np.array(nodes)[labels[nodes] == label] for nodes in near]
-        lead = [2 * len(mine) - len(nodes) for mine, nodes in zip(own, near, strict=True)]
+        lead = [len(mine) ** 2 / len(nodes) for mine, nodes in zip(own, near, strict=True)]
         x, y = positions[own[int(np.argmax(lead))]].mean(axis=0).tolist()
         found.append({"name": str(name), "x": x, "y": y, "nodes": len(members)})
     return sorted(found, key=lambda region: -region["nodes"])

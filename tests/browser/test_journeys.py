@@ -11,6 +11,8 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
+from bup.experiments import QUESTIONS
+
 from .test_network_component import PIXEL
 
 SECOND = 1000
@@ -121,7 +123,7 @@ def test_a_point_of_a_table_opens_its_reruns(app, page):
     page.set_viewport_size({"width": 1440, "height": 1700})
     visit(page, f"{app}/reproduce", "Does the paper come out here too?")
     wait_for_charts(page, "reproduce_picture")
-    methods = ("bup", "gcn", "vgcn", "bbgdc", "bbde", "ggp", "gcn+temperature")
+    methods = QUESTIONS["q1"].contenders
     click_point(page, 3 * len(methods), "reproduce_picture")  # the first one with 20 per class
     reruns = page.get_by_role("heading", name="bup, 20 per class: rerun by rerun")
     expect(reruns).to_be_visible(timeout=LONG)
