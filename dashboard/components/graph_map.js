@@ -21,7 +21,8 @@ function createMap(host) {
   stage.setAttribute("role", "img");
   stage.setAttribute("aria-describedby", alternative.id);
 
-  const map = { hot: -1, held: -1, lasso: null, lassoing: false, folded: false, losses: 0 };
+  const map = { hot: -1, held: -1, lasso: null, lassoing: false, folded: false };
+  Object.assign(map, { group: [], losses: 0 });
   const bar = makeBar(strip, (range, done) => {
     dress(0);
     if (done) map.send?.("range", { of: map.data.colour, range });
@@ -94,6 +95,7 @@ function createMap(host) {
     const { size } = look();
     const { node: picked, text, paper, accent } = map.data;
     drawNames(ink, map, toScreen, [width, height], lit() < 0 ? 1 : 0.3);
+    if (map.data.grouped) drawGroup(ink, map.group, { screen, visible, size }, accent);
     if (lit() >= 0) drawLit(ink, map, lit(), { screen, visible, colour, size });
     if (picked >= 0 && picked < map.scene.n && presence[picked] !== GONE) {
       ring(ink, ...screen(picked), Math.max(9, size) / 2 + 6, 3, [text, paper]);
@@ -142,6 +144,7 @@ function createMap(host) {
     paint = paintOf(layer, data, presence);
     painter.recolour(old ?? paint, paint);
     host.dataset.shown = shown;
+    bar.count(shown, scene.n);
     host.dataset.colour = data.colour;
     describe(alternative, stage, map, shown);
     cancelAnimationFrame(fading);
@@ -282,7 +285,7 @@ function createMap(host) {
     host.style.setProperty("--paper", data.paper);
     if (newGraph) {
       map.scene = map.flat = makeScene(graph);
-      Object.assign(map, { hot: -1, held: -1, framed: false, touched: false });
+      Object.assign(map, { hot: -1, held: -1, group: [], framed: false, touched: false });
       paint = presence = null;
     }
     if (newGraph || !painter) prepare();

@@ -60,9 +60,11 @@ def graph_map(
     on_group: Callable[[], None],
     on_range: Callable[[], None],
     span: list[float | None] | None = None,
+    grouped: bool = False,
     plain: bool = False,
 ) -> None:
-    """Draw a graph with its picked node; ``look`` is ``map_data.look``, ``span`` the range shown.
+    """Draw a graph with its picked node; ``look`` is ``map_data.look``, ``span`` the range shown,
+    and ``grouped`` marks those last enclosed.
 
     In ``on_pick`` and ``on_group``, ``st.session_state[key]`` has the clicked ``pick`` and the
     enclosed ``group``; in ``on_range``, ``["range"]`` says of which colouring which range was
@@ -81,6 +83,7 @@ def graph_map(
                 "layer": layer.digest,
                 "node": node,
                 "range": span,
+                "grouped": grouped,
                 "plain": plain,
             },
             on_pick_change=on_pick,

@@ -58,6 +58,20 @@ function ring(ink, x, y, radius, thick, [text, paper]) {
   }
 }
 
+// The nodes that were drawn around, until the page lets go of them.
+function drawGroup(ink, nodes, { screen, visible, size }, colour) {
+  ink.strokeStyle = colour;
+  ink.lineWidth = 1.5;
+  ink.beginPath();
+  for (const node of nodes) {
+    if (!visible(node)) continue;
+    const [x, y] = screen(node);
+    ink.moveTo(x + size / 2 + 2, y);
+    ink.arc(x, y, size / 2 + 2, 0, 2 * Math.PI);
+  }
+  ink.stroke();
+}
+
 function drawLasso(ink, points, colour) {
   ink.beginPath();
   for (const point of points) ink.lineTo(...point);

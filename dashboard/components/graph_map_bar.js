@@ -16,6 +16,7 @@ function element(parent, tag, className, text) {
 function makeBar(strip, changed) {
   const about = element(strip, "div", "about");
   const title = element(about, "div", "title");
+  const count = element(title, "span", "count");
   const meaning = element(about, "div", "meaning");
   const shapes = element(about, "div", "shapes");
   const scale = element(strip, "div", "scale");
@@ -135,10 +136,15 @@ function makeBar(strip, changed) {
     draw,
     range: () => bar.range,
     busy: () => drag !== null,
+    count(shown, all) {
+      const number = (n) => n.toLocaleString("en");
+      count.textContent = shown < all ? ` · ${number(shown)} of ${number(all)} shown` : "";
+    },
     show(data, layer, range) {
       bar.data = data;
       bar.range = data.limits ? range : null;
       title.textContent = data.label;
+      title.append(count);
       meaning.textContent = meaning.title = data.meaning;
       shapes.replaceChildren();
       for (const [sign, words] of data.shapes) {

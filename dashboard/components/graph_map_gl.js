@@ -52,7 +52,9 @@ void main() {
   float far = outside((gl_PointCoord - .5) * pixels, .5 * pixels - 1.);
   float cover = clamp(.5 - far, 0., 1.) * .95 * presence;
   if (cover <= 0.) discard;
-  float edge = rimWidth > 0. ? clamp(.5 + far + rimWidth, 0., 1.) * .85 : 0.;
+  // A rim as strong as a circle's would leave nothing of the thin arms of a cross.
+  float strength = shape == 1 ? .3 : .85;
+  float edge = rimWidth > 0. ? clamp(.5 + far + rimWidth, 0., 1.) * strength : 0.;
   result = vec4(mix(colour, rim, edge) * cover, cover);
 }`;
 

@@ -53,7 +53,9 @@ function gestures(map, stage, tools, does) {
       const found = lasso.length > 2 ? enclosed(map.scene, polygon, visible) : [];
       if (map.lassoing) lassoButton.onclick();
       drawAbove();
-      if (found.length) map.send("group", found);
+      if (!found.length) return;
+      map.group = found;
+      map.send("group", found);
     } else if (event.type === "pointerup" && travelled < 4 && pointers.size === 0) {
       const [u, v] = at(event);
       choose(find(u, v, event.pointerType === "touch" ? 18 : undefined));
@@ -100,23 +102,25 @@ function gestures(map, stage, tools, does) {
   });
 
   const button = (sign, words, act) => {
-    const made = element(tools, "button", "", sign);
+    const made = element(tools, "button");
     made.type = "button";
+    made.append(icon(sign));
     made.title = words;
     made.setAttribute("aria-label", words);
     made.onclick = () => act(made);
     return made;
   };
-  button("+", "Zoom in", () => zoom(1.4));
-  button("−", "Zoom out", () => zoom(1 / 1.4));
-  button("⤢", "Show the whole map (double click)", () => fit());
+  button("M8 3v10M3 8h10", "Zoom in", () => zoom(1.4));
+  button("M3 8h10", "Zoom out", () => zoom(1 / 1.4));
+  button("M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4", "Show the whole map (double click)", () => fit());
   const pressed = (made, on) => made.setAttribute("aria-pressed", String(on));
-  const lassoButton = button("◌", "Draw around several nodes (or drag with Shift)", (made) => {
+  const loop = "M5 11C1 9 1 4 7 3s9 4 5 7-6 1-7 1c-2 0-2 3 0 3";
+  const lassoButton = button(loop, "Draw around several nodes (or drag with Shift)", (made) => {
     map.lassoing = !map.lassoing;
     pressed(made, map.lassoing);
     stage.style.cursor = map.lassoing ? "crosshair" : "grab";
   });
-  const fold = button("⊖", "", (made) => {
+  const fold = button("M6 8a2 2 0 1 0 4 0a2 2 0 1 0-4 0M2 2l3 3M14 2l-3 3M2 14l3-3M14 14l-3-3", "", (made) => {
     map.folded = !map.folded;
     pressed(made, map.folded);
     dress(FADE);
@@ -125,6 +129,17 @@ function gestures(map, stage, tools, does) {
   pressed(lassoButton, false);
   pressed(fold, false);
   return fold;
+}
+
+function icon(path) {
+  const [picture, line] = ["svg", "path"].map((tag) =>
+    document.createElementNS("http://www.w3.org/2000/svg", tag),
+  );
+  picture.setAttribute("viewBox", "0 0 16 16");
+  picture.setAttribute("aria-hidden", "true");
+  line.setAttribute("d", path);
+  picture.append(line);
+  return picture;
 }
 
 // A node in words, as text: its id and title, what the model says, the truth, the score.

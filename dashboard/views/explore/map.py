@@ -102,6 +102,7 @@ def node_map(view: View, shown: np.ndarray) -> None:
         on_group,
         on_range,
         spans.get(colour),
+        grouped=bool(st.session_state.get("group")),
         plain=st.query_params.get("plain") == "true",  # to see what others see
     )
 
