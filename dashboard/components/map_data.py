@@ -80,14 +80,13 @@ def regions(
     tree, found = KDTree(positions), []
     reach = 0.16 * float(np.ptp(positions, axis=0).max() or 1) / 2
     for label, name in enumerate(class_names):
-        members = np.flatnonzero(labels == label)
+        members = positions[labels == label]
         if len(members) == 0:
             continue
-        some = members[:: max(1, len(members) // 400)]
-        near = tree.query_ball_point(positions[some], reach)
-        own = [np.array(nodes)[labels[nodes] == label] for nodes in near]
-        lead = [len(mine) ** 2 / len(nodes) for mine, nodes in zip(own, near, strict=True)]
-        x, y = positions[own[int(np.argmax(lead))]].mean(axis=0).tolist()
+        own, some = KDTree(members), members[:: max(1, len(members) // 200)]
+        mine, near = (t.query_ball_point(some, reach, return_length=True) for t in (own, tree))
+        centre = some[int(np.argmax(mine**2 / near))]
+        x, y = members[own.query_ball_point(centre, reach)].mean(axis=0).tolist()
         found.append({"name": str(name), "x": x, "y": y, "nodes": len(members)})
     return sorted(found, key=lambda region: -region["nodes"])
 
