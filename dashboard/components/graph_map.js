@@ -209,7 +209,6 @@ function createMap(host) {
     if (map.scene.tall && (map.touched || Math.abs(tall / map.scene.tall - 1) < 0.02)) return;
     map.scene = stretched(map.flat, tall);
     painter?.move(map.scene);
-    if (map.framed) camera = home();
   }
 
   // Down to the lower edge of the window, where the page asks for that.
@@ -234,8 +233,9 @@ function createMap(host) {
     }
     const near = camera.scale / fitted; // as near as before, in a window of another size
     fitted = home().scale;
-    if (map.framed) camera.scale = near * fitted;
-    else frame();
+    if (!map.framed) frame();
+    else if (map.touched) camera.scale = near * fitted;
+    else camera = home();
     drawTimed();
     bar.draw();
   }

@@ -18,7 +18,11 @@ _STYLE = """
 .st-key-explore { --bup-map-height: 70dvh; }
 .st-key-explore_bar { gap: 0.25rem 0.5rem; }
 .st-key-explore_bar h1 { font-size: 1rem; padding: 0; line-height: 1.2; }
-.st-key-explore_bar .stSelectbox { flex: 1 1 7rem; width: auto; max-width: 13rem; }
+.st-key-explore_bar > :has(.stSelectbox) {
+  flex: 1 1 8rem;
+  width: auto !important;
+  max-width: 13rem;
+}
 .st-key-explore [data-testid="stMetricValue"] { font-size: 1.3rem; }
 @media (max-width: 640px) {
   .st-key-explore_bar > :first-child { flex-basis: 100%; }
