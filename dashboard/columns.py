@@ -24,26 +24,31 @@ class Column:
     meaning: str
     kind: Literal["score", "category"] = "score"
     uncertain: bool = False  # it says how sure the model is
-    low: str = ""  # what the ends of a score mean
-    high: str = ""
+    low: str = ""  # what the first colour of a score means
+    high: str = ""  # and the last
     axis: str = ""  # longer than the label, for an axis of its own
     log: bool = False  # coloured by its logarithm, because a few nodes have far more than most
+    turned: bool = False  # coloured from its highest value on: bright is doubt, whatever the score
 
     def shade(self, values: np.ndarray) -> np.ndarray:
         """What colours are proportional to."""
-        return np.log10(values) if self.log else values
+        return np.log10(values) if self.log else -values if self.turned else values
 
     def value(self, shade: float) -> float:
         """The value that a shade stands for."""
-        return 10**shade if self.log else shade
+        return 10**shade if self.log else -shade if self.turned else shade
+
+    def written(self, shade: float) -> str:
+        """That value, for an end of a scale."""
+        return f"{self.value(shade) + 0.0:{'.0f' if self.log else '.3g'}}"
 
 
 def _of_score(score: Score) -> Column:
-    ends = ("less certain", "more certain") if score.certain else ("more certain", "less certain")
     meaning = score.help
     if score.kind != "neither":
         meaning += f" {KINDS[score.kind].capitalize()}."
-    return Column(score.title, meaning, "score", True, *ends, score.axis)
+    ends = ("more certain", "less certain")
+    return Column(score.title, meaning, "score", True, *ends, score.axis, turned=score.certain)
 
 
 OTHERS = {
@@ -102,3 +107,24 @@ def colour_limits(shades: np.ndarray) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = np.percentile(finite, [1, 99]).tolist()
     return (low, high) if high - low >= 1e-6 else (low - 0.5, high + 0.5)
+
+
+RIGHT, WRONG, LEFT_OUT = 0, 1, 2
+
+
+def verdicts(table: pd.DataFrame) -> np.ndarray:
+    """``WRONG`` or ``LEFT_OUT`` [n] for such nodes, ``RIGHT`` for the others and the unlabelled."""
+    wrong = table["correct"].eq(False).fillna(False).to_numpy(bool)
+    return np.select([table["ood"].to_numpy(bool), wrong], [LEFT_OUT, WRONG], RIGHT)
+
+
+def categories(table: pd.DataFrame, name: str) -> np.ndarray:
+    """What each node is of a category, in the words that ``theme.category_colours`` has."""
+    ood = table["ood"].to_numpy(bool)
+    if name == "correct":
+        right = table["correct"].fillna(False).to_numpy(bool)
+        judged = table["correct"].notna().to_numpy()
+        return np.select([ood, ~judged, right], ["left out", "unlabelled", "correct"], "wrong")
+    if name == "part":
+        return np.where(ood, "left out", table["part"].to_numpy(str))
+    return table[name].to_numpy(str)

@@ -10,8 +10,8 @@ belong to a graph's content, by its digest, never to its name alone.
 
 Graphviz's sfdp draws each component. Half of every node's distance from the centre is then made
 even, which folds in the long arms and opens up the crowded middle; nodes that still sit on top of
-each other are pushed apart, so that each can be clicked. Small components stand in columns to the
-right of the largest, lone nodes last. Components of more than ``LARGE`` nodes are contracted
+each other are pushed apart, so that each can be clicked. Small components lie around the largest,
+as near as they have room, lone nodes last. Components of more than ``LARGE`` nodes are contracted
 first: clusters of linked nodes are drawn, and their nodes set around them.
 """
 
@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
+from scipy import ndimage, sparse
 from scipy.sparse import csgraph
 from scipy.spatial import KDTree
 
@@ -39,8 +39,9 @@ BUILT_IN = ("cora", "citeseer", "pubmed", "synthetic")
 _ROOT = Path(__file__).parent.parent
 _SHIPPED = _ROOT / "assets" / "layouts"
 _STEPS = 32767  # positions are kept as 16-bit whole numbers: evenly fine, unlike half floats
-_ASPECT = 1.4  # width to height of a map with many small components
+_ASPECT = 1.25  # width to height of a map with many small components
 _STRETCH = (1.1, 0.9)  # pages are wider than high
+_CELLS = 2  # of the grid on which components are packed, in the distance that nodes keep
 _PATIENCE = 900  # seconds
 _SERVE = "--serve"
 
@@ -83,12 +84,9 @@ def arrange(num_nodes: int, edges: np.ndarray) -> np.ndarray:
         index[nodes] = np.arange(len(nodes))
     drawn = [_drawn(n, index[links]) for n, links in zip(sizes, links_of, strict=True)]
     order = np.argsort(-sizes, kind="stable")
-    for k in order[1:]:
-        drawn[k] = drawn[k][:, ::-1]  # upright, in columns
-    corners = _packed([np.ptp(drawn[k], axis=0) for k in order])
     points = np.empty((num_nodes, 2))
-    for k, corner in zip(order, corners, strict=True):
-        points[nodes_of[k]] = drawn[k] - drawn[k].min(axis=0) + corner
+    for k, placed in zip(order, packed([drawn[k] for k in order]), strict=True):
+        points[nodes_of[k]] = placed
     points -= (points.max(axis=0) + points.min(axis=0)) / 2
     return np.round(points / max(np.abs(points).max(), 1e-9) * _STEPS).astype(np.int16)
 
@@ -166,21 +164,58 @@ def _apart(points: np.ndarray, rounds: int = 60) -> np.ndarray:
     return points
 
 
-def _packed(extents: Sequence[np.ndarray], gap: float = 1.8) -> list[np.ndarray]:
-    """Lower left corner of each [width, height]: the first at the left, the others in columns to
-    its right, the widest first, each column filled from the top."""
-    boxes = np.array(extents) + gap
-    width, height = boxes[0]
-    top = max(height, np.sqrt(boxes.prod(axis=1).sum() / _ASPECT))
-    corners = [np.array([0, (top - height) / 2])] * len(boxes)
-    x, y, column = width, top, 0.0
-    for k in 1 + np.argsort(-boxes[1:, 0], kind="stable"):
-        if y - boxes[k, 1] < 0:
-            x, y, column = x + column, top, 0.0
-        column = max(column, boxes[k, 0])
-        y -= boxes[k, 1]
-        corners[k] = np.array([x, y])
-    return corners
+def packed(components: Sequence[np.ndarray], gap: float = 0.8) -> list[np.ndarray]:
+    """The components [k, 2] around the first, each along its rim, as near as it has room.
+
+    Given the largest first, in units of the distance that nodes keep. Nearness is measured by an
+    ellipse, for pages are wider than high. Each component but the first takes the room of a disc,
+    twice ``gap`` away from the next.
+    """
+    first, *others = [
+        points - (points.min(axis=0) + points.max(axis=0)) / 2 for points in components
+    ]
+    radii = [np.hypot(*points.T).max() + gap for points in others]
+    # Discs are laid by size, and sizes rounded up, so that one search serves all of a size.
+    radii = [np.ceil(radius * _CELLS) / _CELLS for radius in radii]
+    area = np.abs(first).max() + np.sqrt(sum((2 * radius) ** 2 for radius in radii)) + 4
+    half = int(area * np.sqrt(_ASPECT) * _CELLS)
+    room = _room_around(first, half)
+    y, x = np.mgrid[-half : half + 1, -half : half + 1]
+    nearest = np.argsort(((x / _ASPECT) ** 2 + y**2).ravel(), kind="stable")
+    placed: dict[int, np.ndarray] = {}
+    by_size = sorted(range(len(others)), key=lambda k: -radii[k])
+    free = iter(nearest)
+    for number, k in enumerate(by_size):
+        reach = radii[k] * _CELLS
+        if number == 0 or radii[k] < radii[by_size[number - 1]]:
+            free = iter(nearest[room.ravel()[nearest] > reach])
+        # What was too near for one disc is so for all of its size: the search goes on from there.
+        row, column = divmod(int(next(at for at in free if room.flat[at] > reach)), 2 * half + 1)
+        _take(room, row, column, reach)
+        centre = np.array([column - half, row - half]) / _CELLS
+        along = np.arctan2(centre[1] * _ASPECT, centre[0] / _ASPECT) + np.pi / 2
+        turn = np.array([[np.cos(along), np.sin(along)], [-np.sin(along), np.cos(along)]])
+        placed[k] = others[k] @ turn + centre
+    return [first, *(placed[k] for k in range(len(others)))]
+
+
+def _room_around(points: np.ndarray, half: int) -> np.ndarray:
+    """Distance in cells [2 half + 1, 2 half + 1] to what a component covers, its bays included."""
+    bare = np.ones((2 * half + 1, 2 * half + 1), dtype=bool)
+    column, row = np.rint(points * _CELLS).astype(int).T + half
+    bare[row, column] = False
+    covered = ndimage.distance_transform_edt(bare) <= 4 * _CELLS
+    covered = ndimage.distance_transform_edt(covered) > 3 * _CELLS
+    return ndimage.distance_transform_edt(~ndimage.binary_fill_holes(covered))
+
+
+def _take(room: np.ndarray, row: int, column: int, radius: float) -> None:
+    """Lay a disc: only cells where no disc of its size or smaller fits any more are changed."""
+    wide = int(2 * radius) + 2
+    top, left = max(0, row - wide), max(0, column - wide)
+    near = room[top : row + wide + 1, left : column + wide + 1]
+    y, x = np.ogrid[: near.shape[0], : near.shape[1]]
+    np.minimum(near, np.hypot(y + top - row, x + left - column) - radius, out=near)
 
 
 def _computed_elsewhere(graph: Graph) -> np.ndarray:

@@ -21,7 +21,11 @@ CLASS_COLOURS = (
     "#B8A800",
     "#8C8C8C",
 )
-SCORE_SCALE = "Cividis"  # one hue direction, readable without colour vision
+# From dark to bright, lively in its middle, in the same order without colour vision.
+SCORE_SCALE = "Inferno"
+# What is no doubt, such as a number of links, is not coloured as if it were.
+NEUTRAL_LIGHT = ["rgb(196, 204, 216)", "rgb(34, 50, 78)"]
+NEUTRAL_DARK = ["rgb(66, 80, 104)", "rgb(228, 236, 246)"]
 IN, OUT, WRONG = "#0072B2", "#E69F00", "#D55E00"  # known classes, left-out classes, mistakes
 PART_COLOURS = {
     "train": "#009E73",
@@ -52,6 +56,11 @@ class Theme:
         return "#3A4150" if self.dark else "#D9DDE5"
 
     @property
+    def ink(self) -> str:
+        """Of the links on a map."""
+        return "#AEB6C6" if self.dark else "#3A4252"
+
+    @property
     def font_size(self) -> int:
         return 18 if self.large else 13
 
@@ -61,12 +70,24 @@ def class_colours(names: Sequence[str]) -> dict[str, str]:
     return {name: CLASS_COLOURS[i % len(CLASS_COLOURS)] for i, name in enumerate(names)}
 
 
-def score_colours(shares: np.ndarray, theme: Theme) -> list[str]:
+def category_colours(column: str, class_names: Sequence[str]) -> dict[str, str]:
+    """A colour for everything that ``columns.categories`` can say."""
+    grey = PART_COLOURS["unused"]
+    if column == "correct":
+        return {"correct": IN, "wrong": WRONG, "left out": OUT, "unlabelled": grey}
+    return PART_COLOURS if column == "part" else class_colours(class_names) | {"": grey}
+
+
+def score_colours(shares: np.ndarray, theme: Theme, doubt: bool = True) -> list[str]:
     """The colour of each share of the way from a scale's first value to its last.
 
-    Without the tones that drown in a dark page or on a white one.
+    Bright is doubt, without the tones that drown in a dark page or on a white one; what is no
+    doubt has a neutral scale.
     """
-    first, last = (0.2, 1) if theme.dark else (0, 0.94)
+    if not doubt:
+        scale = NEUTRAL_DARK if theme.dark else NEUTRAL_LIGHT
+        return sample_colorscale(scale, shares.tolist())
+    first, last = (0.36, 1) if theme.dark else (0.1, 0.78)
     return sample_colorscale(SCORE_SCALE, (first + (last - first) * shares).tolist())
 
 

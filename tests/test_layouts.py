@@ -1,6 +1,7 @@
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -161,20 +162,52 @@ def test_nodes_keep_apart_and_components_keep_out_of_each_other():
     points = layouts.arrange(210, graph.edges).astype(float)
     spacing = KDTree(points).query(points, k=2)[0][:, 1]
     assert spacing.min() > 0.6 * np.median(spacing)
-    boxes = [points[graph.components == k] for k in range(15)]
-    for k, one in enumerate(boxes):
-        for other in boxes[k + 1 :]:
-            gap = np.maximum(one.min(axis=0) - other.max(axis=0), other.min(0) - one.max(0)).max()
-            assert gap > np.median(spacing)
+    parts = [points[graph.components == k] for k in range(15)]
+    for k, one in enumerate(parts):
+        rest = np.concatenate([part for j, part in enumerate(parts) if j != k])
+        assert KDTree(rest).query(one)[0].min() > np.median(spacing)
 
 
-@given(hnp.arrays(float, st.tuples(st.integers(1, 12), st.just(2)), elements=st.floats(0, 9)))
-def test_packed_boxes_keep_their_gap(extents):
-    corners = layouts._packed(list(extents), gap=1.0)
-    for k, (corner, extent) in enumerate(zip(corners, extents, strict=True)):
-        for other, size in zip(corners[k + 1 :], extents[k + 1 :], strict=True):
-            gap = np.maximum(other - corner - extent, corner - other - size).max()
-            assert gap >= 1 - 1e-9
+component = hnp.arrays(
+    float, st.tuples(st.integers(1, 9), st.just(2)), elements=st.floats(-6, 6, width=16)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(component, min_size=1, max_size=14))
+def test_packed_components_keep_their_shape_and_their_gap(components):
+    components = sorted(components, key=len, reverse=True)
+    placed = layouts.packed(components, gap=0.8)
+    for before, after in zip(components, placed, strict=True):
+        apart = [np.linalg.norm(p[:, None] - p, axis=2) for p in (before, after)]
+        assert np.allclose(*apart, atol=1e-5)
+    for k, one in enumerate(placed):
+        for other in placed[k + 1 :]:
+            assert KDTree(other).query(one)[0].min() >= 1.6 - 1e-9
+    again = layouts.packed(components, gap=0.8)
+    assert all(np.array_equal(a, b) for a, b in zip(placed, again, strict=True))
+
+
+@pytest.mark.parametrize(("name", "most"), [("cora", 0.5), ("citeseer", 3)])
+def test_components_are_packed_at_once(name, most, request):
+    graph = request.getfixturevalue(name)
+    points = layouts.positions(graph)
+    points = points / np.median(KDTree(points).query(points, k=2)[0][:, 1])
+    order = np.argsort(-np.bincount(graph.components), kind="stable")
+    components = [points[graph.components == k] for k in order]
+    start = time.process_time()
+    layouts.packed(components)
+    assert time.process_time() - start < most
+
+
+@pytest.mark.parametrize(("name", "most"), [("cora", 1.45), ("citeseer", 1.9)])
+def test_small_components_lie_close_around_the_largest(name, most, request):
+    """The map is hardly wider than its largest component, and that one is in the middle."""
+    graph = request.getfixturevalue(name)
+    points = layouts.positions(graph)
+    giant = points[graph.components == np.bincount(graph.components).argmax()]
+    assert (np.ptp(points, axis=0) < most * np.ptp(giant, axis=0)).all()
+    assert np.abs((giant.min(axis=0) + giant.max(axis=0)) / 2).max() < 0.1
 
 
 def test_many_small_components_leave_little_room_empty():
@@ -183,10 +216,14 @@ def test_many_small_components_leave_little_room_empty():
     pairs = [(a + i, a + i + 1) for a, n in zip(first, sizes, strict=True) for i in range(n - 1)]
     points = layouts.arrange(sum(sizes), graph_of(sum(sizes), pairs).edges) / 32767
     width, height = np.ptp(points, axis=0)
-    assert 1 < width / height < 2
-    # Cells of a sixth of the width: the corner where the last column ends may be empty.
-    cells = np.unique(np.floor((points - points.min(axis=0)) / (width / 6)), axis=0)
-    assert len(cells) > 0.85 * 6 * np.ceil(6 * height / width)
+    assert 1 < width / height < 1.6
+    # Of the cells of an eighth of the width, those well within the ellipse have a node.
+    x, y = np.meshgrid(*[(np.arange(8) + 0.5) / 4 - 1] * 2)
+    inside = np.hypot(x, y) < 0.85
+    cells = np.floor((points / [width, height] + 0.5) * 8).clip(0, 7).astype(int)
+    filled = np.zeros((8, 8), dtype=bool)
+    filled[cells[:, 1], cells[:, 0]] = True
+    assert filled[inside].mean() > 0.9
 
 
 @settings(max_examples=30, deadline=None)

@@ -134,7 +134,7 @@ def test_colours_have_the_limits_of_the_whole_graph_not_of_the_neighbourhood():
     ego = ego_of(graph, hops=1, table=table_of(graph, score=score))
     assert (ego.low, ego.high) == pytest.approx(np.percentile(score, [1, 99]))
     nodes = by_id(ego)
-    first, last = sample_colorscale("Cividis", [0.0, 0.94])
+    first, last = sample_colorscale("Inferno", [0.1, 0.78])
     assert nodes[0]["color"]["background"] == last  # beyond the limit: the last colour
     assert nodes[1]["color"]["background"] == first
 
@@ -143,7 +143,7 @@ def test_given_values_replace_the_column_and_keep_given_limits():
     graph = graph_of([(0, 1), (1, 2)], 4)
     values = np.array([0.0, 5.0, 10.0, np.nan])
     ego = ego_of(graph, score="variance_after_layer_1", values=values, limits=(0, 20))
-    expected = sample_colorscale("Cividis", [0.0, 0.94 / 4, 0.94 / 2])
+    expected = sample_colorscale("Inferno", [0.1, 0.1 + 0.68 / 4, 0.1 + 0.68 / 2])
     nodes = by_id(ego)
     assert [nodes[i]["color"]["background"] for i in range(3)] == expected
     assert "variance after layer 1: 5" in nodes[1]["title"].splitlines()
@@ -167,7 +167,8 @@ def test_a_node_has_the_same_colour_as_on_the_map(cora, dark, score):
     marker = next(t.marker for t in figure.data if t.marker.colorscale is not None)
     ego = ego_of(cora, 163, 1, score=score, table=table, theme=theme)
     limits = np.array([marker.cmin, marker.cmax])
-    assert (ego.low, ego.high) == pytest.approx(10**limits if score == "degree" else limits)
+    # Of a score that is higher the surer, the first colour stands for the highest value.
+    assert (ego.low, ego.high) == pytest.approx(10**limits if score == "degree" else limits[::-1])
     on_map = {
         int(node): shade
         for trace in figure.data
@@ -176,10 +177,13 @@ def test_a_node_has_the_same_colour_as_on_the_map(cora, dark, score):
     }
     for node in ego.nodes:
         share = float(np.clip((on_map[node["id"]] - limits[0]) / np.ptp(limits), 0, 1))
+        share = 1 - share if marker.reversescale else share
         expected = unlabel_rgb(
             sample_colorscale([tone for _, tone in marker.colorscale], [share])[0]
         )
         assert unlabel_rgb(node["color"]["background"]) == pytest.approx(expected, abs=6)
+    if score == "degree":  # which is no doubt
+        return
     ends = [marker.colorscale[0][1], marker.colorscale[-1][1]]
     bounds = ego_of(cora, 163, 1, values=table["confidence"] > 0.5, theme=theme, limits=(0, 1))
     assert {node["color"]["background"] for node in bounds.nodes} == set(ends)
@@ -187,7 +191,7 @@ def test_a_node_has_the_same_colour_as_on_the_map(cora, dark, score):
 
 def test_a_constant_score_has_the_middle_colour():
     graph = graph_of([(0, 1)], 2)
-    middle = sample_colorscale("Cividis", [0.47])[0]
+    middle = sample_colorscale("Inferno", [0.44])[0]
     ego = ego_of(graph, table=table_of(graph, score=0.5))
     assert {node["color"]["background"] for node in ego.nodes} == {middle}
 

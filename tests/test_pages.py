@@ -1,6 +1,7 @@
 """Every page, run without a browser: no exception, the right numbers, links that reopen a view."""
 
 import dataclasses
+import json
 import shlex
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -44,6 +45,41 @@ def test_every_page_opens_for_every_kind_of_method(open_app, page, method):
     assert app.selectbox(key="method").value == method
     assert app.title[0].value.endswith("?")
     assert app.get("plotly_chart") or app.get("bidi_component")
+
+
+def sent_to_map(app: AppTest) -> dict:
+    """What the map on Explore is told of colours and the picked node."""
+    messages = [element.proto.json for element in app.get("bidi_component")]
+    (found,) = (json.loads(text) for text in messages if '"limits"' in text)
+    return found
+
+
+def test_a_colour_scale_stays_while_settings_change_until_it_is_refitted(open_app):
+    app = open_app(colour="Confidence", node="35")
+    first = sent_to_map(app)
+    assert first["colour"] == "confidence" and first["turn"] == "minus"
+    app.selectbox(key="method").set_value("gcn").run()
+    other = sent_to_map(app)
+    assert not app.exception and other["layer"] != first["layer"]
+    assert (other["limits"], other["graph"]) == (first["limits"], first["graph"])
+    app.toggle(key="fit_colours").set_value(True).run()
+    refitted = sent_to_map(app)
+    assert refitted["limits"] != first["limits"] and refitted["layer"] == other["layer"]
+    app.toggle(key="fit_colours").set_value(False).run()
+    app.selectbox(key="method").set_value("bup").run()
+    assert sent_to_map(app)["limits"] == refitted["limits"]
+
+
+def test_filters_reach_the_map_and_a_click_sends_little(open_app):
+    app = open_app(node="35")
+    before = sent_to_map(app)
+    app.session_state.node = "1033"
+    app.run()
+    after = sent_to_map(app)
+    assert {key for key in after if after[key] != before[key]} == {"node"}
+    assert len(json.dumps(after)) < 4000
+    app.pills(key="show").set_value(["mistakes"]).run()
+    assert sent_to_map(app)["layer"] != after["layer"]
 
 
 def test_a_page_is_a_function_and_a_line_of_the_table(open_app, monkeypatch):

@@ -35,6 +35,7 @@ class EgoNetwork:
     score: str  # what the colours mean, in words
     low: float  # the value of the first colour
     high: float  # and of the last
+    doubt: bool  # the colours show doubt
     theme: Theme
 
 
@@ -75,7 +76,7 @@ def ego_network(
         raise BupError(f"hops and limit must be at least 1, got {hops} and {limit}")
     values = _numbers(table, score) if values is None else np.asarray(values, dtype=float)
     words = score.replace("_", " ")
-    column = columns.of(table).get(score, Column(words, ""))
+    column = columns.of(table).get(score, Column(words, "", uncertain=True))
     shades = column.shade(values)
     low, high = limits or colour_limits(shades)
 
@@ -84,7 +85,7 @@ def ego_network(
     shown = reach[:limit]
     links = _links_among(graph, shown)
     places = _rings(shown, distance, links)
-    colours = _colours(shades[shown], low, high, theme)
+    colours = _colours(shades[shown], low, high, theme, column.uncertain)
     rows = table.iloc[shown].to_dict("records")
     nodes = [
         _node(row, i, distance[i], places[i], float(values[i]), colour, words, theme)
@@ -92,7 +93,9 @@ def ego_network(
     ]
     edges = [_edge(link, node in link) for link in links]
     low, high = column.value(low), column.value(high)
-    return EgoNetwork(node, nodes, edges, len(reach) - len(shown), words, low, high, theme)
+    return EgoNetwork(
+        node, nodes, edges, len(reach) - len(shown), words, low, high, column.uncertain, theme
+    )
 
 
 def _numbers(table: pd.DataFrame, score: str) -> np.ndarray:
@@ -151,12 +154,12 @@ def _rings(
     return places
 
 
-def _colours(values: np.ndarray, low: float, high: float, theme: Theme) -> list[str]:
+def _colours(values: np.ndarray, low: float, high: float, theme: Theme, doubt: bool) -> list[str]:
     known = np.isfinite(values)
     share = np.clip((np.where(known, values, low) - low) / ((high - low) or 1), 0, 1)
     return [
         c if k else theme.background
-        for c, k in zip(score_colours(share, theme), known, strict=True)
+        for c, k in zip(score_colours(share, theme, doubt), known, strict=True)
     ]
 
 

@@ -45,7 +45,7 @@ def standalone_html(ego: EgoNetwork) -> str:
     # Between two empty headings the template loads bootstrap from the internet.
     page, found = re.subn("<center>.*</center>", "", page, count=1, flags=re.DOTALL)
     assert found, "pyvis has another template: check what it loads"
-    scale = ", ".join(score_colours(np.linspace(0, 1, 9), theme))
+    scale = ", ".join(score_colours(np.linspace(0, 1, 9), theme, ego.doubt))
     head = f"""<meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy"
  content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">

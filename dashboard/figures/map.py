@@ -15,23 +15,14 @@ from dashboard import columns
 from dashboard.columns import Column
 from dashboard.figures.edges import bounds
 from dashboard.figures.frame import unformatted
-from dashboard.theme import (
-    IN,
-    OUT,
-    PART_COLOURS,
-    WRONG,
-    Theme,
-    class_colours,
-    score_colours,
-    styled,
-)
+from dashboard.theme import IN, PART_COLOURS, Theme, category_colours, score_colours, styled
 
 _SYMBOLS = {
-    "other": ("circle", 1.0, "correct"),
-    "left out": ("diamond", 1.3, "left-out class"),
-    "wrong": ("x", 1.3, "wrong"),
+    columns.RIGHT: ("circle", 1.0, "correct"),
+    columns.LEFT_OUT: ("diamond", 1.3, "left-out class"),
+    columns.WRONG: ("x", 1.3, "wrong"),
 }
-"""Group -> symbol, size relative to the others, words for the legend."""
+"""Verdict -> symbol, size relative to the others, words for the legend."""
 
 _GREY = PART_COLOURS["unused"]
 
@@ -78,22 +69,22 @@ def map_figure(
             hoverinfo="skip",
             showlegend=False,
         )
-    group, has_value = _groups(table), np.isfinite(values)
+    verdict, has_value = columns.verdicts(table), np.isfinite(values)
     text, predicted = _hover_texts(table, colour_by)
     exact = column.kind == "score" and not column.log
     tail = f"<br>{unformatted(column.label)}: %{{marker.color:.3g}}" if exact else ""
-    for name, (symbol, factor, _) in _SYMBOLS.items():
+    for kind, (symbol, factor, _) in _SYMBOLS.items():
         for valued in (True, False):
-            nodes = np.flatnonzero(shown & (group == name) & (has_value == valued))
+            nodes = np.flatnonzero(shown & (verdict == kind) & (has_value == valued))
             if len(nodes) == 0:
                 continue
-            lines = "%{text}" if name == "other" else "%{text}<br>predicted: %{hovertext}"
+            lines = "%{text}" if kind == columns.RIGHT else "%{text}<br>predicted: %{hovertext}"
             figure.add_scattergl(
                 x=places[nodes, 0],
                 y=places[nodes, 1],
                 customdata=nodes.astype(np.int32),
                 text=text[nodes],
-                hovertext=None if name == "other" else predicted[nodes],
+                hovertext=None if kind == columns.RIGHT else predicted[nodes],
                 hovertemplate=lines + (tail if valued else "") + "<extra></extra>",
                 mode="markers",
                 marker=({"color": values[nodes], **marker} if valued else {"color": _GREY})
@@ -107,9 +98,9 @@ def map_figure(
     if colour_by != "correct":  # whose colours have symbols already
         unlabelled = " or unlabelled" if (table["true"] == "").any() else ""
         entries = [
-            (symbol, theme.text, words + unlabelled * (name == "other"))
-            for name, (symbol, _, words) in _SYMBOLS.items()
-            if (group == name).any()
+            (symbol, theme.text, words + unlabelled * (kind == columns.RIGHT))
+            for kind, (symbol, _, words) in _SYMBOLS.items()
+            if (verdict == kind).any()
         ] + entries
     for symbol, colour, words in entries:
         figure.add_scatter(
@@ -136,28 +127,26 @@ def map_figure(
     return _laid_out(figure, positions, theme, column.kind)
 
 
-def _groups(table: pd.DataFrame) -> np.ndarray:
-    """The key [n] of ``_SYMBOLS`` that each node belongs to."""
-    wrong = table["correct"].eq(False).fillna(False).to_numpy(bool)
-    return np.select([table["ood"].to_numpy(bool), wrong], ["left out", "wrong"], "other")
-
-
 def _scores(
     column_values: pd.Series, column: Column, theme: Theme
 ) -> tuple[np.ndarray, dict[str, Any], list[Entry]]:
     """Values [n] to colour by (NaN: none), how, and what the legend has to add."""
     shades = column.shade(column_values.to_numpy(np.float32))
+    ends = (column.low, column.high)
+    if column.turned:  # hovering shows what a colour stands for: the value, not its opposite
+        shades, ends = -shades, ends[::-1]
     low, high = columns.colour_limits(shades)
     ticks = [low, (low + high) / 2, high]
     digits = ".0f" if column.log else ".3g"
     words = [
-        f"{column.value(tick):{digits}}<br>{meaning}"
+        f"{10**tick if column.log else tick:{digits}}<br>{meaning}"
         for tick, meaning in zip(
-            ticks, (column.low, f"<b>{unformatted(column.label)}</b>", column.high), strict=True
+            ticks, (ends[0], f"<b>{unformatted(column.label)}</b>", ends[1]), strict=True
         )
     ]
     marker = {
-        "colorscale": score_colours(np.linspace(0, 1, 12), theme),
+        "colorscale": score_colours(np.linspace(0, 1, 12), theme, column.uncertain),
+        "reversescale": column.turned,
         "cmin": low,
         "cmax": high,
         "showscale": True,
@@ -182,18 +171,7 @@ def _categories(
     table: pd.DataFrame, colour_by: str, class_names: Sequence[str]
 ) -> tuple[np.ndarray, dict[str, Any], list[Entry]]:
     """The same for classes, parts and verdicts: the values are numbers of colours."""
-    ood = table["ood"].to_numpy(bool)
-    if colour_by == "correct":
-        right = table["correct"].fillna(False).to_numpy(bool)
-        judged = table["correct"].notna().to_numpy()
-        names = np.select([ood, ~judged, right], ["left out", "unlabelled", "correct"], "wrong")
-        colours = {"correct": IN, "wrong": WRONG, "left out": OUT, "unlabelled": _GREY}
-    elif colour_by == "part":
-        names = np.where(ood, "left out", table["part"].to_numpy(str))
-        colours = PART_COLOURS
-    else:
-        names = table[colour_by].to_numpy(str)
-        colours = class_colours(class_names) | {"": _GREY}
+    names, colours = columns.categories(table, colour_by), category_colours(colour_by, class_names)
     codes = pd.Index(list(colours)).get_indexer(names)
     share = np.linspace(0, 1, len(colours) + 1)
     marker = {

@@ -11,12 +11,14 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
+from bup.experiments import QUESTIONS
+
 from .test_network_component import PIXEL
 
 SECOND = 1000
 LONG = 90 * SECOND
 """The machine may be busy; nothing here measures speed."""
-RANGE = "document.querySelector('.st-key-map .js-plotly-plot')._fullLayout.xaxis.range.join()"
+CAMERA = "document.querySelector('.st-key-map .bup-map').map.camera()"
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +31,12 @@ def visit(page: Page, url: str, title: str) -> None:
     expect(page.get_by_role("heading", name=title)).to_be_visible(timeout=LONG)
 
 
-def wait_for_charts(page: Page, key: str = "map") -> None:
+def wait_for_map(page: Page) -> None:
+    page.wait_for_selector(".st-key-map .bup-map[data-layer]", timeout=LONG)
+    page.wait_for_timeout(SECOND)
+
+
+def wait_for_charts(page: Page, key: str) -> None:
     page.wait_for_selector(f".st-key-{key} .js-plotly-plot .main-svg", timeout=LONG)
     page.wait_for_timeout(SECOND)
 
@@ -40,7 +47,13 @@ def settled(page: Page) -> None:
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0, timeout=LONG)
 
 
-def node_on_map(page: Page, node: int, key: str = "map") -> tuple[float, float]:
+def node_on_map(page: Page, node: int) -> tuple[float, float]:
+    """Where a node of Explore's map is on the screen."""
+    where = "node => document.querySelector('.st-key-map .bup-map').map.node(node)"
+    return tuple(page.evaluate(where, node))
+
+
+def point_of_chart(page: Page, node: int, key: str) -> tuple[float, float]:
     """Where a node of a plotly chart is on the screen."""
     return tuple(
         page.evaluate(
@@ -72,8 +85,8 @@ def picked(page: Page) -> str:
     return paper_box(page).input_value()
 
 
-def click_node(page: Page, node: int, key: str = "map") -> None:
-    x, y = node_on_map(page, node, key)
+def click_point(page: Page, node: int, key: str) -> None:
+    x, y = point_of_chart(page, node, key)
     page.mouse.move(x - 3, y - 3)
     page.mouse.move(x, y, steps=3)
     page.wait_for_timeout(500)
@@ -82,13 +95,13 @@ def click_node(page: Page, node: int, key: str = "map") -> None:
 
 def test_first_visit_then_click_walk_and_back(app, page, cora, console_errors):
     visit(page, app, "Where is the model unsure, and why?")
-    wait_for_charts(page)
+    wait_for_map(page)
     first = picked(page)
     assert first and page.get_by_text("The model says").first.is_visible()
 
     lonely = _far_from_others(cora)
     page.get_by_role("heading", name="Where is").scroll_into_view_if_needed()
-    click_node(page, lonely)
+    page.mouse.click(*node_on_map(page, lonely))
     expect(paper_box(page)).to_have_value(cora.node_id(lonely), timeout=LONG)
     assert f"node={cora.node_id(lonely)}" in page.url
     settled(page)
@@ -110,8 +123,8 @@ def test_a_point_of_a_table_opens_its_reruns(app, page):
     page.set_viewport_size({"width": 1440, "height": 1700})
     visit(page, f"{app}/reproduce", "Does the paper come out here too?")
     wait_for_charts(page, "reproduce_picture")
-    methods = ("bup", "gcn", "vgcn", "bbgdc", "bbde", "ggp", "gcn+temperature", "doubt")
-    click_node(page, 3 * len(methods), "reproduce_picture")  # the first one with 20 per class
+    methods = QUESTIONS["q1"].contenders
+    click_point(page, 3 * len(methods), "reproduce_picture")  # the first one with 20 per class
     reruns = page.get_by_role("heading", name="bup, 20 per class: rerun by rerun")
     expect(reruns).to_be_visible(timeout=LONG)
     expect(page.get_by_role("button", name="Download plot")).to_have_count(1)
@@ -140,51 +153,101 @@ def test_a_link_reopens_exactly_this_view(app, page):
 
 def test_switching_the_colour_keeps_the_camera(app, page):
     visit(page, app, "Where is the model unsure, and why?")
-    wait_for_charts(page)
-    x, y = node_on_map(page, 0)
-    page.mouse.move(x, y)
+    wait_for_map(page)
+    page.mouse.move(*node_on_map(page, 0))
     page.mouse.wheel(0, -400)
     page.wait_for_timeout(SECOND)
-    zoomed = page.evaluate(RANGE)
+    zoomed = page.evaluate(CAMERA)
     page.get_by_label("Colour by").click()
     page.get_by_role("option", name="True class").click()
     expect(page.get_by_text("The class that the data give.")).to_be_visible(timeout=LONG)
     settled(page)
-    assert page.evaluate(RANGE) == zoomed
+    assert page.evaluate(CAMERA) == zoomed
 
 
 def test_the_camera_outlives_the_map_until_a_double_click(app, page):
     visit(page, app, "Where is the model unsure, and why?")
-    wait_for_charts(page)
-    whole = page.evaluate(RANGE)
+    wait_for_map(page)
+    whole = page.evaluate(CAMERA)
     page.mouse.move(*node_on_map(page, 0))
     page.mouse.wheel(0, -400)
     page.wait_for_timeout(SECOND)
-    zoomed = page.evaluate(RANGE)
+    zoomed = page.evaluate(CAMERA)
     assert zoomed != whole
     page.get_by_role("link", name="The graph").click()
     expect(page.get_by_role("heading", name="What does the graph look like?")).to_be_visible(
         timeout=LONG
     )
     page.get_by_role("link", name="Explore").click()
-    wait_for_charts(page)
-    assert page.evaluate(RANGE) == zoomed
-    page.mouse.dblclick(*node_on_map(page, 0))
+    wait_for_map(page)
+    assert page.evaluate(CAMERA) == zoomed
+    stage = page.locator(".st-key-map .stage").bounding_box()
+    page.mouse.dblclick(stage["x"] + 3, stage["y"] + 3)
     page.wait_for_timeout(SECOND)
-    assert page.evaluate(RANGE) == whole
+    assert page.evaluate(CAMERA) == whole
 
 
-def test_the_ring_is_around_the_picked_paper_also_after_zooming(app, page, cora):
-    node = _far_from_others(cora)
-    visit(page, f"{app}/?node={cora.node_id(node)}", "Where is the model unsure, and why?")
-    wait_for_charts(page)
-    for wheel in (0, -200):
-        page.mouse.move(*node_on_map(page, node))
-        page.mouse.wheel(0, wheel)
-        page.wait_for_timeout(SECOND)
-        box = page.locator(".st-key-map .bup-ring").bounding_box()
-        centre = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        assert centre == pytest.approx(node_on_map(page, node), abs=1)
+def test_hovering_lights_neighbours_and_a_click_keeps_them_lit(app, page, cora):
+    visit(page, app, "Where is the model unsure, and why?")
+    wait_for_map(page)
+    lonely = _far_from_others(cora)
+    lit = "document.querySelector('.st-key-map .bup-map').map.lit()"
+    page.mouse.move(*node_on_map(page, lonely))
+    found = page.evaluate(lit)
+    assert found["node"] == lonely
+    assert sorted(found["near"]) == sorted(cora.neighbours(lonely).tolist())
+    page.mouse.click(*node_on_map(page, lonely))
+    expect(page.locator(".bup-map")).to_have_attribute("data-picked", str(lonely), timeout=LONG)
+    settled(page)
+    page.mouse.move(3, 3)
+    assert page.evaluate(lit)["node"] == lonely
+
+
+def test_a_range_dragged_on_the_histogram_hides_the_others_and_stays(app, page):
+    visit(page, app, "Where is the model unsure, and why?")
+    wait_for_map(page)
+    bar = page.locator(".bup-map .histogram").bounding_box()
+    y = bar["y"] + bar["height"] / 2
+    page.mouse.move(bar["x"] + 0.7 * bar["width"], y)
+    page.mouse.down()
+    page.mouse.move(bar["x"] + 1.1 * bar["width"], y, steps=4)
+    page.mouse.up()
+    shown = int(page.locator(".bup-map").get_attribute("data-shown"))
+    assert 0 < shown < 1400
+    settled(page)
+    page.get_by_role("link", name="The graph").click()
+    expect(page.get_by_role("heading", name="What does the graph look like?")).to_be_visible(
+        timeout=LONG
+    )
+    page.get_by_role("link", name="Explore").click()
+    wait_for_map(page)
+    expect(page.locator(".bup-map")).to_have_attribute("data-shown", str(shown))
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "query"),
+    [(1280, 720, ""), (1440, 900, ""), (1920, 1080, ""), (1280, 720, "?large=true")],
+)
+def test_the_map_owns_the_window(app, page, width, height, query):
+    page.set_viewport_size({"width": width, "height": height})
+    visit(page, f"{app}/{query}", "Where is the model unsure, and why?")
+    wait_for_map(page)
+    box = page.locator(".bup-map").bounding_box()
+    assert box["width"] >= width / 2 and box["height"] >= 0.7 * height
+    assert height - 24 <= box["y"] + box["height"] <= height
+    beside = page.get_by_text("The model says").first.bounding_box()
+    assert beside["x"] >= box["x"] + box["width"]
+    assert 0 < beside["y"] < height / 2 and beside["x"] + beside["width"] <= width
+
+
+def test_on_a_phone_the_inspector_is_below_the_map(app, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, app, "Where is the model unsure, and why?")
+    wait_for_map(page)
+    box = page.locator(".bup-map").bounding_box()
+    assert box["width"] > 340 and box["height"] > 400
+    beside = page.get_by_text("The model says").first.bounding_box()
+    assert beside["y"] >= box["y"] + box["height"]
 
 
 def test_train_and_cancel(app, page):
@@ -207,7 +270,7 @@ def test_a_bin_shows_its_papers(app, page):
     wait_for_charts(page, "reliability")
     bars = page.locator(".st-key-reliability .js-plotly-plot")
     bars.scroll_into_view_if_needed()
-    click_node(page, 9, "reliability")
+    click_point(page, 9, "reliability")
     expect(page.get_by_text("papers with a confidence of 0.90 to 1.00")).to_be_visible(timeout=LONG)
 
 

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from bup.landscape import Point
 from dashboard.figures.frame import framed
-from dashboard.theme import SCORE_SCALE, WRONG, Theme
+from dashboard.theme import WRONG, Theme
 
 HIGHEST_LOSS = 4.0
 
@@ -28,7 +28,7 @@ def landscape_figure(
         z=np.minimum(losses, HIGHEST_LOSS),
         zmin=0,
         zmax=HIGHEST_LOSS,
-        colorscale=SCORE_SCALE,
+        colorscale="Cividis",
         showscale=False,
         contours={
             "start": 0.5,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, MutableMapping
+
 import numpy as np
 import streamlit as st
 
 from dashboard import columns, drawings
-from dashboard.markdown import escaped
+from dashboard.components import chart, map_data
+from dashboard.components.graph_map import graph_map
+from dashboard.components.map_data import Limits
 from dashboard.state import View
-from dashboard.views import charts, picking
+from dashboard.views import picking
 
 FILTERS = {
     "mistakes": "Only mistakes",
@@ -22,16 +26,17 @@ def controls(view: View) -> np.ndarray:
     """What the map is coloured by and which nodes it shows."""
     table = view.table
     offered = columns.of(table)
-    one, two = st.columns([3, 1], vertical_alignment="bottom")
-    colour = one.selectbox(
+    colour = st.selectbox(
         "Colour by",
         list(offered),
         key="colour",
         format_func=lambda key: offered[key].label,
         bind="query-params",
+        label_visibility="collapsed",
+        width=170,
     )
     shown = np.ones(len(table), dtype=bool)
-    with two.popover("Filter", icon=":material/filter_alt:", width="stretch"):
+    with st.popover("Filter", icon=":material/filter_alt:"):
         chosen = st.pills(
             "Show",
             list(FILTERS),
@@ -46,34 +51,74 @@ def controls(view: View) -> np.ndarray:
             shown &= table.ood.to_numpy()
         if "test" in chosen:
             shown &= (table.part == "test").to_numpy()
-        if offered[colour].kind == "score" and table[colour].nunique() > 1:
-            low, high = float(table[colour].min()), float(table[colour].max())
-            between = st.slider(
-                f"{escaped(offered[colour].label)} between",
-                low,
-                high,
-                (low, high),
-                key=f"range_{colour}",
-                format="%.2f",
-            )
-            if between != (low, high):
-                shown &= table[colour].between(*between).to_numpy()
+        if offered[colour].kind == "score":
+            st.caption("Drag on the histogram below the map to show a range only.")
+        st.toggle(
+            "Fit the colours to this run",
+            key="fit_colours",
+            help="Otherwise the colour scale of a score stays as it is when settings change, so "
+            "that a brighter map means more doubt.",
+        )
+    with st.popover("Find", icon=":material/search:"):
+        words = st.text_input(
+            "Find a paper by id or title", key="search", placeholder="part of an id"
+        )
+        if words:
+            _found(view, words)
     return shown
 
 
 def node_map(view: View, shown: np.ndarray) -> None:
     colour = st.session_state.colour
-    meaning = columns.of(view.table)[colour].meaning
-    charts.node_map(
-        view,
-        drawings.map_drawing(view.spec, colour, view.theme, shown),
-        MAP,
-        f"{meaning} {shown.sum():,} of {len(shown):,} papers are shown; "
-        "click one to inspect it, scroll to zoom, or draw around several with the lasso.",
+    names, spans = view.graph.class_names, st.session_state.setdefault("ranges", {})
+    limits = scale(
+        st.session_state.setdefault("scales", {}),
+        (view.spec.graph, colour),
+        map_data.own_limits(view.table, colour),
+        bool(st.session_state.get("fit_colours")),
     )
-    words = st.text_input("Find a paper by id or title", key="search", placeholder="part of an id")
-    if words:
-        _found(view, words)
+
+    def on_pick() -> None:
+        node = chart.picked(MAP)
+        if node is not None:
+            picking.pick_node(view, node)
+
+    def on_group() -> None:
+        if nodes := chart.group(MAP):
+            st.session_state.group = nodes
+
+    def on_range() -> None:
+        dragged = st.session_state[MAP].get("range")
+        if dragged:
+            spans[dragged["of"]] = dragged["range"]
+
+    graph_map(
+        drawings.graph_parcel(view.spec.graph),
+        drawings.layer_parcel(view.spec, colour, shown),
+        map_data.look(view.table, colour, names, view.theme, limits),
+        view.node,
+        MAP,
+        on_pick,
+        on_group,
+        on_range,
+        spans.get(colour),
+        grouped=bool(st.session_state.get("group")),
+        plain=st.query_params.get("plain") == "true",  # to see what others see
+    )
+
+
+def scale(
+    kept: MutableMapping[Hashable, Limits], key: Hashable, own: Limits | None, refit: bool
+) -> Limits | None:
+    """The limits of a colour scale: those kept for this graph and score, else the run's ``own``.
+
+    Refitting replaces what is kept, so that the scale stays where it was last fitted.
+    """
+    if own is None:
+        return None
+    if refit or key not in kept:
+        kept[key] = own
+    return kept[key]
 
 
 def _found(view: View, words: str) -> None:

@@ -62,8 +62,8 @@ def neighbourhood(view: View) -> None:
     path.caption(steps if trail else "Click a paper to walk to it.")
     network(ego, "ego", lambda: _walked(view), height=460)
     st.caption(
-        "Star: the picked paper. Diamond: a class never shown. Cross: a mistake. Yellow is a high "
-        "value, blue a low one; larger means more links."
+        "Star: the picked paper. Diamond: a class never shown. Cross: a mistake. Bright is "
+        "doubt; larger means more links."
         + (f" {ego.hidden:,} papers further out are not drawn." if ego.hidden else "")
     )
 

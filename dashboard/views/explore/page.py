@@ -24,24 +24,26 @@ TABS = {
 
 
 def page(view: View) -> None:
-    st.title("Where is the model unsure, and why?")
     # Keyed, so that the style sheet can lay them out: side by side, or below each other.
     with st.container(key="explore"):
-        above, beside, below = st.container(), st.container(), st.container()
-    # The inspector first: it is what somebody who has just clicked is waiting for.
-    with beside:
-        inspector(view)
-    with above:
-        node_map(view, controls(view))
-    with below:
+        left, right = st.container(), st.container()
+    # What stands beside the map first: it is what somebody who has just clicked is waiting for.
+    with right:
         selection(view)
+        inspector(view)
+    with left:
+        with st.container(horizontal=True, vertical_alignment="center", key="explore_bar"):
+            st.title("Where is the model unsure, and why?", anchor=False)
+            shown = controls(view)
+        node_map(view, shown)
+    with right:
         # Only the open tab is computed.
         tabs = dict(zip(TABS, st.tabs(list(TABS), key="tab", bind="query-params"), strict=True))
         for title, tab in tabs.items():
             if tab.open:
                 with tab:
                     TABS[title](view)
-    exports.downloads(view, {"This neighbourhood as a web page (works offline)": _export})
+        exports.downloads(view, {"This neighbourhood as a web page (works offline)": _export})
 
 
 def _export(view: View) -> tuple[str, str, str]:

@@ -26,8 +26,9 @@ def selection(view: View) -> None:
             "ECE (10 bins)": f"{metrics.expected_calibration_error(probs, targets):.1%}",
         }
     figures["classes never shown"] = f"{table.ood.sum():,}"
-    for column, (label, value) in zip(st.columns(len(figures)), figures.items(), strict=True):
-        column.metric(label, value)
+    with st.container(horizontal=True):
+        for label, value in figures.items():
+            st.metric(label, value, width="content")
     st.caption(
         "Accuracy and ECE are over papers of classes that the model learned, training papers "
         "included. Few papers make a rough estimate."

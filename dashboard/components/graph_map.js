@@ -1,0 +1,343 @@
+// A graph as a map that owns its window: all nodes and links below, what is lit above them.
+
+const REACH = 10; // pixels beside a node that still count as on it
+const DIMMED = 0.3; // what is not lit
+const FADE = 300; // ms from one colouring to the next
+const DEAR = 40; // ms: from here on, a frame is not drawn anew while one drags
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+// Where the visitor looks, by map and graph: it outlives the element, which may be mounted anew.
+const cameras = (globalThis.bupMapCameras ??= new Map());
+
+function createMap(host) {
+  host.replaceChildren();
+  const stage = element(host, "div", "stage");
+  const above = element(stage, "canvas", "above");
+  const tip = element(stage, "div", "tip");
+  const tools = element(stage, "div", "tools");
+  const alternative = element(host, "p", "alternative");
+  const strip = element(host, "div", "strip");
+  alternative.id = `bup-map-${Math.random().toString(36).slice(2)}`;
+  stage.tabIndex = 0;
+  stage.setAttribute("role", "img");
+  stage.setAttribute("aria-describedby", alternative.id);
+
+  const map = { hot: -1, held: -1, lasso: null, lassoing: false, folded: false };
+  Object.assign(map, { group: [], losses: 0 });
+  const bar = makeBar(strip, (range, done) => {
+    dress(0);
+    if (done) map.send?.("range", { of: map.data.colour, range });
+  });
+  let camera = { x: 0, y: 0, scale: 1 };
+  let drawn = { ...camera };
+  let [width, height, ratio, fitted] = [0, 0, 1, 1];
+  let [painter, base, paint, presence] = [null, null, null, null];
+  let [queued, resting, dear, mixed, fading] = [0, 0, false, 1, 0];
+
+  const visible = (i) => presence[i] === 255;
+  const lit = () => (map.hot >= 0 ? map.hot : map.held);
+  const toScreen = (x, y) => [
+    (x - camera.x) * camera.scale + width / 2,
+    height / 2 - (y - camera.y) * camera.scale,
+  ];
+  const screen = (i) => toScreen(map.scene.places[2 * i], map.scene.places[2 * i + 1]);
+  const toPlace = (u, v) => [
+    (u - width / 2) / camera.scale + camera.x,
+    (height / 2 - v) / camera.scale + camera.y,
+  ];
+  const find = (u, v, reach = REACH) => {
+    const pixels = Math.max(reach, look().size / 2 + 3);
+    return nearest(map.scene, ...toPlace(u, v), pixels / camera.scale, visible);
+  };
+
+  const look = () => lookOf(map, camera, { width, height, ratio, fitted });
+
+  function draw() {
+    cancelAnimationFrame(queued);
+    queued = 0;
+    if (!painter || !width || !paint) return;
+    base.style.transform = "";
+    painter.draw(look(), mixed);
+    drawn = { ...camera };
+    drawAbove();
+  }
+
+  // Drawn to the end, to learn what a frame costs here.
+  function drawTimed() {
+    const start = performance.now();
+    draw();
+    painter?.finish();
+    dear = performance.now() - start > DEAR;
+    host.dataset.frame = (performance.now() - start).toFixed(1);
+  }
+
+  // Where a frame is dear (no graphics card), the last one is moved along and redrawn at rest.
+  function carry() {
+    queued = 0;
+    const [dx, dy] = [drawn.x - camera.x, camera.y - drawn.y].map((d) => d * camera.scale);
+    base.style.transform = `translate(${dx}px, ${dy}px) scale(${camera.scale / drawn.scale})`;
+    drawAbove();
+  }
+
+  function ask() {
+    map.touched = true;
+    cameras.set(map.place, { ...camera, fitted, tall: map.scene.tall });
+    clearTimeout(resting);
+    if (dear) resting = setTimeout(drawTimed, 160);
+    if (!queued) queued = requestAnimationFrame(dear ? carry : draw);
+  }
+
+  function drawAbove() {
+    const ink = above.getContext("2d");
+    ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ink.clearRect(0, 0, width, height);
+    if (!map.scene || !paint) return;
+    const colour = (i) => rgb(paint.subarray(4 * i, 4 * i + 3));
+    const { size } = look();
+    const { node: picked, text, paper, accent } = map.data;
+    drawNames(ink, map, toScreen, [width, height], lit() < 0 ? 1 : 0.3);
+    if (map.data.grouped) drawGroup(ink, map.group, { screen, visible, size }, accent);
+    if (lit() >= 0) drawLit(ink, map, lit(), { screen, visible, colour, size });
+    if (picked >= 0 && picked < map.scene.n && presence[picked] !== GONE) {
+      ring(ink, ...screen(picked), Math.max(9, size) / 2 + 6, 3, [text, paper]);
+    }
+    if (map.lasso?.length > 1) drawLasso(ink, map.lasso, accent);
+  }
+
+  // No redraw of the map: what is lit is drawn above it, and the rest dimmed by the style sheet.
+  function light() {
+    const node = lit();
+    if (base) base.style.opacity = node < 0 ? 1 : DIMMED;
+    host.dataset.lit = node;
+    drawAbove();
+  }
+
+  function hover(node, u, v) {
+    if (node !== map.hot) {
+      map.hot = node;
+      if (node >= 0) tell(tip, map, node);
+      light();
+    }
+    tip.hidden = node < 0;
+    stage.style.cursor = map.lassoing ? "crosshair" : node < 0 ? "grab" : "pointer";
+    if (node < 0) return;
+    const left = u + 18 + tip.offsetWidth > width ? u - 18 - tip.offsetWidth : u + 18;
+    const top = Math.min(height - tip.offsetHeight - 6, Math.max(6, v + 14));
+    tip.style.transform = `translate(${Math.max(4, left)}px, ${top}px)`;
+  }
+
+  // Who is there, in which colours; `ms` to fade from those before.
+  function dress(ms) {
+    const { scene, layer, data } = map;
+    const [from, to] = bar.range() ?? [null, null];
+    presence ??= new Uint8Array(scene.n);
+    let shown = 0;
+    for (let i = 0; i < scene.n; i++) {
+      const shade = layer.shades[i];
+      const inRange =
+        (from === null || shade >= from) && (to === null || shade <= to) &&
+        (bar.range() === null || Number.isFinite(shade));
+      const there = layer.shown[i] && inRange;
+      presence[i] = map.folded && scene.parts[i] < data.fold ? GONE : there ? 255 : HIDDEN;
+      shown += presence[i] === 255;
+    }
+    const old = paint;
+    paint = paintOf(layer, data, presence);
+    painter.recolour(old ?? paint, paint);
+    host.dataset.shown = shown;
+    bar.count(shown, scene.n);
+    host.dataset.colour = data.colour;
+    describe(alternative, stage, map, shown);
+    cancelAnimationFrame(fading);
+    if (!old || !ms || calm.matches) {
+      mixed = 1;
+      if (ms || !dear) drawTimed();
+      else ask();
+      return;
+    }
+    const start = performance.now();
+    (function step() {
+      mixed = Math.min(1, (performance.now() - start) / ms);
+      draw();
+      if (mixed < 1) fading = requestAnimationFrame(step);
+    })();
+  }
+
+  function home() {
+    const counts = (i) => !map.folded || map.scene.parts[i] >= map.data.fold;
+    const { left, right, bottom, top } = boxOf(map.scene.places, counts, map.scene.n);
+    const room = [(width - 48) / (right - left || 1), (height - 48) / (top - bottom || 1)];
+    return { x: (left + right) / 2, y: (bottom + top) / 2, scale: Math.max(1, Math.min(...room)) };
+  }
+
+  function fit(ms = 260) {
+    const [from, to, start] = [{ ...camera }, home(), performance.now()];
+    fitted = to.scale;
+    if (calm.matches || dear || !ms) {
+      camera = to;
+      return ask();
+    }
+    (function step() {
+      const share = Math.min(1, (performance.now() - start) / ms);
+      const eased = share * share * (3 - 2 * share);
+      for (const key of ["x", "y", "scale"]) camera[key] = from[key] + eased * (to[key] - from[key]);
+      ask();
+      if (share < 1) requestAnimationFrame(step);
+    })();
+  }
+
+  function zoom(by, u = width / 2, v = height / 2) {
+    const [x, y] = toPlace(u, v);
+    camera.scale = Math.min(60 * fitted, Math.max(0.6 * fitted, camera.scale * by));
+    const [nextX, nextY] = toPlace(u, v);
+    camera.x += x - nextX;
+    camera.y += y - nextY;
+    ask();
+  }
+
+  function pan(dx, dy) {
+    camera.x -= dx / camera.scale;
+    camera.y += dy / camera.scale;
+    ask();
+  }
+
+  // A layout has no true proportions: it is stretched a little to fill the window it opens in.
+  function stretch() {
+    const { left, right, bottom, top } = map.flat.box;
+    const shape = (right - left) / (top - bottom || 1) / (width / height);
+    const tall = Math.min(1.35, Math.max(0.8, shape));
+    // Once somebody has moved it, it keeps its shape.
+    if (map.scene.tall && (map.touched || Math.abs(tall / map.scene.tall - 1) < 0.02)) return;
+    map.scene = stretched(map.flat, tall);
+    painter?.move(map.scene);
+  }
+
+  // Down to the lower edge of the window, where the page asks for that.
+  function fill() {
+    if (getComputedStyle(host).getPropertyValue("--bup-map-fills").trim() !== "1") {
+      host.style.height = "";
+      return;
+    }
+    const { top } = host.getBoundingClientRect();
+    host.style.height = `${Math.max(300, Math.floor(globalThis.innerHeight - top - 6))}px`;
+  }
+
+  function resize() {
+    fill();
+    [width, height] = [stage.clientWidth, stage.clientHeight];
+    if (!width || !height || !map.scene) return;
+    stretch();
+    ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+    for (const canvas of [base, above]) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    const near = camera.scale / fitted; // as near as before, in a window of another size
+    fitted = home().scale;
+    if (!map.framed) frame();
+    else if (map.touched) camera.scale = near * fitted;
+    else camera = home();
+    drawTimed();
+    bar.draw();
+  }
+
+  function frame() {
+    map.framed = true;
+    camera = home();
+    const kept = cameras.get(map.place);
+    if (!kept) return;
+    const y = (kept.y / kept.tall) * map.scene.tall;
+    camera = { x: kept.x, y, scale: (kept.scale / kept.fitted) * fitted };
+    map.touched = true;
+  }
+
+  // A canvas that has had one kind of context never gets another: each painter has its own.
+  function prepare() {
+    painter?.dispose();
+    const plain = map.data.plain || map.losses > 1;
+    for (const make of plain ? [plainPainter] : [glPainter, plainPainter]) {
+      base?.remove();
+      base = document.createElement("canvas");
+      base.className = "base";
+      stage.prepend(base);
+      painter = make(base, map.scene, map.layer.shapes);
+      if (painter) break;
+    }
+    host.dataset.painter = painter?.kind ?? "none";
+    const canvas = base;
+    canvas.addEventListener("webglcontextlost", () => {
+      if (canvas !== base || !host.isConnected) return;
+      map.losses += 1;
+      painter = null;
+      prepare();
+      painter.recolour(paint, paint);
+      resize();
+    });
+  }
+
+  function update(data, graph, layer, send) {
+    const first = map.data === undefined;
+    const [newGraph, newLayer] = [map.data?.graph !== data.graph, map.data?.layer !== data.layer];
+    const key = ({ colours, limits, dark, paper, enlarge }) =>
+      JSON.stringify([colours, limits, dark, paper, enlarge]);
+    const newLook = first || key(map.data) !== key(data) || map.data.plain !== data.plain;
+    const moved = !first && map.data.node !== data.node;
+    Object.assign(map, { data, layer, send, place: `${data.key} ${data.graph}` });
+    host.style.setProperty("--paper", data.paper);
+    if (newGraph) {
+      map.scene = map.flat = makeScene(graph);
+      Object.assign(map, { hot: -1, held: -1, group: [], framed: false, touched: false });
+      paint = presence = null;
+    }
+    if (newGraph || !painter) prepare();
+    else if (newLayer) painter.reshape(layer.shapes);
+    if (moved && map.held >= 0) map.held = data.node;
+    if (newGraph || newLayer || newLook) {
+      const range = data.range ?? null;
+      if (!bar.busy()) bar.show(data, layer, range);
+      map.ranks = null;
+      if (newGraph) resize();
+      dress(first || newGraph ? 0 : FADE);
+    }
+    fold.hidden = !map.scene.parts.some((size) => size < data.fold);
+    fold.title = `Fold away groups of fewer than ${data.fold}`;
+    fold.setAttribute("aria-label", fold.title);
+    fill(); // what stands above may have grown
+    light();
+    host.dataset.picked = data.node;
+    host.dataset.graph = data.graph;
+    host.dataset.layer = data.layer;
+  }
+
+  const does = { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible };
+  const fold = gestures(map, stage, tools, does);
+  const watcher = new ResizeObserver(resize);
+  watcher.observe(stage);
+  globalThis.addEventListener("resize", resize);
+
+  // On the element: a handle for the console and for tests.
+  host.map = {
+    node: (i) => {
+      const { left, top } = stage.getBoundingClientRect();
+      const [u, v] = screen(i);
+      return [left + u, top + v];
+    },
+    lit: () => (lit() < 0 ? null : { node: lit(), near: [...map.scene.neighbours(lit())] }),
+    shows: (i) => visible(i),
+    camera: () => ({ ...camera, zoom: camera.scale / fitted }),
+    colour: (i) => [...paint.subarray(4 * i, 4 * i + 3)],
+  };
+
+  return {
+    update,
+    dispose() {
+      watcher.disconnect();
+      globalThis.removeEventListener("resize", resize);
+      clearTimeout(resting);
+      cancelAnimationFrame(queued);
+      cancelAnimationFrame(fading);
+      const last = painter;
+      painter = base = null;
+      last?.dispose();
+    },
+  };
+}

@@ -1,0 +1,119 @@
+// How large and how strong things are drawn, and what is drawn above the map: names, what is lit.
+
+// What looked right, between a graph of 2,700 nodes (0) and one of 20,000 (1).
+function lookOf({ data, scene }, camera, { width, height, ratio, fitted }) {
+  const crowd = Math.min(1.6, Math.max(0, Math.log(scene.n / 2700) / Math.log(7.3)));
+  const between = (few, many) => few + (many - few) * crowd;
+  const room = Math.min(1.4, Math.max(0.7, Math.sqrt(Math.min(width / 1000, height / 640))));
+  const zoomed = Math.sqrt(camera.scale / fitted);
+  const size = Math.min(7, Math.max(1.8, 300 / Math.sqrt(scene.n))) * room * data.enlarge;
+  const alpha = Math.max(0.07, data.dark ? between(0.34, 0.16) : between(0.38, 0.2));
+  // On a white page the brightest doubt is pale: a dark rim holds it together.
+  const rimmed = data.limits && !data.dark;
+  return {
+    ...camera,
+    ...{ width, height, ratio, paper: data.paper },
+    size: Math.min(26, Math.max(1.6, size * zoomed)),
+    rim: channels(rimmed ? data.text : data.paper),
+    rimWidth: rimmed ? 0.45 : 0.6,
+    ink: channels(data.ink),
+    linkWidth: 0.9 * Math.min(2, Math.max(0.7, zoomed)),
+    linkAlpha: Math.min(0.5, alpha * Math.max(0.8, zoomed)),
+    linkTint: data.dark ? between(0.45, 0.6) : between(0.45, 0.65),
+    linkFade: between(45, 30) * room * (camera.scale / fitted),
+  };
+}
+
+// A node with its links and neighbours.
+function drawLit(ink, { data, layer, scene }, node, { screen, visible, colour, size }) {
+  const near = scene.neighbours(node).filter(visible);
+  const [x, y] = screen(node);
+  ink.lineWidth = 1.7;
+  ink.globalAlpha = near.length > 200 ? 0.4 : 0.9;
+  for (const other of near) {
+    ink.strokeStyle = colour(other);
+    ink.beginPath();
+    ink.moveTo(x, y);
+    ink.lineTo(...screen(other));
+    ink.stroke();
+  }
+  ink.globalAlpha = 1;
+  const mark = (i, d) => marker(ink, ...screen(i), d, layer.shapes[i], colour(i), data.paper);
+  for (const other of near) mark(other, Math.max(7, 1.5 * size));
+  const large = Math.max(11, 2 * size);
+  mark(node, large);
+  ring(ink, x, y, large / 2 + 4, 1.5, [data.text, data.paper]);
+}
+
+function ring(ink, x, y, radius, thick, [text, paper]) {
+  for (const [colour, line] of [
+    [paper, thick + 3],
+    [text, thick],
+  ]) {
+    ink.beginPath();
+    ink.arc(x, y, radius, 0, 2 * Math.PI);
+    ink.strokeStyle = colour;
+    ink.lineWidth = line;
+    ink.stroke();
+  }
+}
+
+// The nodes that were drawn around, until the page lets go of them.
+function drawGroup(ink, nodes, { screen, visible, size }, colour) {
+  ink.strokeStyle = colour;
+  ink.lineWidth = 1.5;
+  ink.beginPath();
+  for (const node of nodes) {
+    if (!visible(node)) continue;
+    const [x, y] = screen(node);
+    ink.moveTo(x + size / 2 + 2, y);
+    ink.arc(x, y, size / 2 + 2, 0, 2 * Math.PI);
+  }
+  ink.stroke();
+}
+
+function drawLasso(ink, points, colour) {
+  ink.beginPath();
+  for (const point of points) ink.lineTo(...point);
+  ink.closePath();
+  ink.strokeStyle = ink.fillStyle = colour;
+  ink.lineWidth = 1.5;
+  ink.stroke();
+  ink.globalAlpha = 0.12;
+  ink.fill();
+  ink.globalAlpha = 1;
+}
+
+// Class names at the centres of their regions, the largest first; one without room is left out.
+function drawNames(ink, { data, scene }, toScreen, [width, height], alpha) {
+  ink.font = `600 ${data.font}px ${data.face}`;
+  ink.textAlign = "center";
+  ink.textBaseline = "middle";
+  ink.lineJoin = "round";
+  const taken = [];
+  const high = 1.35 * data.font;
+  for (const { name, x, y } of scene.regions) {
+    const [u, v] = toScreen(x, y);
+    if (u < 0 || v < 0 || u > width || v > height) continue;
+    const half = ink.measureText(name).width / 2 + 4;
+    if (2 * half > width) continue;
+    const left = Math.min(width - half, Math.max(half, u));
+    const free = [0, 1, -1, 2, -2]
+      .map((step) => v + step * high)
+      .find(
+        (top) =>
+          top > high && top < height - high &&
+          taken.every((box) => Math.abs(box.v - top) > high || Math.abs(box.u - left) > box.half + half),
+      );
+    if (free === undefined) continue;
+    taken.push({ u: left, v: free, half });
+    ink.globalAlpha = 0.85 * alpha;
+    ink.lineWidth = data.font / 3.2;
+    ink.strokeStyle = data.paper;
+    ink.strokeText(name, left, free);
+    ink.globalAlpha = alpha;
+    ink.fillStyle = data.text;
+    ink.fillText(name, left, free);
+  }
+  ink.globalAlpha = 1;
+}

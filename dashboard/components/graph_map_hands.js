@@ -1,0 +1,193 @@
+// Hands and words: mouse, touch and keyboard; the text beside a node and instead of the map.
+
+const STEP = 60; // pixels that an arrow key moves the map
+
+// Listens for everything one can do to a map; returns the button that folds small groups away.
+function gestures(map, stage, tools, does) {
+  const { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible } = does;
+  const pointers = new Map();
+  let travelled = 0;
+  const at = ({ clientX, clientY }) => {
+    const { left, top } = stage.getBoundingClientRect();
+    return [clientX - left, clientY - top];
+  };
+  const onMap = (event) => !event.target.closest(".tools");
+
+  stage.addEventListener("pointerdown", (event) => {
+    if (!onMap(event) || event.button > 0) return;
+    stage.setPointerCapture(event.pointerId);
+    pointers.set(event.pointerId, at(event));
+    if (pointers.size === 1) {
+      travelled = 0;
+      if (event.shiftKey || map.lassoing) map.lasso = [at(event)];
+    } else map.lasso = null;
+  });
+
+  stage.addEventListener("pointermove", (event) => {
+    const [u, v] = at(event);
+    const before = pointers.get(event.pointerId);
+    if (!before) return void (onMap(event) ? hover(find(u, v), u, v) : hover(-1));
+    pointers.set(event.pointerId, [u, v]);
+    const [dx, dy] = [u - before[0], v - before[1]];
+    travelled += Math.abs(dx) + Math.abs(dy);
+    if (map.lasso) {
+      map.lasso.push([u, v]);
+      return drawAbove();
+    }
+    if (travelled < 4) return;
+    hover(-1);
+    if (pointers.size === 2) {
+      const other = [...pointers.entries()].find(([id]) => id !== event.pointerId)[1];
+      const apart = (point) => Math.hypot(point[0] - other[0], point[1] - other[1]) || 1;
+      zoom(apart([u, v]) / apart(before), (u + other[0]) / 2, (v + other[1]) / 2);
+      pan(dx / 2, dy / 2);
+    } else pan(dx, dy);
+  });
+
+  const let_go = (event) => {
+    if (!pointers.delete(event.pointerId)) return;
+    const { lasso } = map;
+    map.lasso = null;
+    if (lasso) {
+      const polygon = lasso.map(([u, v]) => toPlace(u, v));
+      const found = lasso.length > 2 ? enclosed(map.scene, polygon, visible) : [];
+      if (map.lassoing) lassoButton.onclick();
+      drawAbove();
+      if (!found.length) return;
+      map.group = found;
+      map.send("group", found);
+    } else if (event.type === "pointerup" && travelled < 4 && pointers.size === 0) {
+      const [u, v] = at(event);
+      choose(find(u, v, event.pointerType === "touch" ? 18 : undefined));
+    }
+  };
+  stage.addEventListener("pointerup", let_go);
+  stage.addEventListener("pointercancel", let_go);
+  stage.addEventListener("pointerleave", () => pointers.size || hover(-1));
+
+  // Lit at once; the page follows. The void lets go of the light, not of the pick.
+  function choose(node) {
+    map.held = node;
+    light();
+    if (node >= 0 && node !== map.data.node) map.send("pick", node);
+  }
+
+  stage.addEventListener("dblclick", (event) => onMap(event) && fit());
+  stage.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      const [u, v] = at(event);
+      hover(-1);
+      zoom(Math.exp(-event.deltaY / (event.ctrlKey ? 120 : 400)), u, v);
+    },
+    { passive: false },
+  );
+
+  stage.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return; // the browser's own
+    const move = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    const by = { "+": 1.3, "=": 1.3, "-": 1 / 1.3 }[event.key];
+    if (event.key in move) pan(...move[event.key].map((side) => side * STEP));
+    else if (by) zoom(by);
+    else if (event.key === "0") fit();
+    else if (event.key === "Escape") {
+      [map.held, map.hot, map.lasso] = [-1, -1, null];
+      if (map.lassoing) lassoButton.onclick();
+      hover(-1);
+      light();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
+  const button = (sign, words, act) => {
+    const made = element(tools, "button");
+    made.type = "button";
+    made.append(icon(sign));
+    made.title = words;
+    made.setAttribute("aria-label", words);
+    made.onclick = () => act(made);
+    return made;
+  };
+  button("M8 3v10M3 8h10", "Zoom in", () => zoom(1.4));
+  button("M3 8h10", "Zoom out", () => zoom(1 / 1.4));
+  button("M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4", "Show the whole map (double click)", () => fit());
+  const pressed = (made, on) => made.setAttribute("aria-pressed", String(on));
+  const loop = "M5 11C1 9 1 4 7 3s9 4 5 7-6 1-7 1c-2 0-2 3 0 3";
+  const lassoButton = button(loop, "Draw around several nodes (or drag with Shift)", (made) => {
+    map.lassoing = !map.lassoing;
+    pressed(made, map.lassoing);
+    stage.style.cursor = map.lassoing ? "crosshair" : "grab";
+  });
+  const fold = button("M6 8a2 2 0 1 0 4 0a2 2 0 1 0-4 0M2 2l3 3M14 2l-3 3M2 14l3-3M14 14l-3-3", "", (made) => {
+    map.folded = !map.folded;
+    pressed(made, map.folded);
+    dress(FADE);
+    fit();
+  });
+  pressed(lassoButton, false);
+  pressed(fold, false);
+  return fold;
+}
+
+function icon(path) {
+  const [picture, line] = ["svg", "path"].map((tag) =>
+    document.createElementNS("http://www.w3.org/2000/svg", tag),
+  );
+  picture.setAttribute("viewBox", "0 0 16 16");
+  picture.setAttribute("aria-hidden", "true");
+  line.setAttribute("d", path);
+  picture.append(line);
+  return picture;
+}
+
+// A node in words, as text: its id and title, what the model says, the truth, the score.
+function linesOf(map, node) {
+  const { scene, layer, data } = map;
+  const title = scene.titles ? `${scene.ids[node]}: ${scene.titles[node]}` : scene.ids[node];
+  const [said, truth, shape] = [layer.said[node], layer.truth[node], layer.shapes[node]];
+  const name = (code) => scene.classes[code] ?? "unknown";
+  const verdict =
+    truth < 0 ? "Its class is not known." :
+    shape === 2 ? `In truth ${name(truth)}, a class never shown.` :
+    shape === 1 ? `In truth ${name(truth)}.` : "That is right.";
+  const links = scene.neighbours(node).length;
+  const lines = [title, `Says ${name(said)}. ${verdict}`];
+  const shade = layer.shades[node];
+  const score = Number.isFinite(shade) ? written(data, shade) : "none";
+  if (data.limits) lines.push(`${data.label} ${score}${rankWords(map, shade)}`);
+  lines.push(links === 1 ? "1 link" : `${links} links`);
+  return lines;
+}
+
+function rankWords(map, shade) {
+  if (!map.data.doubt || !Number.isFinite(shade)) return "";
+  map.ranks ??= Float32Array.from(map.layer.shades).filter(Number.isFinite).sort();
+  let [low, high] = [0, map.ranks.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (map.ranks[middle] < shade) low = middle + 1;
+    else high = middle;
+  }
+  return `: more doubt than at ${Math.floor((100 * low) / map.ranks.length)} % of the others`;
+}
+
+function tell(tip, map, node) {
+  tip.replaceChildren();
+  for (const [k, line] of linesOf(map, node).entries()) element(tip, "div", k ? "" : "name", line);
+}
+
+// What somebody who does not see the map is told of it.
+function describe(alternative, stage, map, shown) {
+  const { scene, data, layer } = map;
+  const count = (n) => n.toLocaleString("en");
+  const what = `${count(scene.n)} nodes and ${count(scene.m)} links`;
+  stage.setAttribute("aria-label", `Map of ${what}, coloured by ${data.label}`);
+  const [wrong, unseen] = [1, 2].map((shape) => layer.shapes.filter((s) => s === shape).length);
+  alternative.textContent =
+    `${count(shown)} of ${count(scene.n)} nodes are shown. ${count(wrong)} are predicted wrongly, ` +
+    `${count(unseen)} are of classes never shown. Picked: ` +
+    `${data.node >= 0 ? linesOf(map, data.node).join(". ") : "none"}. ` +
+    "Arrow keys move the map, plus and minus zoom, 0 shows all of it, Escape lets go.";
+}

@@ -1,0 +1,88 @@
+// The same in a plain canvas, for browsers without WebGL2; and markers, for what is lit above it.
+
+function plainPainter(canvas, scene, shapes) {
+  const ink = canvas.getContext("2d");
+  if (!ink) return null;
+  let before = new Uint8Array(4 * scene.n);
+  let after = before;
+  const { links } = scene;
+
+  return {
+    kind: "canvas",
+    move: (moved) => (scene = moved),
+    reshape: (given) => (shapes = given),
+    recolour: (old, paint) => ([before, after] = [old, paint]),
+    draw(look, mixed = 1) {
+      const { width, height, scale, x, y, ratio } = look;
+      const paint = mixed < 0.5 ? before : after; // one step of fading is enough for a fallback
+      ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+      ink.clearRect(0, 0, width, height);
+      const { places } = scene;
+      const at = (i) => [
+        (places[2 * i] - x) * scale + width / 2,
+        height / 2 - (places[2 * i + 1] - y) * scale,
+      ];
+      // In eight strengths, each drawn as one path.
+      const paths = Array.from({ length: 8 }, () => new Path2D());
+      for (let k = 0; k < links.length; k += 2) {
+        const presence = Math.min(paint[4 * links[k] + 3], paint[4 * links[k + 1] + 3]) / 255;
+        if (presence === 0) continue;
+        const [[ax, ay], [bx, by]] = [at(links[k]), at(links[k + 1])];
+        const faded = Math.min(1, look.linkFade / Math.hypot(ax - bx, ay - by)) ** 0.6;
+        const path = paths[Math.min(7, Math.floor(8 * faded * presence))];
+        path.moveTo(ax, ay);
+        path.lineTo(bx, by);
+      }
+      ink.strokeStyle = rgb(look.ink);
+      ink.lineWidth = look.linkWidth;
+      for (const [k, path] of paths.entries()) {
+        ink.globalAlpha = (look.linkAlpha * (k + 0.5)) / 8;
+        ink.stroke(path);
+      }
+      ink.globalAlpha = 0.95;
+      for (let i = 0; i < scene.n; i++) {
+        if (paint[4 * i + 3] <= HIDDEN) continue;
+        const colour = rgb(paint.subarray(4 * i, 4 * i + 3));
+        marker(ink, ...at(i), look.size, shapes[i], colour, look.size > 4 ? look.paper : null);
+      }
+      ink.globalAlpha = 1;
+    },
+    finish() {},
+    dispose() {},
+  };
+}
+
+function rgb([red, green, blue]) {
+  return `rgb(${red},${green},${blue})`;
+}
+
+// Circle, cross or diamond of this diameter, with a rim if it has a colour.
+function marker(ink, x, y, size, shape, colour, rim) {
+  const radius = size / 2;
+  ink.beginPath();
+  if (shape === 1) {
+    const arm = radius * 0.85;
+    ink.moveTo(x - arm, y - arm);
+    ink.lineTo(x + arm, y + arm);
+    ink.moveTo(x + arm, y - arm);
+    ink.lineTo(x - arm, y + arm);
+    ink.lineWidth = Math.max(1.4, radius * 0.6);
+    ink.strokeStyle = colour;
+    ink.stroke();
+    return;
+  }
+  if (shape === 2) {
+    const reach = radius * 1.3;
+    ink.moveTo(x, y - reach);
+    ink.lineTo(x + reach, y);
+    ink.lineTo(x, y + reach);
+    ink.lineTo(x - reach, y);
+    ink.closePath();
+  } else ink.arc(x, y, radius, 0, 2 * Math.PI);
+  ink.fillStyle = colour;
+  ink.fill();
+  if (!rim) return;
+  ink.strokeStyle = rim;
+  ink.lineWidth = 0.7;
+  ink.stroke();
+}

@@ -1,0 +1,172 @@
+// What a map knows of its graph, whatever draws it: places, links, neighbours, who is where.
+
+// Two other components put what they are sent here, by its digest: the graph, once, and what its
+// nodes look like in a run. A click then sends neither again.
+const parcels = (globalThis.bupMapParcels ??= new Map());
+const TYPES = { f4: Float32Array, u4: Uint32Array, u1: Uint8Array, i2: Int16Array };
+const opened = new WeakMap();
+
+// The parcel of a digest: its header, and its arrays by name; undefined until it has come.
+function parcel(digest) {
+  const bytes = parcels.get(digest);
+  if (!bytes) return undefined;
+  if (!opened.has(bytes)) opened.set(bytes, unpack(bytes));
+  parcels.delete(digest); // those last looked at are thrown away last
+  parcels.set(digest, bytes);
+  return opened.get(bytes);
+}
+
+// See packed() in graph_map.py: digest, length of the header, header, arrays.
+function unpack(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(16, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(20, 20 + length)));
+  let at = bytes.byteOffset + 20 + length;
+  const found = { ...header };
+  for (const [name, type, count] of header.arrays) {
+    const size = count * TYPES[type].BYTES_PER_ELEMENT;
+    found[name] = new TYPES[type](bytes.buffer.slice(at, at + size)); // a copy: aligned
+    at += size;
+  }
+  return found;
+}
+
+function makeScene(graph) {
+  const { places, links, parts } = graph;
+  const n = parts.length;
+  const box = boxOf(places, () => true, n);
+  const scene = { ...graph, n, m: links.length / 2, box, grid: gridOf(places, n, box) };
+  const first = new Uint32Array(n + 1);
+  for (const node of links) first[node + 1]++;
+  for (let i = 0; i < n; i++) first[i + 1] += first[i];
+  const near = new Uint32Array(links.length);
+  const next = first.slice();
+  for (let k = 0; k < links.length; k += 2) {
+    near[next[links[k]]++] = links[k + 1];
+    near[next[links[k + 1]]++] = links[k];
+  }
+  scene.neighbours = (i) => near.subarray(first[i], first[i + 1]);
+  return scene;
+}
+
+// The same, `by` times as high.
+function stretched(scene, by) {
+  const places = scene.places.map((value, k) => (k % 2 ? value * by : value));
+  const regions = scene.regions.map((region) => ({ ...region, y: region.y * by }));
+  const box = boxOf(places, () => true, scene.n);
+  const grid = gridOf(places, scene.n, box);
+  return { ...scene, places, regions, box, grid, tall: by };
+}
+
+function boxOf(places, counts, n) {
+  const box = { left: Infinity, right: -Infinity, bottom: Infinity, top: -Infinity };
+  for (let i = 0; i < n; i++) {
+    if (!counts(i)) continue;
+    box.left = Math.min(box.left, places[2 * i]);
+    box.right = Math.max(box.right, places[2 * i]);
+    box.bottom = Math.min(box.bottom, places[2 * i + 1]);
+    box.top = Math.max(box.top, places[2 * i + 1]);
+  }
+  return box.left <= box.right ? box : { left: -1, right: 1, bottom: -1, top: 1 };
+}
+
+// The nodes in cells of about two, so that a pointer is compared with a few of them only.
+function gridOf(places, n, { left, right, bottom, top }) {
+  const cell = Math.sqrt(((right - left) * (top - bottom) * 2) / n) || 1;
+  const columns = Math.floor((right - left) / cell) + 1;
+  const rows = Math.floor((top - bottom) / cell) + 1;
+  const cellOf = (i) =>
+    Math.floor((places[2 * i + 1] - bottom) / cell) * columns +
+    Math.floor((places[2 * i] - left) / cell);
+  const first = new Uint32Array(columns * rows + 1);
+  for (let i = 0; i < n; i++) first[cellOf(i) + 1]++;
+  for (let c = 0; c < columns * rows; c++) first[c + 1] += first[c];
+  const inside = new Uint32Array(n);
+  const next = first.slice();
+  for (let i = 0; i < n; i++) inside[next[cellOf(i)]++] = i;
+  return { cell, columns, rows, first, inside };
+}
+
+// The node nearest to a place among those that count, within reach; -1 if there is none.
+function nearest({ places, grid, box }, x, y, reach, counts) {
+  const { cell, columns, rows, first, inside } = grid;
+  const from = (at, start) => Math.max(0, Math.floor((at - reach - start) / cell));
+  const to = (at, start, most) => Math.min(most - 1, Math.floor((at + reach - start) / cell));
+  let found = -1;
+  let least = reach * reach;
+  for (let row = from(y, box.bottom); row <= to(y, box.bottom, rows); row++) {
+    for (let column = from(x, box.left); column <= to(x, box.left, columns); column++) {
+      const c = row * columns + column;
+      for (let k = first[c]; k < first[c + 1]; k++) {
+        const i = inside[k];
+        const far = (places[2 * i] - x) ** 2 + (places[2 * i + 1] - y) ** 2;
+        if (far < least && counts(i)) [found, least] = [i, far];
+      }
+    }
+  }
+  return found;
+}
+
+// The nodes inside a polygon [[x, y], ...]: a line to the right crosses its sides an odd number
+// of times.
+function enclosed({ places, n }, polygon, counts) {
+  const found = [];
+  for (let i = 0; i < n; i++) {
+    if (!counts(i)) continue;
+    const [x, y] = [places[2 * i], places[2 * i + 1]];
+    let odd = false;
+    for (let a = 0, b = polygon.length - 1; a < polygon.length; b = a++) {
+      const [ax, ay] = polygon[a];
+      const [bx, by] = polygon[b];
+      if (ay > y !== by > y && x < ax + ((y - ay) / (by - ay)) * (bx - ax)) odd = !odd;
+    }
+    if (odd) found.push(i);
+  }
+  return found;
+}
+
+// [r, g, b] of "#rrggbb" or "rgb(r, g, b)".
+function channels(colour) {
+  const short = colour.trim().match(/^#(.)(.)(.)$/);
+  if (short) return short.slice(1).map((digit) => parseInt(digit + digit, 16));
+  if (colour.trim().startsWith("#")) {
+    return [1, 3, 5].map((k) => parseInt(colour.trim().slice(k, k + 2), 16));
+  }
+  return colour.match(/[\d.]+/g).slice(0, 3).map(Number);
+}
+
+// A colour for every share from 0 to 1 of the way along these colours.
+function ramp(colours) {
+  const stops = colours.map(channels);
+  return (share) => {
+    const at = Math.min(1, Math.max(0, share)) * (stops.length - 1);
+    const k = Math.min(stops.length - 2, Math.floor(at));
+    return stops[k].map((low, c) => low + (at - k) * (stops[k + 1][c] - low));
+  };
+}
+
+const HIDDEN = 30; // of 255: the node is gone, its links stay as a breath of the graph
+const GONE = 0; // folded away, with its links
+
+// Red, green, blue and presence of every node.
+function paintOf({ shades }, data, presence) {
+  const n = shades.length;
+  const paint = new Uint8Array(4 * n);
+  const none = channels(data.missing);
+  const stops = data.colours.map(channels);
+  const along = data.limits && ramp(data.colours);
+  // As many tones as an eye can tell: each is worked out once, not once per node.
+  const table = along && Array.from({ length: 256 }, (_, k) => along(k / 255));
+  for (let i = 0; i < n; i++) {
+    const shade = shades[i];
+    let colour = none;
+    if (table && Number.isFinite(shade)) {
+      const share = (shade - data.limits[0]) / (data.limits[1] - data.limits[0]);
+      colour = table[Math.round(255 * Math.min(1, Math.max(0, share)))];
+    } else if (!table) colour = stops[shade] ?? none;
+    paint[4 * i] = colour[0];
+    paint[4 * i + 1] = colour[1];
+    paint[4 * i + 2] = colour[2];
+    paint[4 * i + 3] = presence[i];
+  }
+  return paint;
+}
