@@ -60,7 +60,7 @@ def _open(browser: Browser, url: str, name: str) -> tuple[Page, float, float]:
     title = page.get_by_role("heading", name="Where is the model unsure")
     expect(title).to_be_visible(timeout=LONG)
     painted = time.perf_counter() - start
-    page.wait_for_selector(".st-key-map .js-plotly-plot .main-svg", timeout=LONG)
+    page.wait_for_selector(".bup-map[data-frame]", timeout=LONG)
     mapped = time.perf_counter() - start
     settled(page)
     return page, painted, mapped
