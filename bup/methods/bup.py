@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from bup import calibrators, likelihood
+from bup.calibrators.base import label_nll
 from bup.graph import Graph
 from bup.layers import glorot, per_seed_product, per_seed_rows
 from bup.methods import gcn
@@ -151,8 +152,7 @@ def next_variance(cond_var: Tensor, counts: Sequence[int], weights: Tensor) -> T
 def log_probability(mean: Tensor, var: Tensor, labels: Tensor, rule: str) -> Tensor:
     """Log of the normalised probability of the label."""
     if rule == "erf":
-        probs = likelihood.class_probabilities(mean, var, rule=rule)
-        return probs.gather(-1, labels[..., None]).squeeze(-1).clamp_min(1e-30).log()
+        return -label_nll(likelihood.class_probabilities(mean, var, rule=rule), labels)
     return likelihood.log_likelihood(mean, var, labels, rule=rule, check=False)
 
 
