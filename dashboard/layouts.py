@@ -169,7 +169,7 @@ def packed(components: Sequence[np.ndarray], gap: float = 0.8) -> list[np.ndarra
 
     Given the largest first, in units of the distance that nodes keep. Nearness is measured by an
     ellipse, for pages are wider than high. Each component but the first takes the room of a disc,
-    twice ``gap`` away from the next.
+    twice ``gap`` away from the next, and no nearer to the first than nodes are to each other.
     """
     first, *others = [
         points - (points.min(axis=0) + points.max(axis=0)) / 2 for points in components
