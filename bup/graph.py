@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
 from bup.errors import BupError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNLABELLED = -1
 """The label of a node whose class nobody knows; such nodes enter no split and no metric."""
@@ -35,6 +38,7 @@ class Graph:
     ids: tuple[str, ...] | None = None  # None: a node's id is its index
     titles: tuple[str, ...] | None = None
     notes: tuple[str, ...] = field(default=())  # what a person should know about these data
+    words: tuple[str, ...] | None = None  # [f] what each feature is, where features are words
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", _checked_features(self.features))
@@ -47,11 +51,59 @@ class Graph:
             )
         if len(set(self.class_names)) != self.num_classes:
             raise BupError(f"class names must be unique, got {self.class_names!r}")
-        for what, values in (("ids", self.ids), ("titles", self.titles)):
-            if values is not None and len(values) != self.num_nodes:
-                raise BupError(f"{len(values)} {what} for {self.num_nodes} nodes: give one each")
+        for what, values, things, size in (
+            ("ids", self.ids, "nodes", self.num_nodes),
+            ("titles", self.titles, "nodes", self.num_nodes),
+            ("words", self.words, "features", self.num_features),
+        ):
+            if values is not None and len(values) != size:
+                raise BupError(f"{len(values)} {what} for {size} {things}: give one each")
         if self.ids is not None and len(set(self.ids)) != self.num_nodes:
             raise BupError("node ids must be unique, some occur twice")
+
+    @staticmethod
+    def from_arrays(
+        features: sparse.sparray | np.ndarray,
+        edges: np.ndarray,
+        labels: np.ndarray,
+        class_names: Sequence[str] | None = None,
+        **rest: Any,
+    ) -> Graph:
+        """A graph from arrays as they come: edges [2, m] in any order, repeated or with loops.
+
+        What is dropped is said in the notes. Without ``class_names`` classes are called by number;
+        ``rest`` are further fields, such as ``name``, ``ids`` and ``titles``.
+        """
+        from bup.exchange import from_arrays
+
+        return from_arrays(features, edges, labels, class_names, **rest)
+
+    @staticmethod
+    def from_frames(nodes: pd.DataFrame, edges: pd.DataFrame, **columns: Any) -> Graph:
+        """A graph from a table of nodes and one of links; see ``bup.exchange.from_frames``."""
+        from bup.exchange import from_frames
+
+        return from_frames(nodes, edges, **columns)
+
+    @staticmethod
+    def from_networkx(graph: Any, **columns: Any) -> Graph:
+        """A graph from NetworkX: attributes of nodes are what columns are to ``from_frames``."""
+        from bup.exchange import from_networkx
+
+        return from_networkx(graph, **columns)
+
+    @staticmethod
+    def from_pyg(data: Any, class_names: Sequence[str] | None = None, **rest: Any) -> Graph:
+        """A graph from PyTorch Geometric's ``Data`` with ``x``, ``edge_index`` and ``y``."""
+        from bup.exchange import from_pyg
+
+        return from_pyg(data, class_names, **rest)
+
+    def to_pyg(self) -> Any:
+        """The same as PyTorch Geometric's ``Data``: dense ``x``, links in both directions."""
+        from bup.exchange import to_pyg
+
+        return to_pyg(self)
 
     @property
     def num_nodes(self) -> int:
@@ -220,6 +272,7 @@ def _checked_features(features: sparse.csr_array | np.ndarray) -> sparse.csr_arr
 
 def _checked_labels(labels: np.ndarray, class_names: tuple[str, ...]) -> np.ndarray:
     labels = np.asarray(labels)
+    _check_whole("labels", labels)
     if labels.ndim != 1 or len(labels) == 0:
         raise BupError(f"a graph needs at least one node, got labels of shape {labels.shape}")
     if labels.min() < UNLABELLED or labels.max() >= len(class_names):
@@ -231,6 +284,8 @@ def _checked_labels(labels: np.ndarray, class_names: tuple[str, ...]) -> np.ndar
 
 
 def _checked_edges(edges: np.ndarray, num_nodes: int) -> np.ndarray:
+    edges = np.asarray(edges)
+    _check_whole("edges", edges)
     edges = np.ascontiguousarray(edges, dtype=np.int64)
     if edges.ndim != 2 or edges.shape[0] != 2:
         raise BupError(f"edges must have shape [2, m], got {edges.shape}")
@@ -244,6 +299,15 @@ def _checked_edges(edges: np.ndarray, num_nodes: int) -> np.ndarray:
     if (np.diff(order) <= 0).any():
         raise BupError("edges must be sorted and without duplicates: use simple_edges()")
     return _frozen(edges)
+
+
+def _check_whole(what: str, numbers: np.ndarray) -> None:
+    # An empty list has no type that anybody chose.
+    if numbers.size and numbers.dtype.kind not in "iu":
+        raise BupError(
+            f"{what} must be whole numbers, got {numbers.dtype} such as {numbers.flat[0]!r}: "
+            "round them yourself, and write -1 for an unknown label"
+        )
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -105,6 +105,11 @@ def test_the_callers_arrays_stay_writable():
         ({"ids": ("a", "b", "c", "a")}, "unique"),
         ({"titles": ("a",)}, "1 titles"),
         ({"class_names": ("a", "a")}, "unique"),
+        ({"words": ("a",)}, "1 words for 2 features"),
+        ({"labels": np.array([0.9, 1.0, 0.0, 1.0])}, "labels must be whole numbers.*0.9"),
+        ({"labels": np.array([np.nan, 1, 0, 1])}, "whole numbers"),
+        ({"labels": np.array([True, False, True, False])}, "whole numbers"),
+        ({"edges": np.array([[0.9], [1.2]])}, "edges must be whole numbers"),
     ],
 )
 def test_what_is_not_a_graph_is_refused(changes, message):

@@ -5,7 +5,7 @@ A source of graphs is one module or package here, and one line in ``SOURCES``.
 
 from __future__ import annotations
 
-from bup.datasets import citation, fewer, folder, synthetic
+from bup.datasets import citation, fewer, folder, pyg, synthetic
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
@@ -14,6 +14,7 @@ SOURCES: tuple[Source, ...] = (
     *citation.SOURCES,
     synthetic.SOURCE,
     fewer.SOURCE,
+    pyg.SOURCE,
     folder.SOURCE,
 )
 
@@ -31,6 +32,7 @@ def load_graph(name: str) -> Graph:
 
     ``cora``, ``citeseer``, ``pubmed``: fetched on first use. ``synthetic``, or
     ``synthetic:homophily=0.6,nodes=500``: drawn from a known model. ``folder:PATH``: your files.
+    ``pyg:Amazon/Photo``: what PyTorch Geometric can download.
     """
     source = find_source(name)
     if source is None:

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from bup.datasets.synthetic.knobs import NAME, graph_name, parse_name
 from bup.datasets.synthetic.law import Model, model, stream_of
+from bup.datasets.synthetic.vocabulary import words_of
 from bup.graph import Graph, simple_edges
 
 NOTE = "Drawn from a known model: the true probability of every class of every node can be computed"
@@ -33,6 +34,8 @@ def sample(model: Model, seed: int, name: str = NAME) -> Graph:
         labels=labels,
         class_names=tuple(_class_name(k) for k in range(len(model.prior))),
         notes=(NOTE,),
+        # A word is called after the class that uses it most.
+        words=words_of(model.word_rate.argmax(axis=0)),
     )
 
 

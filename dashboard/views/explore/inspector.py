@@ -12,6 +12,7 @@ from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views import picking
 from dashboard.views.explore.answer import probabilities, verdict
+from dashboard.views.spoken import spoken
 
 
 def inspector(view: View) -> None:
@@ -19,6 +20,7 @@ def inspector(view: View) -> None:
     row = view.table.iloc[node]
     st.subheader(f"Paper {escaped(view.name_of(node))}")
     st.markdown(verdict(row))
+    spoken(view)
     probabilities(view, node)
     st.caption(f"Bars: probability of each class; the star marks the true one. {_whiskers(view)}")
     if view.explains.variance:

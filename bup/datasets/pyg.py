@@ -1,0 +1,233 @@
+"""Graphs for node classification that PyTorch Geometric knows where to find.
+
+Only the files as their authors published them are read, by parsers that build arrays and nothing
+else. PyG's own processed files are pickles in the end, so they are neither written nor read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bup import files
+from bup.datasets.citation.parse import parse_planetoid
+from bup.datasets.source import Source
+from bup.errors import BupError
+from bup.graph import UNLABELLED, Graph
+
+PREFIX = "pyg:"
+TEXTS = "node-text.csv.gz"  # what TAGDataset adds to a graph of OGB
+Parsed = dict[str, Any]
+"""Arguments of ``Graph.from_arrays``."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Where a graph's raw files are, and how they become a graph."""
+
+    folder: str  # below PyG's root folder of this set, as PyG itself has it
+    files: tuple[str, ...]
+    parse: Callable[[Mapping[str, bytes]], Parsed]
+    url: str | None = None  # of the folder that holds them; None: the set's own in PyG
+
+
+def _npz(raw: Mapping[str, bytes]) -> Parsed:
+    """Adjacency and words as csr matrices, as the benchmark of Shchur et al. has them."""
+    (content,) = raw.values()
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        words, links = (
+            sparse.csr_array(
+                tuple(arrays[f"{part}_{piece}"] for piece in ("data", "indices", "indptr")),
+                shape=tuple(arrays[f"{part}_shape"]),
+            )
+            for part in ("attr", "adj")
+        )
+        labels = arrays["labels"].astype(np.int64)
+        names = _texts(arrays, "class_names"), _texts(arrays, "attr_names")
+    words.data = (words.data > 0).astype(np.float32)  # as PyG does: a word occurs or does not
+    words.eliminate_zeros()
+    return {
+        "features": words,
+        "edges": np.stack(links.nonzero()).astype(np.int64),
+        "labels": labels,
+        "class_names": names[0],
+        "words": names[1],
+    }
+
+
+def _texts(arrays: Any, name: str) -> tuple[str, ...] | None:
+    """Names, if they are plain text; some files keep them as pickled objects, which stay shut."""
+    try:
+        found = arrays.get(name)
+    except ValueError:
+        return None
+    plain = found is not None and found.ndim == 1 and found.dtype.kind in "US"
+    return tuple(map(str, found.astype(str))) if plain else None
+
+
+def _heterophilous(raw: Mapping[str, bytes]) -> Parsed:
+    (content,) = raw.values()
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return {
+            "features": arrays["node_features"],
+            "edges": arrays["edges"].T.astype(np.int64),
+            "labels": arrays["node_labels"].astype(np.int64),
+        }
+
+
+def _wikics(raw: Mapping[str, bytes]) -> Parsed:
+    (content,) = raw.values()
+    data = json.loads(content)
+    sources = np.repeat(np.arange(len(data["links"])), [len(to) for to in data["links"]])
+    targets = np.array([j for to in data["links"] for j in to], dtype=np.int64)
+    return {
+        "features": np.array(data["features"], dtype=np.float32),
+        "edges": np.stack([sources, targets]),
+        "labels": np.array(data["labels"], dtype=np.int64),
+    }
+
+
+def _planetoid(raw: Mapping[str, bytes]) -> Parsed:
+    features, edges, labels, _ = parse_planetoid(dict(raw))
+    return {"features": features, "edges": edges, "labels": labels}
+
+
+def _tag(raw: Mapping[str, bytes]) -> Parsed:
+    """OGB's tables with the texts of TAGDataset, whose beginnings are the titles."""
+    import pandas as pd  # slow to import, and few need it here
+
+    table = pd.read_csv(io.BytesIO(raw[TEXTS]), compression="gzip", dtype=str, na_filter=False)
+    with zipfile.ZipFile(io.BytesIO(raw["arxiv.zip"])) as archive:
+        tables = {
+            name: pd.read_csv(
+                io.BytesIO(archive.read(f"arxiv/raw/{name}.csv.gz")),
+                compression="gzip",
+                header=None,
+            ).to_numpy()
+            for name in ("edge", "node-feat", "node-label")
+        }
+    return {
+        "features": tables["node-feat"].astype(np.float32),
+        "edges": tables["edge"].T.astype(np.int64),
+        "labels": tables["node-label"][:, 0].astype(np.int64),
+        "titles": tuple(table["text"].str.strip().str.slice(0, 120).tolist()),
+    }
+
+
+def _planetoid_files(name: str) -> tuple[str, ...]:
+    parts = ("tx", "allx", "ty", "ally", "graph", "test.index")
+    return tuple(f"ind.{name}.{part}" for part in parts)
+
+
+_OGB = "http://snap.stanford.edu/ogb/data/nodeproppred"
+KNOWN: dict[str, Known] = {
+    **{
+        f"Amazon/{name}": Known(f"{name}/raw", (f"amazon_electronics_{name.lower()}.npz",), _npz)
+        for name in ("Computers", "Photo")
+    },
+    **{
+        f"Coauthor/{name}": Known(f"{name}/raw", (f"ms_academic_{name[:3].lower()}.npz",), _npz)
+        for name in ("CS", "Physics")
+    },
+    **{
+        f"CitationFull/{name}": Known(f"{name.lower()}/raw", (f"{name.lower()}.npz",), _npz)
+        for name in ("Cora", "Cora_ML", "CiteSeer", "DBLP", "PubMed")
+    },
+    "WikiCS": Known("raw", ("data.json",), _wikics),
+    **{
+        f"HeterophilousGraphDataset/{name}": Known(
+            f"{name.lower().replace('-', '_')}/raw",
+            (f"{name.lower().replace('-', '_')}.npz",),
+            _heterophilous,
+        )
+        for name in ("Roman-empire", "Amazon-ratings", "Minesweeper", "Tolokers", "Questions")
+    },
+    **{
+        f"Planetoid/{name}": Known(f"{name}/raw", _planetoid_files(name.lower()), _planetoid)
+        for name in ("Cora", "CiteSeer", "PubMed")
+    },
+    "TAGDataset/ogbn-arxiv": Known("ogbn_arxiv/raw", ("arxiv.zip", TEXTS), _tag, url=_OGB),
+}
+
+
+def load(name: str) -> Graph:
+    """``pyg:Amazon/Photo``: from raw files in the cache, downloaded there if need be."""
+    key = name.removeprefix(PREFIX)
+    if key not in KNOWN:
+        raise BupError(f"PyG's {key!r} is not among those known here: choose {', '.join(KNOWN)}")
+    folder = raw_folder(key)
+    if not is_here(name):
+        _download(key, folder)
+    known = KNOWN[key]
+    try:
+        parsed = known.parse({file: (folder / file).read_bytes() for file in known.files})
+        unlabelled = int((parsed["labels"] == UNLABELLED).sum())
+        notes = [f"{unlabelled:,} nodes have no class."] if unlabelled else []
+        return Graph.from_arrays(**parsed, name=name, notes=notes)
+    except (BupError, MemoryError):
+        raise
+    except Exception as error:  # a damaged archive can fail in a dozen ways
+        raise BupError(
+            f"the files of {key} in {folder} cannot be read ({type(error).__name__}: {error}): "
+            "delete them and try again"
+        ) from error
+
+
+def raw_folder(key: str) -> Path:
+    return files.cache_folder() / "pyg" / key.partition("/")[0] / KNOWN[key].folder
+
+
+def is_here(name: str) -> bool:
+    key = name.removeprefix(PREFIX)
+    return key in KNOWN and all((raw_folder(key) / file).is_file() for file in KNOWN[key].files)
+
+
+def _download(key: str, folder: Path) -> None:
+    """Let PyG fetch what is missing, each file whole or not at all."""
+    from torch_geometric import datasets
+    from torch_geometric.data import download_google_url, download_url
+
+    known = KNOWN[key]
+    kind = getattr(datasets, key.partition("/")[0])
+    for file in known.files:
+        if (folder / file).is_file():
+            continue
+        fresh = f".{file}.part"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / fresh).unlink(missing_ok=True)
+            if file == TEXTS:
+                text_id = kind.raw_text_id[key.partition("/")[2]]
+                download_google_url(text_id, str(folder), fresh, log=False)
+            else:
+                base = (known.url or kind.url).removesuffix("/")
+                url = base.format(Path(file).stem) if "{}" in base else f"{base}/{file}"
+                download_url(url, str(folder), log=False, filename=fresh)
+            (folder / fresh).replace(folder / file)
+        except Exception as error:  # no network has many faces
+            (folder / fresh).unlink(missing_ok=True)
+            raise BupError(
+                f"{key} is not here and PyG cannot download it ({type(error).__name__}: {error}): "
+                f"connect to the internet and try again, or put {', '.join(known.files)} into "
+                f"{folder}"
+            ) from error
+
+
+SOURCE = Source(
+    name=f"{PREFIX}SET/NAME",
+    title="A graph that PyTorch Geometric knows, such as pyg:Amazon/Photo",
+    load=load,
+    takes=lambda name: name.startswith(PREFIX),
+    label=lambda name: name.removeprefix(PREFIX),
+    data="downloaded by PyG on first use",
+    # A visitor chooses among those that whoever serves the app has fetched.
+    offered=lambda: [f"{PREFIX}{key}" for key in KNOWN if is_here(key)],
+)

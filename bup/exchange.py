@@ -1,0 +1,267 @@
+"""Graphs from arrays, data frames, NetworkX and PyTorch Geometric, and back.
+
+Links have no direction here: repetitions, loops and the second direction are dropped and counted in
+the graph's notes. What cannot be guessed (an unknown end of a link, a feature that is no number) is
+refused, with its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from bup.datasets.folder.features import compact
+from bup.datasets.folder.wording import listed, shown
+from bup.errors import BupError
+from bup.graph import UNLABELLED, Graph, simple_edges
+from bup.words import tfidf
+
+NO_FEATURES = (
+    "The nodes have no features: each is its own only word, so that links alone can tell classes."
+)
+
+
+def from_arrays(
+    features: sparse.sparray | np.ndarray,
+    edges: np.ndarray,
+    labels: np.ndarray,
+    class_names: Sequence[str] | None = None,
+    name: str = "arrays",
+    notes: Sequence[str] = (),
+    **rest: Any,
+) -> Graph:
+    labels, edges = np.asarray(labels), np.asarray(edges)
+    if edges.ndim != 2 or edges.shape[0] != 2 or (edges.size and edges.dtype.kind not in "iu"):
+        raise BupError(
+            f"edges must be whole numbers of shape [2, m], got {edges.dtype} {edges.shape}"
+        )
+    if class_names is None:
+        # A float label is refused by the graph itself, with its value.
+        known = int(labels.max(initial=UNLABELLED)) if labels.dtype.kind in "iu" else 0
+        class_names = tuple(str(c) for c in range(known + 1))
+    if sparse.issparse(features):
+        features = sparse.csr_array(features)
+    edges, dropped = _simple(edges.astype(np.int64))
+    return Graph(
+        name=name,
+        features=compact(features if sparse.issparse(features) else np.asarray(features)),
+        edges=edges,
+        labels=labels,
+        class_names=tuple(class_names),
+        notes=(*notes, *dropped),
+        **rest,
+    )
+
+
+def _simple(edges: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Edges as ``Graph`` wants them, and what was dropped for it."""
+    kept = simple_edges(edges[0], edges[1])
+    count = edges.shape[1]
+    loops = int((edges[0] == edges[1]).sum())
+    ahead = np.unique(edges[:, edges[0] != edges[1]], axis=1).shape[1]
+    both_ways = ahead == 2 * kept.shape[1]
+    repeated = count - loops - (ahead if both_ways else kept.shape[1])
+    notes = []
+    if loops:
+        notes.append(f"{loops:,} of {count:,} links join a node to itself; dropped.")
+    if repeated:
+        notes.append(f"{repeated:,} of {count:,} links repeat another one; each is kept once.")
+    return kept, notes
+
+
+def from_frames(
+    nodes: pd.DataFrame,
+    edges: pd.DataFrame,
+    *,
+    id: str | None = "id",
+    label: str = "label",
+    title: str | None = None,
+    text: str | Sequence[str] | None = None,
+    features: Sequence[str] | sparse.sparray | np.ndarray | None = None,
+    source: str = "source",
+    target: str = "target",
+    name: str = "frames",
+) -> Graph:
+    """A graph from a table of nodes and a table of links.
+
+    ``id`` is the column of ids (None: the row numbers), ``label`` that of the class, empty where it
+    is unknown. Features are the columns ``features`` or a matrix with a row per node; or the words
+    of the column(s) ``text``, weighted by TF-IDF; without either, each node is its own only word.
+    """
+    texts = [text] if isinstance(text, str) else list(text or [])
+    columns = [str(c) for c in features] if _are_names(features) else []  # type: ignore[union-attr]
+    for what, names, frame in (
+        ("nodes", [id, label, title, *texts, *columns], nodes),
+        ("links", [source, target], edges),
+    ):
+        for column in names:
+            if column is not None and column not in frame.columns:
+                raise BupError(
+                    f"the table of {what} has no column {shown(str(column))}: it has "
+                    f"{listed(map(str, frame.columns))}"
+                )
+    if len(nodes) == 0 or len(edges) == 0:
+        raise BupError(f"a graph needs nodes and links, got {len(nodes)} and {len(edges)}")
+    if texts and features is not None:
+        raise BupError("give features or a column of text, not both")
+    ids = tuple(map(str, range(len(nodes)))) if id is None else _ids(nodes[id], id)
+    labels, class_names = _classes(nodes[label], label)
+    place = pd.Series(np.arange(len(ids)), index=pd.Index(ids, dtype=object))
+    if not place.index.is_unique:
+        again = str(place.index[place.index.duplicated()][0])
+        raise BupError(f"id {shown(again)} occurs twice: give each node once and its own id")
+    notes, words = [], None
+    if texts:
+        joined = nodes[texts].astype(object).where(nodes[texts].notna(), "").astype(str)
+        matrix, words = tfidf(joined.agg(" ".join, axis=1).tolist())
+        notes.append(f"Features are {len(words):,} words of {listed(texts)}, by TF-IDF.")
+    elif features is None or (_are_names(features) and not columns):
+        matrix = sparse.eye_array(len(nodes), dtype=np.float32, format="csr")
+        notes.append(NO_FEATURES)
+    else:
+        matrix = _numbers(nodes, columns, ids) if columns else features
+    return from_arrays(
+        matrix,
+        np.stack([_ends(edges[end], end, place) for end in (source, target)]),
+        labels,
+        class_names,
+        name=name,
+        notes=notes,
+        ids=ids,
+        titles=None if title is None else _texts(nodes[title]),
+        words=words,
+    )
+
+
+def _are_names(features: Any) -> bool:
+    return isinstance(features, list | tuple | pd.Index)
+
+
+def _texts(column: pd.Series) -> tuple[str, ...]:
+    return tuple(
+        "" if missing else str(v) for v, missing in zip(column, column.isna(), strict=True)
+    )
+
+
+def _plain(value: Any) -> str:
+    """An id or label as people write it: a whole number that pandas made a float has no ``.0``."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    return str(value).strip()
+
+
+def _ids(column: pd.Series, name: str) -> tuple[str, ...]:
+    _refuse_fractions(column, name, "ids")
+    ids = tuple(map(_plain, column))
+    bad = np.flatnonzero(column.isna().to_numpy() | np.array([not i for i in ids]))
+    if len(bad):
+        raise BupError(
+            f"column {shown(name)}, row {bad[0] + 1}: the id is empty: give each node one"
+        )
+    return ids
+
+
+def _classes(column: pd.Series, name: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Class numbers and names, in order: by number where all are numbers."""
+    _refuse_fractions(column, name, "labels")
+    missing = column.isna().to_numpy()
+    texts = ["" if m else _plain(v) for v, m in zip(column, missing, strict=True)]
+    found = set(texts) - {""}
+    if len(found) < 2:
+        said = f"only the class {shown(min(found))}" if found else "no label at all"
+        raise BupError(f"column {shown(name)} has {said}: give labels of at least two classes")
+    numbered = all(t.isascii() and t.isdecimal() for t in found)
+    names = tuple(sorted(found, key=int if numbered else None))
+    number = {label: k for k, label in enumerate(names)} | {"": UNLABELLED}
+    return np.array([number[t] for t in texts]), names
+
+
+def _refuse_fractions(column: pd.Series, name: str, what: str) -> None:
+    if column.dtype.kind == "f":
+        values = column.dropna().to_numpy()
+        odd = values[~np.isfinite(values) | (values != np.floor(values))]
+        if len(odd):
+            raise BupError(
+                f"column {shown(name)} has {odd[0]}, and {what} must be text or whole numbers: "
+                "choose another column"
+            )
+
+
+def _numbers(nodes: pd.DataFrame, columns: list[str], ids: tuple[str, ...]) -> np.ndarray:
+    table = np.empty((len(nodes), len(columns)), dtype=np.float32)
+    for k, name in enumerate(columns):
+        numbers = pd.to_numeric(nodes[name], errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        bad = np.flatnonzero(~(np.abs(numbers) <= 1e30))
+        if len(bad):
+            row = int(bad[0])
+            cell = shown(str(nodes[name].iloc[row]))
+            raise BupError(
+                f"column {shown(name)}, node {shown(ids[row])}: {cell} is not a finite number: "
+                "mend it, write 0 for none, or leave the column out"
+            )
+        table[:, k] = numbers
+    return table
+
+
+def _ends(column: pd.Series, name: str, place: pd.Series) -> np.ndarray:
+    _refuse_fractions(column, name, "ends of links")
+    ends = place.reindex(pd.Index([_plain(v) for v in column], dtype=object))
+    lost = np.flatnonzero(ends.isna().to_numpy())
+    if len(lost):
+        raise BupError(
+            f"column {shown(name)}, row {lost[0] + 1}: {shown(_plain(column.iloc[lost[0]]))} is no "
+            f"node's id, and so are {len(lost) - 1:,} further ends: add the nodes or drop the links"
+        )
+    return ends.to_numpy(np.int64)
+
+
+def from_networkx(graph: Any, **columns: Any) -> Graph:
+    return from_frames(*frames_of(graph), **{"name": "networkx", **columns})
+
+
+def frames_of(graph: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A NetworkX graph as tables: ``id`` and the attributes of nodes; ``source``, ``target``."""
+    rows = [{**attributes, "id": str(node)} for node, attributes in graph.nodes(data=True)]
+    nodes = pd.DataFrame(rows)
+    links = [(str(a), str(b)) for a, b in graph.edges()]
+    return nodes, pd.DataFrame(links, columns=["source", "target"], dtype=object)
+
+
+def from_pyg(data: Any, class_names: Sequence[str] | None = None, **rest: Any) -> Graph:
+    for field in ("x", "edge_index", "y"):
+        if getattr(data, field, None) is None:
+            raise BupError(
+                f"the PyG data has no {field}: a graph needs x, edge_index and y (one class a node)"
+            )
+    x, y = data.x.detach().cpu(), data.y.detach().cpu()
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise BupError(f"y must have one class a node, got shape {tuple(y.shape)}")
+    labels = y.numpy()
+    if labels.dtype.kind == "f" and np.isnan(labels).any():  # how PyG marks unknown labels
+        whole = np.where(np.isnan(labels), UNLABELLED, labels)
+        labels = whole.astype(np.int64) if (whole == np.floor(whole)).all() else labels
+    matrix = sparse.csr_array(x.to_dense().numpy()) if x.layout is not _strided() else x.numpy()
+    edges = data.edge_index.detach().cpu().numpy()
+    return from_arrays(matrix, edges, labels, class_names, **{"name": "pyg", **rest})
+
+
+def _strided() -> Any:
+    import torch
+
+    return torch.strided
+
+
+def to_pyg(graph: Graph) -> Any:
+    import torch
+    from torch_geometric.data import Data
+
+    features = graph.features
+    dense = features if isinstance(features, np.ndarray) else features.toarray()
+    both = np.concatenate([graph.edges, graph.edges[::-1]], axis=1)
+    return Data(x=torch.tensor(dense), edge_index=torch.tensor(both), y=torch.tensor(graph.labels))

@@ -1,0 +1,102 @@
+"""Texts as features, and what a node speaks of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import sparse
+
+from bup.errors import BupError
+from bup.graph import Graph
+
+MOST_WORDS = 5000
+"""How many words are kept, the most frequent ones."""
+
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_TOKEN = re.compile(
+    rf"[{_UNSPACED}]+"  # Chinese, Japanese, Korean: no spaces between words
+    r"|[\u2600-\u27bf\U0001f300-\U0001faff]"  # an emoji is a word
+    rf"|[^\W\d_{_UNSPACED}][^\W_{_UNSPACED}]+"  # letters, then letters and digits
+)
+_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text; writing without spaces is taken in overlapping pairs of characters."""
+    found = []
+    for token in _TOKEN.findall(text.lower()):
+        if len(token) > 2 and _UNSPACED_RUN.fullmatch(token):
+            found += [token[i : i + 2] for i in range(len(token) - 1)]
+        else:
+            found.append(token)
+    return found
+
+
+def tfidf(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """TF-IDF features [n, words] of texts, and the words.
+
+    English stop words are left out, and words of a single text, where others are left.
+    """
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+
+    def analyse(text: str) -> list[str]:
+        return [token for token in tokens(text) if token not in ENGLISH_STOP_WORDS]
+
+    for fewest in (2, 1):
+        vectoriser = TfidfVectorizer(
+            analyzer=analyse, min_df=fewest, max_features=MOST_WORDS, dtype=np.float32
+        )
+        try:
+            features = vectoriser.fit_transform(texts)
+        except ValueError:  # no word occurs that often
+            continue
+        return sparse.csr_array(features), tuple(vectoriser.get_feature_names_out().tolist())
+    raise BupError(
+        f"there is no word in {len(texts):,} texts, such as {next(iter(texts), '')[:40]!r}: choose "
+        "another column of text, or features that are numbers"
+    )
+
+
+def speaks_of(graph: Graph, node: int, most: int = 8) -> list[str]:
+    """The words of a node that say most of it: strong in it and rare elsewhere."""
+    return _named(graph, *_weights(graph, node), most)
+
+
+def shared_words(graph: Graph, one: int, other: int, most: int = 5) -> list[str]:
+    """The words that two nodes have in common, those first that few others have."""
+    (words, weights), (others, other_weights) = _weights(graph, one), _weights(graph, other)
+    both, here, there = np.intersect1d(words, others, assume_unique=True, return_indices=True)
+    return _named(graph, both, weights[here] * other_weights[there], most)
+
+
+def _weights(graph: Graph, node: int) -> tuple[np.ndarray, np.ndarray]:
+    """The features that a node has, and how telling each is."""
+    if graph.words is None:
+        raise BupError(f"the features of {graph.name} have no words: give texts as features")
+    row = graph.features[[node]]
+    if isinstance(row, np.ndarray):
+        found = np.flatnonzero(row[0])
+        values = row[0, found]
+    else:
+        found, values = row.indices, row.data
+    return found, values * _rarity(graph)[found]
+
+
+_rarities: WeakKeyDictionary[Graph, np.ndarray] = WeakKeyDictionary()
+
+
+def _rarity(graph: Graph) -> np.ndarray:
+    """log(n / nodes that have it) [f]: how seldom a feature is."""
+    if graph not in _rarities:
+        having = sparse.csr_array(graph.features).count_nonzero(axis=0)
+        _rarities[graph] = np.log(graph.num_nodes / np.maximum(having, 1))
+    return _rarities[graph]
+
+
+def _named(graph: Graph, words: np.ndarray, weights: np.ndarray, most: int) -> list[str]:
+    assert graph.words is not None
+    best = np.argsort(-weights, kind="stable")[:most]
+    return [graph.words[w] for w in words[best].tolist()]
