@@ -19,9 +19,12 @@ from bup.splits import Split
 RULES = {
     "aps": "Classes are added from the most probable on, until enough probability is collected.",
     "daps": "The same, with each node's scores averaged with those of its neighbours.",
+    "measured": "Neighbours count as much as links between labelled nodes say that they may.",
 }
 NEIGHBOURS = 0.5
-"""The share of the neighbours' scores under daps."""
+"""The share of the neighbours' scores under daps, and the largest under measured."""
+DOUBTED_LINKS = 100
+"""How many links between labelled nodes it takes to be half believed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +59,24 @@ def adaptive_scores(probs: np.ndarray, seed: int = 0) -> np.ndarray:
     return scores
 
 
+def measured_share(graph: Graph, labelled: np.ndarray) -> float:
+    """The share of the neighbours' scores that links between labelled nodes speak for.
+
+    NEIGHBOURS h m / (m + 100), with m the number of such links and h how much more often they join
+    equal classes than ends paired at random would: (equal - P) / (1 - P), where P sums the squares
+    of the classes' shares of all ends.
+    """
+    known = np.zeros(graph.num_nodes, dtype=bool)
+    known[labelled] = True
+    ends = graph.labels[graph.edges[:, known[graph.edges].all(axis=0)]]
+    count = ends.shape[1]
+    if count == 0:
+        return 0.0
+    by_chance = float(np.square(np.bincount(ends.ravel()) / ends.size).sum())
+    alike = (float((ends[0] == ends[1]).mean()) - by_chance) / max(1 - by_chance, 1e-12)
+    return NEIGHBOURS * float(np.clip(alike, 0, 1)) * count / (count + DOUBTED_LINKS)
+
+
 def conformal_threshold(scores: np.ndarray, level: float) -> float:
     """The smallest of n scores that at least ceil((n + 1) level) of them do not exceed."""
     rank = int(np.ceil((len(scores) + 1) * level - 1e-9))
@@ -80,8 +101,13 @@ def conformal_sets(
     if rule not in RULES:
         raise BupError(f"unknown conformal rule {rule!r}: use one of {', '.join(RULES)}")
     scores = adaptive_scores(probs.astype(np.float64), seed)
-    if rule == "daps":
-        scores = (1 - NEIGHBOURS) * scores + NEIGHBOURS * (neighbour_mean(graph) @ scores)
+    if rule != "aps":
+        share, heard = NEIGHBOURS, scores
+        if rule == "measured":
+            share, heard = measured_share(graph, split.train), scores.copy()
+            heard[split.train] = 1  # a labelled neighbour speaks for its class and no other
+            heard[split.train, split.targets(graph.labels[split.train])] = 0
+        scores = (1 - share) * scores + share * (neighbour_mean(graph) @ heard)
     nodes = split.validation
     targets = split.targets(graph.labels[nodes])
     threshold = conformal_threshold(scores[nodes, targets], level)

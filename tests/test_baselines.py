@@ -11,8 +11,8 @@ from scipy.stats import beta, entropy, kstest, logistic
 from torch.distributions import Kumaraswamy, RelaxedBernoulli
 
 import bup
-from bup.graph import Graph
-from bup.methods import beta_bernoulli, energy, gcn, gebm, ggp, gpn, sgcn, vgcn
+from bup.graph import Graph, simple_edges
+from bup.methods import beta_bernoulli, energy, gcn, gebm, ggp, gpn, grasp, sgcn, vgcn
 from bup.operators import neighbour_mean, normalised_links
 from bup.scores.samples import SAMPLED, sample_scores
 from bup.sparse import Csr
@@ -287,6 +287,40 @@ def test_diffusion_is_the_slow_sum(path_graph):
         expected = 0.5 * dense @ expected + 0.5 * x
     found = gebm.diffused(torch.from_numpy(x).float(), Csr.from_scipy(links))
     assert np.allclose(found, expected, atol=1e-5)
+
+
+def test_support_spreads_from_labelled_nodes_over_added_links():
+    random = np.random.RandomState(0)
+    graph = Graph(
+        "drawn",
+        np.ones((40, 1), dtype=np.float32),
+        simple_edges(*random.randint(0, 39, (2, 60))),  # the last node has no link
+        np.zeros(40, dtype=int),
+        ("a",),
+    )
+    certainty, train = random.uniform(0.3, 0.9, 40), np.arange(10)
+    joined = grasp.linked_sources(graph, certainty, train)
+    ordered = sorted(range(10, 40), key=lambda i: certainty[i])
+    strange, known = {ordered[0]}, {ordered[-1]}  # 5 % of 30, rounded down
+
+    def supported(node):
+        near = set(graph.neighbours(node).tolist())
+        return len(near & known) / (len(near & strange) + 1)
+
+    ratios = [supported(node) for node in range(10)]
+    assert len(joined) == 5
+    assert min(ratios[i] for i in joined) >= max(ratios[i] for i in set(range(10)) - {*joined})
+    weights = graph.adjacency.toarray().astype(float)
+    weights[np.ix_(joined, joined)] += 1.001
+    expected = certainty.copy()
+    for _ in range(8):
+        for_all = weights @ expected
+        expected = [
+            for_all[i] / weights[i].sum() if weights[i].sum() else expected[i] for i in range(40)
+        ]
+        expected = np.array([max(v, 1) if i < 10 else v for i, v in enumerate(expected)])
+    assert np.allclose(grasp.spread(graph, certainty, train), expected)
+    assert expected[39] == certainty[39]
 
 
 def test_members_of_an_ensemble_are_plain_networks(cora):

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from numpy.polynomial import chebyshev
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
@@ -15,6 +16,7 @@ import bup
 from bup import calibrators, likelihood, metrics
 from bup.calibrators import CALIBRATORS, Held, spread, temperature
 from bup.calibrators.base import label_nll
+from bup.calibrators.wats import wavelets
 from bup.inspection import inspect
 from bup.methods import complete
 
@@ -168,3 +170,21 @@ def test_a_calibrated_message_is_what_the_lens_shows(cora, method, name):
     assert np.allclose(seen.var, result.var[35], rtol=1e-4)
     assert np.allclose(seen.probs, result.probs[35], atol=1e-4)
     assert (seen.low <= seen.high).all()
+
+
+def test_wavelets_are_chebyshev_terms_of_the_laplacian(path_graph):
+    degrees = path_graph.degree - 1
+    linked = np.flatnonzero(degrees)
+    root = np.diag(1 / np.sqrt(degrees[linked]))
+    adjacency = path_graph.adjacency.toarray()[np.ix_(linked, linked)]
+    values, vectors = np.linalg.eigh(np.eye(len(linked)) - root @ adjacency @ root)
+    start = np.log(degrees[linked] + 1)
+    terms = []
+    for k in range(4):
+        term = chebyshev.chebval(values - 1, np.eye(4)[k])
+        terms.append(np.exp(-2 * k) * vectors @ (term * (vectors.T @ start)))
+    expected = np.stack(terms, axis=1)
+    expected /= np.abs(expected).sum(axis=1, keepdims=True)
+    found = wavelets(path_graph)
+    assert np.allclose(found[linked], expected)
+    assert np.isfinite(found).all() and np.allclose(found[degrees == 0], 0)

@@ -1,12 +1,20 @@
 """Sets of classes: the promise, the arithmetic, the errors."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bup
-from bup.conformal import RULES, adaptive_scores, conformal_sets, conformal_threshold
+from bup.conformal import (
+    RULES,
+    adaptive_scores,
+    conformal_sets,
+    conformal_threshold,
+    measured_share,
+)
 from bup.graph import Graph, simple_edges
 from bup.splits import Split
 
@@ -76,3 +84,33 @@ def test_bad_requests_are_explained():
         conformal_sets(probs, graph, split, level=1.5)
     with pytest.raises(bup.BupError, match="unknown conformal rule 'raps'"):
         conformal_sets(probs, graph, split, rule="raps")
+
+
+def test_neighbours_count_as_much_as_labelled_links_say():
+    words = np.ones((6, 1), dtype=np.float32)
+    ends = simple_edges(np.array([0, 1, 2, 3, 4]), np.array([1, 2, 3, 4, 5]))
+    graph = Graph("path", words, ends, np.array([0, 0, 0, 1, 1, 1]), ("a", "b"))
+    # links 0-1, 1-2, 2-3: two of three join equal classes; ends are 5 times a, once b
+    by_chance = (5 / 6) ** 2 + (1 / 6) ** 2
+    expected = 0.5 * (2 / 3 - by_chance) / (1 - by_chance)
+    assert expected < 0 and measured_share(graph, np.arange(4)) == 0
+    by_chance = 0.5
+    alike = (4 / 5 - by_chance) / (1 - by_chance)
+    assert measured_share(graph, np.arange(6)) == pytest.approx(0.5 * alike * 5 / 105)
+    assert measured_share(graph, np.array([0, 2, 4])) == 0  # no link to learn from
+
+
+def test_labelled_neighbours_speak_for_their_class():
+    probs, graph, _ = random_task(90, 3)
+    graph = dataclasses.replace(graph, labels=np.arange(90) // 23)  # neighbours mostly agree
+    everybody = Split(np.arange(80), np.arange(80, 85), np.arange(85, 90), (0, 1, 2, 3), ())
+    found = conformal_sets(probs, graph, everybody, 0.5, "measured", 5)
+    share = measured_share(graph, everybody.train)
+    own = adaptive_scores(probs, 5)
+    heard = own.copy()
+    heard[:80] = 1 - np.eye(4)[graph.labels[:80]]
+    scores = np.stack(
+        [(1 - share) * own[i] + share * (heard[i - 1] + heard[(i + 1) % 90]) / 2 for i in range(90)]
+    )
+    assert 0 < share < 0.5
+    assert np.array_equal(found.member, scores <= found.threshold)

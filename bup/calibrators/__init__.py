@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bup.calibrators import bias, cagcn, gats, spread, temperature, variance
+from bup.calibrators import bias, cagcn, gats, spread, temperature, variance, wats
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
 from bup.graph import Graph
 from bup.splits import Split
@@ -13,6 +13,7 @@ CALIBRATORS: dict[str, Calibrator] = {
         temperature.CALIBRATOR,
         cagcn.CALIBRATOR,
         gats.CALIBRATOR,
+        wats.CALIBRATOR,
         spread.CALIBRATOR,
         variance.CALIBRATOR,
         bias.CALIBRATOR,

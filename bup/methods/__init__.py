@@ -21,6 +21,7 @@ from bup.methods import (
     gebm,
     ggp,
     gpn,
+    grasp,
     mc_dropout,
     mlp,
     sgcn,
@@ -46,6 +47,7 @@ METHODS: dict[str, Method] = {
         gpn.METHOD,
         energy.METHOD,
         gebm.METHOD,
+        grasp.METHOD,
         mlp.METHOD,
     )
 }

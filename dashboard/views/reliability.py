@@ -188,7 +188,11 @@ def _sets(view: View) -> None:
         default="daps",
         required=True,
         key="set_rule",
-        format_func={"aps": "no (APS)", "daps": "yes (DAPS)"}.__getitem__,
+        format_func={
+            "aps": "no (APS)",
+            "daps": "yes (DAPS)",
+            "measured": "as labelled links advise",
+        }.__getitem__,
         bind="query-params",
         help="With DAPS, a paper's scores are averaged with those of the papers it is linked to.",
     )

@@ -1,0 +1,66 @@
+"""WATS (Li et al. 2025): a temperature for every node, by how heat flows around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy, softplus
+
+from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
+from bup.calibrators.nodewise import fit_factors, scaled
+from bup.graph import Graph
+from bup.layers import glorot
+from bup.operators import normalised_links
+from bup.splits import Split
+
+SCALE, ORDER = 2.0, 3
+HIDDEN = 32
+
+
+def wavelets(graph: Graph) -> np.ndarray:
+    """Terms of a heat kernel at work on log degrees [n, 4]; rows sum to 1 in absolute value.
+
+    Term k is e^(-2k) T_k(L - I) x: Chebyshev's polynomials of the Laplacian L, which reach k links
+    far, and x_i = log d_i with the link to itself counted.
+    """
+    # L - I = -D^-1/2 A D^-1/2 but for nodes without links, which have nothing to say here.
+    moved = -normalised_links(graph)
+    start = np.log(graph.degree.astype(np.float64))
+    terms = [start, moved @ start]
+    for _ in range(2, ORDER + 1):
+        terms.append(2 * (moved @ terms[-1]) - terms[-2])
+    found = np.stack([np.exp(-SCALE * k) * term for k, term in enumerate(terms)], axis=1)
+    return found / np.maximum(np.abs(found).sum(axis=1, keepdims=True), 1e-8)
+
+
+def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:
+    """Outputs divided by a temperature per node, a small network's answer to its wavelets."""
+    logits = outputs.logits
+    generator = torch.Generator().manual_seed(seed)
+    signs = torch.from_numpy(wavelets(graph)).to(logits.dtype)
+    parts = [
+        glorot([generator], signs.shape[1], HIDDEN)[0],
+        torch.zeros(HIDDEN),
+        glorot([generator], HIDDEN, 1)[0],
+        torch.full((1,), float(np.log(np.e - 1))),  # a temperature of 1 to start from
+    ]
+
+    def factors(weights: Sequence[Tensor], _: torch.Generator | None) -> Tensor:
+        first, bias, second, start = weights
+        temperature = softplus((signs @ first + bias).relu() @ second + start)
+        return 1 / temperature.clamp_min(1e-3)
+
+    best = fit_factors(outputs, held, graph, split, parts, factors, cross_entropy)
+    return scaled(logits, factors(best, None))
+
+
+CALIBRATOR = Calibrator(
+    "wats",
+    "WATS",
+    "A temperature for each node, which looks at the shape of the links around it and at nothing "
+    "else. Answers stay the same; only how sure they are changes.",
+    fit,
+)

@@ -1,0 +1,93 @@
+"""GRASP (Ma et al. 2024): confidence spread along links, with labelled nodes as its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from bup.graph import Graph
+from bup.methods import energy, gcn
+from bup.methods.base import Fitted, Method
+from bup.receptive import ReceptiveField
+from bup.scores import Score
+from bup.splits import Split
+from bup.training import OnEpoch, Trained
+
+STEPS = 8
+TAIL = 0.05  # of the unlabelled nodes count as surely known, and as surely strange
+CHOSEN = 0.5  # of the training nodes are linked to each other
+WEIGHT = 1.001  # of such a link
+SOURCE = 1.0  # no training node's certainty falls below it
+
+
+def linked_sources(graph: Graph, certainty: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """The half of the training nodes that have the most surely known neighbours.
+
+    Their links to each other bring a walk back to what is known. A node is judged by
+    |N(i), known| / (|N(i), strange| + 1); both sets are the ends of the unlabelled nodes' order.
+    """
+    others = np.setdiff1d(np.arange(graph.num_nodes), train)
+    count = max(int(TAIL * len(others)), 1)
+    order = others[np.argsort(certainty[others], kind="stable")]
+    known, strange = np.zeros((2, graph.num_nodes))
+    known[order[-count:]], strange[order[:count]] = 1, 1
+    ratio = (graph.adjacency @ known) / (graph.adjacency @ strange + 1)
+    best = train[np.argsort(-ratio[train], kind="stable")]
+    return np.sort(best[: max(int(CHOSEN * len(train)), 1)])
+
+
+def spread(graph: Graph, certainty: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """Certainty averaged over links, the added ones included, eight times [n].
+
+    s <- D^-1 (A s + 1.001 1_G sum_G s), and training nodes are held at 1 or above. A node without
+    links keeps what it has.
+    """
+    joined = linked_sources(graph, certainty, train)
+    links = np.asarray(graph.adjacency.sum(axis=1)).ravel().astype(np.float64)
+    links[joined] += WEIGHT * len(joined)
+    alone = links == 0
+    now = certainty.astype(np.float64)
+    for _ in range(STEPS):
+        heard = graph.adjacency @ now
+        heard[joined] += WEIGHT * now[joined].sum()
+        now = np.where(alone, now, heard / np.maximum(links, 1))
+        now[train] = np.maximum(now[train], SOURCE)
+    return now
+
+
+def fit(
+    graph: Graph,
+    splits: Sequence[Split],
+    seeds: Sequence[int],
+    s: energy.Settings,
+    on_epoch: OnEpoch | None,
+) -> list[Fitted]:
+    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
+        output = gcn.gcn_output(trained.parameters, everything)
+        probs = output.softmax(-1)
+        certainty = spread(graph, probs.amax(-1).numpy(), split.train)
+        scores = {"lack_of_support": torch.from_numpy(-certainty).float()}
+        return Fitted.of(trained, probs, mean=output, scores=scores)
+
+    return gcn.fit_classifier(graph, splits, seeds, s, on_epoch, finish)
+
+
+METHOD = Method(
+    name="grasp",
+    title="Confidence spread from labelled nodes (GRASP)",
+    explanation="A plain GCN, whose confidence is averaged along links again and again, while "
+    "labelled nodes stay certain: a node is supported by the labelled nodes that a walk from it "
+    "meets.",
+    settings=energy.Settings,
+    fit=fit,
+    scores=(
+        Score(
+            "lack_of_support",
+            "Lack of support",
+            "epistemic",
+            "Minus the confidence that arrives along links, of which labelled nodes are sources.",
+        ),
+    ),
+)
