@@ -9,20 +9,31 @@ import io
 import numpy as np
 import streamlit as st
 
+from bup.graph import Graph
 from bup.spec import Spec
 from dashboard.components import map_data
 from dashboard.components.chart import Drawing
 from dashboard.components.map_data import Parcel
 from dashboard.figures.edges import edge_image
 from dashboard.figures.map import map_figure
-from dashboard.graphs import graph, positions
+from dashboard.graphs import graph, layout
+from dashboard.layouts import Layout
 from dashboard.shelf import table
 from dashboard.theme import Theme
 
 
-@st.cache_resource(max_entries=12, show_spinner=False)
 def edge_picture(name: str, dark: bool) -> str:
-    picture = edge_image(positions(name), graph(name).edges, Theme(dark=dark))
+    return _edge_picture(*_drawn(name), dark, graph(name), layout(name))
+
+
+def _drawn(name: str) -> tuple[str, bool]:
+    """What a picture of a graph is known by: a large one has two, a first and the finished one."""
+    return graph(name).digest, layout(name).finished
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _edge_picture(digest: str, finished: bool, dark: bool, _graph: Graph, _layout: Layout) -> str:
+    picture = edge_image(_layout.points, _graph.edges, Theme(dark=dark))
     buffer = io.BytesIO()
     picture.save(buffer, "PNG")
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
@@ -30,8 +41,9 @@ def edge_picture(name: str, dark: bool) -> str:
 
 def map_drawing(spec: Spec, colour: str, theme: Theme, shown: np.ndarray) -> Drawing:
     """The map of a run; drawn once for every way of looking at it."""
-    filtered = _digest(shown)
-    return _map_drawing(spec.key, colour, theme.dark, theme.large, filtered, spec, theme, shown)
+    name, look = spec.graph, (colour, theme.dark, theme.large, _digest(shown))
+    picture, points = edge_picture(name, theme.dark), layout(name).points
+    return _map_drawing(spec.key, _drawn(name), look, spec, theme, shown, picture, points)
 
 
 def _digest(shown: np.ndarray) -> str:
@@ -41,25 +53,25 @@ def _digest(shown: np.ndarray) -> str:
 @st.cache_resource(max_entries=48, show_spinner=False)
 def _map_drawing(
     key: str,
-    colour: str,
-    dark: bool,
-    large: bool,
-    filtered: str,
+    drawn: tuple[str, bool],
+    look: tuple[str, bool, bool, str],
     _spec: Spec,
     _theme: Theme,
     _shown: np.ndarray,
+    _picture: str,
+    _points: np.ndarray,
 ) -> Drawing:
-    name = _spec.graph
-    picture = edge_picture(name, dark)
-    names = graph(name).class_names
-    return Drawing.of(
-        map_figure(table(_spec), positions(name), colour, names, _theme, picture, _shown)
-    )
+    names = graph(_spec.graph).class_names
+    return Drawing.of(map_figure(table(_spec), _points, look[0], names, _theme, _picture, _shown))
+
+
+def graph_parcel(name: str) -> Parcel:
+    return _graph_parcel(*_drawn(name), graph(name), layout(name))
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def graph_parcel(name: str) -> Parcel:
-    return map_data.graph_parcel(graph(name), positions(name))
+def _graph_parcel(digest: str, finished: bool, _graph: Graph, _layout: Layout) -> Parcel:
+    return map_data.graph_parcel(_graph, _layout.points)
 
 
 def layer_parcel(spec: Spec, colour: str, shown: np.ndarray) -> Parcel:

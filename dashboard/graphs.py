@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 import bup
 from bup.graph import Graph, describe
 from bup.receptive import Inputs
 from dashboard import layouts
+from dashboard.layouts import Layout
 
 
 @st.cache_resource(max_entries=6, show_spinner="Loading the graph ...")
@@ -23,9 +23,10 @@ def description(name: str) -> dict[str, Any]:
     return describe(graph(name))
 
 
-@st.cache_resource(max_entries=6, show_spinner="Drawing the map for the first time ...")
-def positions(name: str) -> np.ndarray:
-    return layouts.positions(graph(name))
+def layout(name: str) -> Layout:
+    """Where a graph's nodes stand; of a large one, a first picture while it is being drawn."""
+    with st.spinner("Drawing the map for the first time ..."):
+        return layouts.look(graph(name))
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)

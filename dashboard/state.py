@@ -47,7 +47,7 @@ class View:
 
     @property
     def positions(self) -> np.ndarray:
-        return graphs.positions(self.spec.graph)
+        return graphs.layout(self.spec.graph).points
 
     @property
     def explains(self) -> Explains:

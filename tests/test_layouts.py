@@ -16,6 +16,9 @@ import bup
 from bup import files
 from bup.graph import Graph, simple_edges
 from dashboard import layouts
+from dashboard.layouts import __main__ as command
+from dashboard.layouts import arranging, drawing, forces, kept
+from dashboard.layouts.packing import packed
 
 BUILT_IN = ["cora", "citeseer", "pubmed", "synthetic"]
 
@@ -24,15 +27,44 @@ BUILT_IN = ["cora", "citeseer", "pubmed", "synthetic"]
 def own_cache(tmp_path, monkeypatch):
     # Graphs come from the session's fixtures, so only positions land here.
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
-    return tmp_path
+    kept._finished.clear()
+    yield tmp_path
+    kept._finished.clear()
 
 
 @pytest.fixture
-def no_computing(monkeypatch):
-    def refuse(graph):
-        raise AssertionError(f"{graph.name} is computed")
+def computed(monkeypatch):
+    """Graphs are drawn by whatever function this is given; it says of how many nodes they were."""
+    sizes = []
 
-    monkeypatch.setattr(layouts, "_computed_elsewhere", refuse)
+    def instead(draw):
+        class Drawing:
+            def __init__(self, num_nodes, edges, at_end):
+                sizes.append(num_nodes)
+                self.steps, self.share, self.problem = draw(num_nodes), 1.0, None
+                self.at_end = at_end
+
+            def wait(self, finished):
+                self.at_end(self.steps)
+
+        monkeypatch.setattr(kept, "Drawing", Drawing)
+        return sizes
+
+    return instead
+
+
+@pytest.fixture
+def no_computing(computed):
+    def refuse(num_nodes):
+        raise AssertionError(f"{num_nodes} nodes are computed")
+
+    computed(refuse)
+
+
+def drawn(graph):
+    made = drawing.Drawing(graph.num_nodes, graph.edges)
+    made.wait(finished=True)
+    return made.steps
 
 
 @pytest.fixture
@@ -71,77 +103,74 @@ def test_the_map_shows_links_and_classes(built_in):
 
 
 def test_shipped_files_are_small():
-    sizes = {path.stem: path.stat().st_size for path in layouts._SHIPPED.glob("*")}
+    sizes = {path.stem: path.stat().st_size for path in kept._SHIPPED.glob("*")}
     assert sizes.keys() == set(BUILT_IN)
     assert max(sizes.values()) < 120_000
 
 
-def test_other_content_under_a_known_name_gets_its_own_positions(cora, monkeypatch):
+def test_other_content_under_a_known_name_gets_its_own_positions(cora, computed):
     labels = cora.labels.copy()
     labels[0] = (labels[0] + 1) % cora.num_classes
-    steps = np.full((cora.num_nodes, 2), 32767, dtype=np.int16)
-    monkeypatch.setattr(layouts, "_computed_elsewhere", lambda graph: steps)
+    computed(lambda n: np.full((n, 2), 32767, dtype=np.int16))
     assert (layouts.positions(replace(cora, labels=labels)) == 1).all()
     assert not (layouts.positions(cora) == 1).all()
 
 
-def test_positions_are_computed_once_and_kept(path_graph, monkeypatch, request):
+def test_positions_are_computed_once_and_kept(path_graph, request):
     first = layouts.positions(path_graph)
     assert len(np.unique(first, axis=0)) == 5 and np.abs(first).max() == 1
     request.getfixturevalue("no_computing")
+    kept._finished.clear()  # from the file
     assert np.array_equal(layouts.positions(path_graph), first)
-    with pytest.raises(AssertionError, match="is computed"):
+    with pytest.raises(AssertionError, match="are computed"):
         layouts.positions(replace(path_graph, class_names=("a", "c")))
 
 
-def test_a_damaged_or_foreign_file_is_computed_again(path_graph, own_cache, monkeypatch):
-    computed = []
-
-    def compute(graph):
-        computed.append(graph.name)
-        return np.ones((graph.num_nodes, 2), dtype=np.int16)
-
-    monkeypatch.setattr(layouts, "_computed_elsewhere", compute)
+def test_a_damaged_or_foreign_file_is_computed_again(path_graph, own_cache, computed):
+    sizes = computed(lambda n: np.ones((n, 2), dtype=np.int16))
     layouts.positions(path_graph)
     (path,) = (own_cache / "layouts").iterdir()
-    whole, kept = path.read_bytes(), files.read_packed(path)
+    whole, stored = path.read_bytes(), files.read_packed(path)
     short = files.pack({"steps": np.ones((4, 2), np.int16)}, {"digest": path_graph.digest})
     other = files.pack({"steps": np.ones((5, 2), np.int16)}, {"digest": "another"})
     for content in (whole[:-1], b"", short, other, files.pack({}, {"digest": path_graph.digest})):
         path.write_bytes(content)
+        kept._finished.clear()
         assert layouts.positions(path_graph).shape == (5, 2)
         arrays, values = files.read_packed(path)
-        assert values == kept.values and np.array_equal(arrays["steps"], kept.arrays["steps"])
-    assert len(computed) == 6
+        assert values == stored.values and np.array_equal(arrays["steps"], stored.arrays["steps"])
+    assert len(sizes) == 6
 
 
-def test_a_cache_that_cannot_be_written_costs_only_time(path_graph, monkeypatch, caplog):
+def test_a_cache_that_cannot_be_written_costs_only_time(path_graph, monkeypatch, caplog, computed):
     def full(path, data):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(files, "write_atomically", full)
-    steps = np.zeros((5, 2), dtype=np.int16)
-    monkeypatch.setattr(layouts, "_computed_elsewhere", lambda graph: steps)
-    assert (layouts.positions(path_graph) == 0).all()
-    assert "No space left" in caplog.text
+    sizes = computed(lambda n: np.zeros((n, 2), dtype=np.int16))
+    for _ in range(2):
+        assert (layouts.positions(path_graph) == 0).all()
+    assert "No space left" in caplog.text and len(sizes) == 1
 
 
 def test_computing_again_gives_the_same_positions():
     random = np.random.RandomState(0)
     graph = graph_of(120, [(i, random.randint(i)) for i in range(1, 110)])
-    first, again = (layouts._computed_elsewhere(graph) for _ in range(2))
-    assert np.array_equal(first, again)
+    assert np.array_equal(drawn(graph), drawn(graph))
 
 
-def test_a_failing_graphviz_is_one_line_that_says_so(path_graph, monkeypatch):
-    monkeypatch.setattr(layouts, "_PATIENCE", 0.01)
+def test_a_failing_drawing_is_one_line_that_says_so(path_graph, monkeypatch):
+    monkeypatch.setattr(drawing, "_PATIENCE", 0.01)
     with pytest.raises(bup.BupError, match=r"map of path .* took more than"):
-        layouts.positions(path_graph)
-    monkeypatch.setattr(layouts, "_PATIENCE", 60)
+        layouts.look(path_graph)
+    monkeypatch.setattr(drawing, "_PATIENCE", 60)
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(bup.BupError, match=r"map of path .*code 1") as raised:
-        layouts.positions(path_graph)
+        layouts.look(path_graph)
     assert "\n" not in str(raised.value)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(bup.BupError, match=r"map of path .*No such file"):
+        layouts.look(path_graph)
 
 
 @settings(max_examples=40, deadline=None)
@@ -149,7 +178,7 @@ def test_a_failing_graphviz_is_one_line_that_says_so(path_graph, monkeypatch):
 def test_any_graph_can_be_drawn(n, data):
     nodes = st.integers(0, n - 1)
     graph = graph_of(n, data.draw(st.lists(st.tuples(nodes, nodes), max_size=2 * n)))
-    steps = layouts.arrange(n, graph.edges)
+    steps = arranging.arrange(n, graph.edges)
     assert steps.dtype == np.int16 and np.abs(steps.astype(int)).max() == (32767 if n > 1 else 0)
     assert len(np.unique(steps, axis=0)) == n
 
@@ -158,7 +187,7 @@ def test_nodes_keep_apart_and_components_keep_out_of_each_other():
     random = np.random.RandomState(0)
     pairs = [(i, random.randint(i - i % 40, i)) for i in range(200) if i % 40]
     graph = graph_of(210, pairs)
-    points = layouts.arrange(210, graph.edges).astype(float)
+    points = arranging.arrange(210, graph.edges).astype(float)
     spacing = KDTree(points).query(points, k=2)[0][:, 1]
     assert spacing.min() > 0.6 * np.median(spacing)
     parts = [points[graph.components == k] for k in range(15)]
@@ -176,7 +205,7 @@ component = hnp.arrays(
 @given(st.lists(component, min_size=1, max_size=14))
 def test_packed_components_keep_their_shape_and_their_gap(components):
     components = sorted(components, key=len, reverse=True)
-    placed = layouts.packed(components, gap=0.8)
+    placed = packed(components, gap=0.8)
     for before, after in zip(components, placed, strict=True):
         apart = [np.linalg.norm(p[:, None] - p, axis=2) for p in (before, after)]
         assert np.allclose(*apart, atol=1e-5)
@@ -185,7 +214,7 @@ def test_packed_components_keep_their_shape_and_their_gap(components):
         least = 1.6 - 1e-9 if k else 1.0
         for other in placed[k + 1 :]:
             assert KDTree(other).query(one)[0].min() >= least
-    again = layouts.packed(components, gap=0.8)
+    again = packed(components, gap=0.8)
     assert all(np.array_equal(a, b) for a, b in zip(placed, again, strict=True))
 
 
@@ -203,7 +232,7 @@ def test_many_small_components_leave_little_room_empty():
     sizes = [1] * 60 + [2] * 60 + [3] * 40 + [5] * 20
     first = np.cumsum([0, *sizes[:-1]])
     pairs = [(a + i, a + i + 1) for a, n in zip(first, sizes, strict=True) for i in range(n - 1)]
-    points = layouts.arrange(sum(sizes), graph_of(sum(sizes), pairs).edges) / 32767
+    points = arranging.arrange(sum(sizes), graph_of(sum(sizes), pairs).edges) / 32767
     width, height = np.ptp(points, axis=0)
     assert 1 < width / height < 1.6
     # Of the cells of an eighth of the width, those well within the ellipse have a node.
@@ -219,7 +248,7 @@ def test_many_small_components_leave_little_room_empty():
 @given(hnp.arrays(float, (30, 2), elements=st.floats(-100, 100, width=16), unique=True))
 def test_evening_out_keeps_directions_and_the_order_from_the_centre(points):
     centred = points - np.median(points, axis=0)
-    evened = layouts._evened(points)
+    evened = arranging._evened(points)
     before, after = np.hypot(*centred.T), np.hypot(*evened.T)
     assert np.allclose(centred * after[:, None], evened * before[:, None])
     order = np.argsort(before, kind="stable")
@@ -229,34 +258,87 @@ def test_evening_out_keeps_directions_and_the_order_from_the_centre(points):
 def test_pushing_apart_moves_only_what_is_too_close():
     crowd = np.random.RandomState(0).uniform(0, 4, (40, 2))
     alone = np.array([[20.0, 20.0], [21.5, 20.0]])
-    moved = layouts._apart(np.concatenate([crowd, alone]))
+    moved = arranging._apart(np.concatenate([crowd, alone]))
     assert np.array_equal(moved[40:], alone)
     nearest = [KDTree(p).query(p, k=2)[0][:, 1].min() for p in (crowd, moved[:40])]
     assert nearest[1] > 0.8 > 5 * nearest[0]
 
 
-def test_large_components_are_contracted_and_still_show_their_structure(monkeypatch):
-    """Six dense groups in a ring, with a limit far below their size."""
+def ring_of_groups(groups=6, members=100):
+    """Dense groups in a ring, their nodes numbered at random: links, and the group of each."""
     random = np.random.RandomState(0)
-    members = random.permutation(600).reshape(6, 100)
-    group = np.empty(600, dtype=int)
-    group[members] = np.arange(6)[:, None]
-    inside = [random.choice(members[g], 2) for g in range(6) for _ in range(400)]
-    across = [(members[g, i], members[(g + 1) % 6, i]) for g in range(6) for i in range(3)]
-    edges = graph_of(600, inside + across).edges
-    monkeypatch.setattr(layouts, "LARGE", 60)
-    points = layouts.arrange(600, edges) / 32767
+    n = groups * members
+    nodes = random.permutation(n).reshape(groups, members)
+    group = np.empty(n, dtype=int)
+    group[nodes] = np.arange(groups)[:, None]
+    inside = [random.choice(nodes[g], 2) for g in range(groups) for _ in range(4 * members)]
+    across = [(nodes[g, i], nodes[(g + 1) % groups, i]) for g in range(groups) for i in range(3)]
+    return graph_of(n, inside + across).edges, group
+
+
+def test_large_components_still_show_their_structure():
+    edges, group = ring_of_groups()
+    told = []
+    steps = arranging.arrange(600, edges, lambda *what: told.append(what), large=60)
+    shares, drafts = zip(*told, strict=True)
+    assert list(shares) == sorted(shares) and shares[-1] < 1
+    (draft,) = (draft for draft in drafts if draft is not None)
+    assert draft.shape == (600, 2) and draft.dtype == np.int16
     links = sparse.coo_array((np.ones(edges.shape[1]), tuple(edges)), shape=(600, 600))
     giant = csgraph.connected_components(links, directed=False)[1] == 0
-    near = KDTree(points[giant]).query(points[giant], k=6)[1][:, 1:]
     labels = group[giant]
-    assert giant.sum() > 590 and (labels[near] == labels[:, None]).mean() > 0.7
+    for points, least in ((draft[giant], 0.6), (steps[giant], 0.85)):
+        near = KDTree(points).query(points, k=6)[1][:, 1:]
+        assert giant.sum() > 590 and (labels[near] == labels[:, None]).mean() > least
+        start, end = steps[edges].astype(float)
+        strangers = np.random.RandomState(0).permutation(steps).astype(float)
+        linked = np.median(np.linalg.norm(start - end, axis=1))
+        assert linked < np.median(np.linalg.norm(steps - strangers, axis=1)) / 2
+
+
+def test_a_large_map_is_the_same_whenever_it_is_drawn():
+    edges, _ = ring_of_groups()
+    first, again = (arranging.arrange(600, edges, large=60) for _ in range(2))
+    assert np.array_equal(first, again)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 60), st.data())
+def test_any_large_graph_can_be_drawn(n, data):
+    nodes = st.integers(0, n - 1)
+    graph = graph_of(n, data.draw(st.lists(st.tuples(nodes, nodes), max_size=2 * n)))
+    steps = arranging.arrange(n, graph.edges, large=1)
+    assert np.abs(steps.astype(int)).max() == 32767
+    assert len(np.unique(steps, axis=0)) == n
+
+
+def test_pushes_from_a_grid_are_those_of_all_pairs():
+    """Of points further apart than its cells; nearer ones it pushes less."""
+    random = np.random.RandomState(0)
+    points = np.stack(np.meshgrid(*[np.arange(12.0)] * 2), -1).reshape(-1, 2)
+    points = (points + random.uniform(-0.2, 0.2, points.shape)).astype(np.float32)
+    size = random.randint(1, 5, len(points)).astype(np.float32)
+    away = points[:, None] - points
+    squared = (away**2).sum(axis=2) + np.eye(len(points))
+    slow = (size[:, None] * away / squared[:, :, None]).sum(axis=1)
+    quick = forces._pushes(points, size, 256)
+    assert np.abs(quick - slow).max() < 0.02 * np.abs(slow).max()
+
+
+def test_a_first_picture_comes_before_the_last(monkeypatch, own_cache):
+    monkeypatch.setattr(kept, "Drawing", lambda *args: drawing.Drawing(*args, large=60))
+    edges, _ = ring_of_groups()
+    labels = np.zeros(600, dtype=int)
+    graph = Graph("ring", np.ones((600, 1), np.float32), edges, labels, ("a",))
+    first = layouts.look(graph)
+    last = layouts.look(graph, finished=True)
+    assert first.points.shape == last.points.shape and last.finished
+    assert layouts.look(graph).finished and kept._drawings == {}
 
 
 def test_the_command_takes_built_in_graphs_only():
-    for names in ([], ["cora", "folder:x"]):
-        with pytest.raises(SystemExit, match="one or more of cora, citeseer"):
-            layouts.main(names)
+    with pytest.raises(SystemExit, match="one or more of cora, citeseer"):
+        command.main(["cora", "folder:x"])
 
 
 def test_positions_need_neither_the_web_framework_nor_graphviz():

@@ -122,7 +122,7 @@ def _pushes(points: np.ndarray, size: np.ndarray, cells: int) -> np.ndarray:
     index = corner[:, 0] * cells + corner[:, 1]
     # A point counts for the four corners around it, the more the nearer.
     shares = ((1 - right) * (1 - up), (1 - right) * up, right * (1 - up), right * up)
-    corners = [(index + by, share) for by, share in zip((0, 1, cells, cells + 1), shares)]
+    corners = list(zip((index + by for by in (0, 1, cells, cells + 1)), shares, strict=True))
     grid = sum(np.bincount(k, share * size, cells * cells) for k, share in corners)
     room = (2 * cells, 2 * cells)  # so that what leaves on the right does not enter on the left
     masses = fft.rfft2(grid.reshape(cells, cells).astype(np.float32), room, workers=2)

@@ -111,10 +111,9 @@ def _read(graph: Graph) -> Layout | None:
             arrays, values = files.read_packed(path)
         except (OSError, files.DamagedFile):
             continue
-        steps = arrays.get("steps")
-        if steps is not None and steps.shape == (graph.num_nodes, 2):
-            if values.get("digest") == graph.digest:
-                return Layout(_unit(steps))
+        steps, fits = arrays.get("steps"), values.get("digest") == graph.digest
+        if fits and steps is not None and steps.shape == (graph.num_nodes, 2):
+            return Layout(_unit(steps))
     return None
 
 

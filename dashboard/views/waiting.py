@@ -1,4 +1,4 @@
-"""Runs in training: the server's manager of jobs, and the one fragment that looks at it."""
+"""What one waits for: runs in training, maps in the making, and the fragments that look at them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 import bup
 from bup.graph import Graph
 from bup.spec import Spec
+from dashboard import graphs
 from dashboard.jobs.job import Job
 from dashboard.jobs.manager import Manager
 from dashboard.markdown import escaped
@@ -46,3 +47,12 @@ def wait_for(specs: Sequence[Spec], show: Show, at_end: Callable[[], None] | Non
     if at_end is not None:
         at_end()
     st.rerun()
+
+
+@st.fragment(run_every=2 * POLL_SECONDS)
+def wait_for_map(name: str) -> None:
+    """How far a graph's drawing is; when it is finished, the page is run again to show it."""
+    layout = graphs.layout(name)
+    if layout.finished:
+        st.rerun()
+    st.progress(layout.share, "A first sketch of the map: it is being drawn")

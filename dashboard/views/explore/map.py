@@ -7,12 +7,13 @@ from collections.abc import Hashable, MutableMapping
 import numpy as np
 import streamlit as st
 
-from dashboard import columns, drawings
+from dashboard import columns, drawings, graphs
 from dashboard.components import chart, map_data
 from dashboard.components.graph_map import graph_map
 from dashboard.components.map_data import Limits
 from dashboard.state import View
 from dashboard.views import picking
+from dashboard.views.waiting import wait_for_map
 
 FILTERS = {
     "mistakes": "Only mistakes",
@@ -92,6 +93,8 @@ def node_map(view: View, shown: np.ndarray) -> None:
         if dragged:
             spans[dragged["of"]] = dragged["range"]
 
+    if not graphs.layout(view.spec.graph).finished:
+        wait_for_map(view.spec.graph)
     graph_map(
         drawings.graph_parcel(view.spec.graph),
         drawings.layer_parcel(view.spec, colour, shown),
