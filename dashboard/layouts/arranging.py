@@ -76,6 +76,7 @@ def _drawn(n: int, edges: np.ndarray, large: int, tell: Tell = lambda *_: None) 
             axes = _axes(evened)
             draft = _widened(evened, axes)
         tell(0.9 * share, draft)
+    assert axes is not None
     return _apart(_widened(_evened(points), axes), rounds=int(np.clip(6e6 / n, 8, 60)))
 
 

@@ -10,7 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class Drawing:
                     self.problem = problem
                 self._changed.notify_all()
 
-    def _drawn(self, errors: BinaryIO) -> int:
+    def _drawn(self, errors: IO[bytes]) -> int:
         process = subprocess.Popen(
             [sys.executable, "-m", "dashboard.layouts"],
             stdin=subprocess.PIPE,
@@ -105,7 +105,7 @@ class Drawing:
         process.kill()
 
 
-def _messages(source: BinaryIO) -> Iterator[bytes]:
+def _messages(source: IO[bytes]) -> Iterator[bytes]:
     while len(length := source.read(8)) == 8:
         yield source.read(int.from_bytes(length, "little"))
 

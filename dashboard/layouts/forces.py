@@ -123,7 +123,9 @@ def _pushes(points: np.ndarray, size: np.ndarray, cells: int) -> np.ndarray:
     # A point counts for the four corners around it, the more the nearer.
     shares = ((1 - right) * (1 - up), (1 - right) * up, right * (1 - up), right * up)
     corners = list(zip((index + by for by in (0, 1, cells, cells + 1)), shares, strict=True))
-    grid = sum(np.bincount(k, share * size, cells * cells) for k, share in corners)
+    grid = np.zeros(cells * cells)
+    for k, share in corners:
+        grid += np.bincount(k, share * size, len(grid))
     room = (2 * cells, 2 * cells)  # so that what leaves on the right does not enter on the left
     masses = fft.rfft2(grid.reshape(cells, cells).astype(np.float32), room, workers=2)
     force = np.empty_like(points)
