@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from bup.errors import BupError
+from bup.noun import NODE, Noun
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,7 @@ class Graph:
     titles: tuple[str, ...] | None = None
     notes: tuple[str, ...] = field(default=())  # what a person should know about these data
     words: tuple[str, ...] | None = None  # [f] what each feature is, where features are words
+    noun: Noun = NODE  # what people call a node
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", _checked_features(self.features))

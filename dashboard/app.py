@@ -40,7 +40,7 @@ def chosen_view() -> View | None:
     if result is None:
         training.training_panel(spec, graph)
         return None
-    return View(spec, graph, result, shelf.table(spec), node, state.theme())
+    return View(spec, graph, result, shelf.table(spec), node, state.theme(graph.noun))
 
 
 st.set_page_config(page_title="BUP Explorer", page_icon=str(ICON), layout="wide")

@@ -22,6 +22,7 @@ from bup.calibrators import Calibrator
 from bup.graph import Graph
 from bup.methods import METHODS, complete
 from bup.methods.base import Explains
+from bup.noun import NODE, Noun
 from bup.propagation import RULES, Rule
 from bup.results import Judged, Result
 from bup.spec import Spec, Value
@@ -29,6 +30,7 @@ from bup.splits import usual_sizes
 from dashboard import graphs
 from dashboard.markdown import escaped
 from dashboard.theme import Theme
+from dashboard.wording import choice_titles, setting_help, setting_title
 
 TRAIL = 12
 """How many visited nodes the way back remembers."""
@@ -79,10 +81,16 @@ class View:
         title = f": {self.graph.titles[node]}" if self.graph.titles is not None else ""
         return self.graph.node_id(node) + title
 
+    def say(self, text: str) -> str:
+        """A text about nodes in the graph's own words; none of the data's names in it."""
+        return self.graph.noun.said(text)
 
-def theme() -> Theme:
+
+def theme(noun: Noun = NODE) -> Theme:
     return Theme(
-        dark=st.context.theme.type == "dark", large=bool(st.session_state.get("large", False))
+        dark=st.context.theme.type == "dark",
+        large=bool(st.session_state.get("large", False)),
+        noun=noun,
     )
 
 
@@ -107,8 +115,8 @@ def choose_graph() -> str:
         format_func=graph_label,
         bind="query-params",
         accept_new_options=True,
-        help="Which network of papers to look at. Type a name such as "
-        "synthetic:homophily=0.6,nodes=800 to draw another synthetic one.",
+        help="The network to look at. Type a name such as "
+        "`synthetic:homophily=0.6,nodes=800` to draw another synthetic one.",
     )
     source = datasets.find_source(str(name))
     if name not in names and not (source and source.typed):
@@ -124,12 +132,13 @@ def choose_run(graph: Graph) -> Spec:
         key="method",
         format_func=lambda name: METHODS[name].short,
         bind="query-params",
-        help="How class probabilities are learned.",
+        help="How the model learns the probability of each class.",
     )
     if method not in METHODS:
         raise bup.BupError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
-    st.caption(f"**{METHODS[method].title}.** {METHODS[method].explanation}")
-    prominent = _choose_prominent(method)
+    say = graph.noun.said
+    st.caption(f"**{METHODS[method].title}.** {say(METHODS[method].explanation)}")
+    prominent = _choose_prominent(method, graph.noun)
     left, right = st.columns(2)
     per_class = left.number_input(
         "Labels per class",
@@ -138,16 +147,22 @@ def choose_run(graph: Graph) -> Spec:
         20,
         key="per_class",
         bind="query-params",
-        help="How many papers of each class come with their class told. The paper uses 5 to 20.",
+        help=say(
+            "For how many nodes of each class the model is told the class; 5 to 20 in the "
+            "publication."
+        ),
     )
     seed = right.number_input(
-        "Seed",
+        "Random seed",
         0,
         2**32 - 1,
         0,
         key="seed",
         bind="query-params",
-        help="Which random draw of training, validation and test papers, and of initial weights.",
+        help=say(
+            "The number behind every random choice: which nodes are for training, validation "
+            "and testing, and the first weights."
+        ),
     )
     left_out = st.multiselect(
         "Classes never shown",
@@ -155,10 +170,12 @@ def choose_run(graph: Graph) -> Spec:
         key="left_out",
         format_func=lambda c: graph.class_names[c],
         bind="query-params",
-        help="The model never sees a paper of these classes, and cannot answer with them: "
-        "they are out of distribution.",
+        help=say(
+            "The model is never trained on a node of these classes and cannot answer with them: "
+            "they are out of distribution (OOD)."
+        ),
     )
-    settings = prominent | _choose_settings(method)
+    settings = prominent | _choose_settings(method, graph.noun)
     validation, test = usual_sizes(graph)
     return complete(
         Spec(
@@ -184,7 +201,7 @@ def parameters(spec: Spec, graph: Graph) -> list[tuple[str, str]]:
     """What in an address makes the widgets choose this run; they go by what they show."""
     usual = opening(spec.method)
     changed = {name: value for name, value in spec.settings if value != usual[name]}
-    titles = {f.name: _titles(f) for f in dataclasses.fields(METHODS[spec.method].settings)}
+    titles = {f.name: choice_titles(f) for f in dataclasses.fields(METHODS[spec.method].settings)}
     return [
         ("graph", graph_label(spec.graph)),
         ("method", METHODS[spec.method].short),
@@ -200,44 +217,40 @@ def link(spec: Spec, graph: Graph) -> str:
     return urlencode(parameters(spec, graph))
 
 
-def _choose_prominent(method: str) -> dict[str, Any]:
+def _choose_prominent(method: str, noun: Noun) -> dict[str, Any]:
     """What matters most of a method's settings, where one sees it."""
     chosen = {}
     for f in dataclasses.fields(METHODS[method].settings):
         if f.metadata["prominent"]:
-            titles, key = _titles(f), f"{method}.{f.name}"
-            if st.query_params.get(key) in titles:  # a link may also name a choice as commands do
-                st.session_state.setdefault(key, st.query_params[key])
+            titles, common = choice_titles(f), _common(method, f, noun)
             value = st.pills(
-                f.name.capitalize(),
-                list(f.metadata["choices"]),
+                setting_title(f.name),
+                list(titles),
                 default=opening(method)[f.name],
-                key=key,
-                format_func=lambda name, titles=titles: titles.get(name, name),
-                help=f.metadata["help"],
-                bind="query-params",
+                format_func=titles.__getitem__,
                 required=True,
+                **common,
             )
-            st.caption(_meaning(f, value))
+            st.caption(noun.said(_meaning(f, value)))
             chosen[f.name] = value
     return chosen
 
 
-def _titles(f: dataclasses.Field) -> dict[str, str]:
-    """What the choices of a setting are called, where they are things with titles."""
-    choices = f.metadata["choices"]
-    if not isinstance(choices, Mapping):
-        return {}
-    return {name: about.title for name, about in choices.items() if hasattr(about, "title")}
+def _common(method: str, f: dataclasses.Field, noun: Noun) -> dict[str, Any]:
+    """What the widgets of all settings have; a link may also name a choice as commands do."""
+    key = f"{method}.{f.name}"
+    if f.metadata["choices"] and st.query_params.get(key) in f.metadata["choices"]:
+        st.session_state.setdefault(key, st.query_params[key])
+    return {"key": key, "help": noun.said(setting_help(f)), "bind": "query-params"}
 
 
-def _meaning(f: dataclasses.Field, value: str | None) -> str:
+def _meaning(f: dataclasses.Field, value: object) -> str:
     choices = f.metadata["choices"]
     about = choices.get(value) if isinstance(choices, Mapping) else None
     return getattr(about, "meaning", "")
 
 
-def _choose_settings(method: str) -> dict[str, Any]:
+def _choose_settings(method: str, noun: Noun) -> dict[str, Any]:
     """A widget for each of the method's settings, made from what the settings say of themselves."""
     chosen: dict[str, Any] = {}
     usual = opening(method)
@@ -245,12 +258,15 @@ def _choose_settings(method: str) -> dict[str, Any]:
         for f in dataclasses.fields(METHODS[method].settings):
             if f.metadata["prominent"]:
                 continue
-            label = f.name.replace("_", " ").capitalize()
+            label = noun.said(setting_title(f.name))
             about, default = f.metadata, cast(Any, usual[f.name])
-            common = {"key": f"{method}.{f.name}", "help": about["help"], "bind": "query-params"}
+            common = _common(method, f, noun)
             if about["choices"]:
-                options = list(about["choices"])
-                value = st.selectbox(label, options, options.index(default), **common)
+                titles = choice_titles(f)
+                place = list(titles).index(default)
+                value = st.selectbox(
+                    label, list(titles), place, format_func=titles.__getitem__, **common
+                )
             elif isinstance(default, int):
                 value = int(
                     st.number_input(label, int(about["low"]), int(about["high"]), default, **common)
@@ -291,10 +307,10 @@ def choose_node(graph: Graph, result: Result) -> int:
     first = graph.node_id(int(result.split.test[0]))
     st.session_state.setdefault("node", first)
     text = st.text_input(
-        "Picked paper (id)",
+        graph.noun.said("Picked node (id)"),
         key="node",
         bind="query-params",
-        help="Click a point anywhere, or type an id.",
+        help="Click a point, a bar or a row anywhere, or type an id.",
     )
     try:
         return graph.find(str(text or first).strip())

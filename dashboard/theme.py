@@ -10,6 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
+from bup.noun import NODE, Noun
+
 # Okabe and Ito's palette, for classes; black and yellow swapped for tones that both themes carry.
 CLASS_COLOURS = (
     "#E69F00",
@@ -38,10 +40,11 @@ PART_COLOURS = {
 
 @dataclass(frozen=True)
 class Theme:
-    """How the page looks now; charts are drawn for it."""
+    """How the page looks and speaks now; charts are drawn for it."""
 
     dark: bool = False
     large: bool = False  # for a projector
+    noun: Noun = NODE  # what charts call a node
 
     @property
     def text(self) -> str:

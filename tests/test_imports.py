@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DRAWING = {"streamlit", "plotly", "pyvis", "dashboard", "altair", "matplotlib"}
 FLOORS = (
-    {"jobs", "layouts", "theme", "columns", "markdown"},
+    {"jobs", "layouts", "theme", "columns", "markdown", "wording"},
     {"figures", "components"},
     {"graphs", "links", "problems", "garbage"},
     {"shelf"},
@@ -20,7 +20,7 @@ FLOORS = (
     {"app"},
 )
 """Rooms of the dashboard; each may use itself and what is on the floors below it."""
-WITHOUT_PAGES = {"jobs", "layouts", "theme", "columns", "markdown", "figures"}
+WITHOUT_PAGES = {"jobs", "layouts", "theme", "columns", "markdown", "wording", "figures"}
 
 
 def names(source: str) -> set[str]:

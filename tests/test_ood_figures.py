@@ -17,7 +17,7 @@ def test_score_histograms_are_densities_of_the_test_nodes(run, cora, score):
     groups = {
         "known classes, right": test[~test.ood & test.correct.fillna(False)],
         "known classes, wrong": test[~test.ood & ~test.correct.fillna(True)],
-        "left-out classes": test[test.ood],
+        "classes never shown": test[test.ood],
     }
     assert [t.name for t in figure.data] == list(groups)
     for trace, group, note in zip(
@@ -45,7 +45,7 @@ def test_groups_without_a_node_have_no_panel():
 
 def test_nodes_that_are_not_tested_are_not_drawn():
     table = small_table(confidence=[0.2, 0.9, 0.5], part=["train", "test", "unused"])
-    assert "1 nodes" in ood.score_histograms(table, "confidence", LIGHT).layout.annotations[0].text
+    assert "1 node," in ood.score_histograms(table, "confidence", LIGHT).layout.annotations[0].text
 
 
 def test_a_constant_score_fills_one_bin():

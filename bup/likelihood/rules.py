@@ -14,12 +14,12 @@ from bup.likelihood.rows import in_chunks
 
 RULES = {
     "erf": (
-        "The paper's shortcut: the product, over the other classes, of the probability to beat "
+        "The published shortcut: the product, over the other classes, of the probability to beat "
         "each one. Fast; a lower bound that does not sum to one."
     ),
     "exact": "The one-dimensional integral, by quadrature: sums to one and is good to many digits.",
     "genz": (
-        "The paper's quasi Monte Carlo over all gaps at once (Genz 1992): slow, good to about "
+        "The published quasi-Monte Carlo over all gaps at once (Genz 1992): slow, good to about "
         "three digits, an independent check on the integral."
     ),
     "sampled": (

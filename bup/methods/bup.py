@@ -43,7 +43,7 @@ SMALLEST_VARIANCE = 1e-6
 LAYERS = {
     "simple": "One map from words to variances below, a weighted mean of them above, nothing "
     "between the propagation steps.",
-    "paper": "The paper's: a map and an activation after every propagation step.",
+    "paper": "As published: a map and an activation after every propagation step.",
 }
 
 
@@ -57,7 +57,7 @@ class OwnSettings(NetworkSettings):
     )
     layers: str = setting(
         "simple",
-        "How variances pass from layer to layer: as the paper writes it, with a map and an "
+        "How variances pass from layer to layer: as published, with a map and an "
         "activation in each, or with none between the steps.",
         choices=LAYERS,
     )

@@ -31,20 +31,21 @@ ROUNDING = 1e-12
 class Settings:
     lam: float = setting(
         1.0,
-        "Strength of the paper's rule: the larger, the weaker the correlation between neighbours.",
+        "How weakly linked messages vary together under the published rule: the larger, the less a "
+        "neighbour takes off.",
         low=SMALLEST_LAM,
         high=1000,
     )
     correlation: str = setting(
         "degrees",
-        "What makes linked messages vary together under the paper's rule: how few links the two "
-        "nodes have, or that and how alike their words are.",
+        "What makes linked messages vary together under the published rule: how few links the "
+        "two nodes have, or that and how alike their words are.",
         choices=CORRELATIONS,
     )
     neighbours: str = setting(
         "apart",
-        "Under the paper's rule, whether neighbours that are linked to each other vary together "
-        "too (linked), which the paper offers for dense graphs.",
+        "Under the published rule, whether neighbours that are linked to each other vary together "
+        "too, which its authors offer for dense graphs.",
         choices=("apart", "linked"),
     )
 
@@ -122,7 +123,7 @@ class Conditional(Propagation):
             names = rf",\qquad r_{{ij}}={self.correlation.latex}"
         what = "degrees" if self.correlation.sum_of_squares is not None else "degrees and words"
         return Formula(
-            "The paper's rule multiplies this node's variance, in every layer, by",
+            "The published rule multiplies this node's variance, in every layer, by",
             latex + names,
             f"Only {what} appear in it: **how sure the linked nodes are does not matter**. Their "
             "variances cancel, although one would expect unsure neighbours to make a node unsure. "
@@ -193,14 +194,14 @@ def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Conditional:
 
 RULE = Rule(
     name="paper",
-    title="Paper's rule",
-    meaning="The paper's rule: condition a Gaussian on the neighbours. Their variances cancel; "
+    title="Published rule",
+    meaning="The authors' rule: condition a Gaussian on the neighbours. Their variances cancel; "
     "the degrees decide.",
     latex=r"v_i'=v_i\Big(1-\frac{1}{\lambda\,d_i}\sum_{j\in N(i)}\frac{1}{d_j}\Big)",
     on=on,
     settings=Settings,
     unseen="Under this rule message uncertainty follows the links of a node, not whether its "
-    "class was seen: an AUROC near 50 % means that it cannot tell. The paper's claim about unseen "
-    "classes rests on the class probabilities.",
+    "class was seen: an AUROC near 50 % means that it cannot tell. The published claim about "
+    "unseen classes rests on the class probabilities.",
     lesson="Every neighbour takes off a share that only degrees decide.",
 )

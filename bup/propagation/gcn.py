@@ -47,7 +47,8 @@ def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Averaging:
 RULE = Rule(
     name="gcn",
     title="Averaging",
-    meaning="What the paper argues against: average variances like messages, with the GCN kernel.",
+    meaning="What BUP's authors argue against: variances averaged like messages, with the GCN "
+    "kernel.",
     latex=r"v_i'=\frac{v_i}{d_i}+\sum_{j\in N(i)}\frac{v_j}{\sqrt{d_i d_j}}",
     on=on,
     reads_neighbours=True,

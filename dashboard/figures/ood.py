@@ -35,7 +35,7 @@ def score_histograms(table: pd.DataFrame, score: str, theme: Theme, bins: int = 
         for name, member, colour, pattern in (
             ("known classes, right", right & ~ood, IN, ""),
             ("known classes, wrong", ~right & ~ood, WRONG, "/"),
-            ("left-out classes", ood, OUT, "x"),
+            ("classes never shown", ood, OUT, "x"),
         )
         if member.any()
     ]
@@ -55,7 +55,7 @@ def score_histograms(table: pd.DataFrame, score: str, theme: Theme, bins: int = 
             width=np.diff(edges),
             offset=0,
             hovertext=[
-                f"{n:,} nodes from {a:.3g} to {b:.3g}"
+                f"{theme.noun.counted(int(n))} from {a:.3g} to {b:.3g}"
                 for n, (a, b) in zip(count, pairwise(edges), strict=True)
             ],
             hoverinfo="text",
@@ -70,7 +70,7 @@ def score_histograms(table: pd.DataFrame, score: str, theme: Theme, bins: int = 
         )
         mean = scores.mean()
         figure.add_vline(mean, line={"color": theme.text, "width": 2}, row=row, col=1)
-        row_title(figure, row, f"<b>{name}</b>: {len(scores):,} nodes, mean {mean:.3f}")
+        row_title(figure, row, f"<b>{name}</b>: {theme.noun.counted(len(scores))}, mean {mean:.3f}")
     framed(figure, theme, height=90 + 130 * len(groups))
     figure.update_layout(bargap=0, showlegend=False)
     figure.update_yaxes(nticks=4, rangemode="tozero")
@@ -88,7 +88,7 @@ def roc_figure(curve: Roc, theme: Theme, auroc: float) -> go.Figure:
         y=curve.true_positive_rate,
         mode="lines",
         line={"color": IN, "width": 2.5},
-        hovertemplate="%{y:.1%} found, %{x:.1%} of the others flagged<extra></extra>",
+        hovertemplate="%{y:.1%} found, %{x:.1%} of the known flagged<extra></extra>",
         name=f"this score: AUROC {auroc:.1%}",
     )
     figure.add_scatter(
@@ -100,8 +100,8 @@ def roc_figure(curve: Roc, theme: Theme, auroc: float) -> go.Figure:
         name="guessing: 50.0%",
     )
     _unit_square(figure, theme)
-    figure.update_xaxes(title="share of the other nodes flagged by mistake")
-    return figure.update_yaxes(title="share of the sought nodes found")
+    figure.update_xaxes(title=theme.noun.said("share of known nodes flagged by mistake"))
+    return figure.update_yaxes(title=theme.noun.said("share of unseen nodes found"))
 
 
 def precision_recall_figure(curve: PrecisionRecall, base_rate: float, theme: Theme) -> go.Figure:
@@ -113,7 +113,7 @@ def precision_recall_figure(curve: PrecisionRecall, base_rate: float, theme: The
         mode="lines",
         # Steps, because average precision is the area under steps, not under slopes.
         line={"color": IN, "width": 2.5, "shape": "hv"},
-        hovertemplate="%{x:.1%} found, %{y:.1%} of the flagged are sought<extra></extra>",
+        hovertemplate="%{x:.1%} found, %{y:.1%} of the flagged are unseen<extra></extra>",
         name="this score",
     )
     figure.add_scatter(
@@ -125,8 +125,8 @@ def precision_recall_figure(curve: PrecisionRecall, base_rate: float, theme: The
         name=f"guessing: {base_rate:.1%}",
     )
     _unit_square(figure, theme)
-    figure.update_xaxes(title="share of the sought nodes found")
-    return figure.update_yaxes(title="share of the flagged that are sought")
+    figure.update_xaxes(title=theme.noun.said("share of unseen nodes found"))
+    return figure.update_yaxes(title=theme.noun.said("share of the flagged nodes that are unseen"))
 
 
 def share_figure(rows: pd.DataFrame, theme: Theme) -> go.Figure:
@@ -150,7 +150,9 @@ def share_figure(rows: pd.DataFrame, theme: Theme) -> go.Figure:
     figure.add_hline(50, line={"color": theme.text, "width": 1, "dash": "dot"})
     framed(figure, theme, height=420)
     ticks = [0.2, 0.5, 1, 2, 5, 10, 20, 50]
-    figure.update_xaxes(title="unseen nodes, % of the graph", type="log", tickvals=ticks)
+    figure.update_xaxes(
+        title=theme.noun.said("unseen nodes, % of the graph"), type="log", tickvals=ticks
+    )
     return figure.update_yaxes(title="AUROC (%)", range=[25, 100])
 
 

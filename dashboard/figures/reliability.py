@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bup.metrics import ReliabilityBins, RiskCoverage
+from bup.noun import Noun
 from dashboard.figures.frame import framed, hatch, unformatted
 from dashboard.theme import IN, OUT, WRONG, Theme
 
@@ -52,7 +53,7 @@ def reliability_figure(
     full = np.flatnonzero(bins.count)
     left, width = bins.edges[full], np.diff(bins.edges)[full]
     accuracy, gap = bins.accuracy[full], bins.gap[full]
-    texts = np.array(_texts(bins))
+    texts = np.array(_texts(bins, theme.noun))
     place = {"x": left, "width": width, "offset": 0, "customdata": full}
     common = {"hoverinfo": "text", "unselected": {"marker": {"opacity": 0.45}}}
     figure.add_bar(
@@ -125,7 +126,7 @@ def reliability_figure(
     figure.update_xaxes(title="confidence in the predicted class", tickformat=".0%", row=2)
     figure.update_yaxes(title="share that is right", range=[0, 1.02], tickformat=".0%", row=1)
     highest = max([*bins.count, *(other[0].count if other else ())])
-    figure.update_yaxes(title="nodes", range=[0, 1.35 * highest], nticks=4, row=2)
+    figure.update_yaxes(title=theme.noun.many, range=[0, 1.35 * highest], nticks=4, row=2)
     return figure
 
 
@@ -151,17 +152,17 @@ def bin_points(bins: ReliabilityBins, label: str, style: RunStyle, theme: Theme)
             "thickness": 1.5,
             "width": 4,
         },
-        text=_texts(bins),
+        text=_texts(bins, theme.noun),
         hovertemplate="%{text}<extra>%{fullData.name}</extra>",
         name=unformatted(label),
     )
 
 
-def _texts(bins: ReliabilityBins) -> list[str]:
+def _texts(bins: ReliabilityBins, noun: Noun) -> list[str]:
     columns = (bins.accuracy, bins.low, bins.high, bins.confidence, bins.count)
     return [
         f"{right:.1%} right ({low:.0%} to {high:.0%})<br>"
-        f"{sure:.1%} confident on average<br>{count:,} nodes"
+        f"{sure:.1%} confident on average<br>{noun.counted(int(count))}"
         for right, low, high, sure, count in zip(*columns, strict=True)
         if count
     ]
@@ -201,7 +202,7 @@ def confidence_histogram(
                 "pattern": hatch(pattern, theme.background),
             },
             hovertext=[f"{a:.0%} to {b:.0%} confident" for a, b in pairwise(edges)],
-            hovertemplate="%{y:,} nodes, %{hovertext}",
+            hovertemplate=theme.noun.said("%{y:,} nodes, %{hovertext}"),
             name=name,
         )
     framed(figure, theme)
@@ -238,7 +239,7 @@ def confidence_histogram(
     figure.update_xaxes(
         title="confidence in the predicted class", range=[0, 1.01], tickformat=".0%"
     )
-    return figure.update_yaxes(title="nodes")
+    return figure.update_yaxes(title=theme.noun.many)
 
 
 def set_size_figure(size: np.ndarray, covered: np.ndarray, classes: int, theme: Theme) -> go.Figure:
@@ -253,13 +254,13 @@ def set_size_figure(size: np.ndarray, covered: np.ndarray, classes: int, theme: 
             x=np.arange(classes + 1),
             y=np.bincount(size[group], minlength=classes + 1),
             marker={"color": colour, "pattern": hatch(pattern, theme.background)},
-            hovertemplate="%{y:,} nodes with %{x} classes",
+            hovertemplate=theme.noun.said("%{y:,} nodes with %{x} classes"),
             name=name,
         )
     framed(figure, theme, 320)
     figure.update_layout(barmode="stack", bargap=0.2)
     figure.update_xaxes(title="classes in the set", dtick=1)
-    return figure.update_yaxes(title="nodes")
+    return figure.update_yaxes(title=theme.noun.many)
 
 
 def risk_coverage_figure(
@@ -301,7 +302,9 @@ def risk_coverage_figure(
         lowest = min(lowest, here, accuracy[run.coverage >= 0.05].min())
     framed(figure, theme)
     figure.add_vline(coverage, line={"color": theme.text, "width": 1, "dash": "dot"})
-    figure.update_xaxes(title="share of nodes answered, surest first", range=[0, 1.02])
+    figure.update_xaxes(
+        title=theme.noun.said("share of nodes answered, surest first"), range=[0, 1.02]
+    )
     pad = max(0.01, 0.06 * (1 - lowest))
     figure.update_yaxes(title="share of answers that are right", range=[lowest - pad, 1 + pad])
     figure.update_xaxes(tickformat=".0%")

@@ -106,9 +106,9 @@ def factor_figure(
         _add_medians(figure, binned_medians(degree, values), theme, **place)
     framed(figure, theme, height=560)
     figure.update_xaxes(**_LOG_AXIS)
-    figure.update_xaxes(title="degree (neighbours and the node itself)", row=2)
+    figure.update_xaxes(title=theme.noun.said("degree (linked nodes + 1)"), row=2)
     figure.update_yaxes(title="factor of the rule", row=1)
-    return figure.update_yaxes(title="learned message std", row=2)
+    return figure.update_yaxes(title="message std", row=2)
 
 
 def _add_points(
@@ -129,7 +129,7 @@ def _add_points(
         selected={"marker": {"color": OUT, "opacity": 1, "size": 12}},
         unselected={"marker": {"opacity": 0.25}},
         hovertemplate="%{x:.3g}, %{y:.3g}<extra></extra>",
-        name="nodes",
+        name=theme.noun.many,
         **place,
     )
 
@@ -155,14 +155,14 @@ def _add_medians(figure: go.Figure, b: BinnedMedians, theme: Theme, **place: obj
             "width": 4,
         },
         text=[
-            f"{count:,.0f} nodes from {first:.3g} to {last:.3g}<br>"
+            f"{theme.noun.counted(int(count))} from {first:.3g} to {last:.3g}<br>"
             f"median {median:.3g} ({low:.3g} to {high:.3g})"
             for count, first, last, median, low, high in zip(
                 b.count, b.first, b.last, b.median, b.low, b.high, strict=True
             )
         ],
         hovertemplate="%{text}<extra></extra>",
-        name="median of similar nodes, 95% interval",
+        name=theme.noun.said("median of similar nodes, 95% interval"),
         **place,
     )
 

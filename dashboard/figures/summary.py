@@ -26,7 +26,7 @@ def class_sizes_figure(sizes: Mapping[str, int], theme: Theme) -> go.Figure:
     )
     framed(figure, theme, 360)
     figure.update_yaxes(autorange="reversed")
-    return figure.update_xaxes(title="papers")
+    return figure.update_xaxes(title=theme.noun.many)
 
 
 def degrees_figure(rows: Sequence[Mapping[str, Any]], theme: Theme) -> go.Figure:
@@ -36,9 +36,9 @@ def degrees_figure(rows: Sequence[Mapping[str, Any]], theme: Theme) -> go.Figure
             x=[row["degree"] for row in rows],
             y=[row["nodes"] for row in rows],
             marker={"color": IN},
-            hovertemplate="degree %{x}: %{y:,} papers<extra></extra>",
+            hovertemplate=theme.noun.said("degree %{x}: %{y:,} nodes<extra></extra>"),
         )
     )
     framed(figure, theme, 360)
-    figure.update_xaxes(title="degree (linked papers + 1)", type="category")
-    return figure.update_yaxes(title="papers")
+    figure.update_xaxes(title=theme.noun.said("degree (linked nodes + 1)"), type="category")
+    return figure.update_yaxes(title=theme.noun.many)

@@ -43,12 +43,12 @@ def _lesson(here: lesson.Lesson) -> None:
             (
                 "Every neighbour's share, on a real paper",
                 "explore",
-                {"tab": "Why this uncertainty?", "bup.propagation": "Paper's rule"},
+                {"tab": "Why this uncertainty?", "bup.propagation": "Published rule"},
             ),
             (
                 "How much of it is the links alone",
                 "structure",
-                {"bup.propagation": "Paper's rule"},
+                {"bup.propagation": "Published rule"},
             ),
             (
                 "The same with evidence propagation",

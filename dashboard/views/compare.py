@@ -23,12 +23,12 @@ def page(view: View) -> None:
     st.title("Which method knows best what it does not know?")
     specs = rival_specs(view)
     chosen = st.multiselect(
-        "Hold this run against",
+        "Compare this run with",
         list(specs),
         default=list(specs)[:1],
         key="rivals",
         bind="query-params",
-        help="All are trained on the same papers and tested on the same papers.",
+        help=view.say("All are trained on the same nodes and tested on the same nodes."),
     )
     wanted = [specs[label] for label in chosen if label in specs]
     missing = [spec for spec in wanted if shelf.result(spec) is None]
@@ -48,8 +48,10 @@ def page(view: View) -> None:
     )
     st.dataframe(shown(numbers), hide_index=True, width="stretch")
     st.caption(
-        "In brackets: 95 % intervals from resampling the test papers. The best is marked; where "
-        "intervals overlap, the difference may be chance."
+        view.say(
+            "In brackets: 95% intervals from resampling the test nodes. A star marks the best; "
+            "where intervals overlap, the difference may be chance."
+        )
     )
     st.download_button("CSV", numbers.to_csv(index=False), "comparison.csv", "text/csv")
 
@@ -63,7 +65,7 @@ def page(view: View) -> None:
     )
 
     first, second = next(iter(views.items())), list(views.items())[1]
-    st.subheader(f"{first[0]} and {second[0]}, paper by paper")
+    st.subheader(f"{first[0]} and {second[0]}, {view.graph.noun.one} by {view.graph.noun.one}")
     offered = columns.of(first[1].table)
     both = [key for key in offered if key in columns.of(second[1].table)]
     colour = st.selectbox(
@@ -86,16 +88,18 @@ def page(view: View) -> None:
         view,
         Drawing.of(figure),
         "pair",
-        "The same papers at the same places, on one colour scale; moving one map moves the other. "
-        "Click a paper in either to pick it.",
+        view.say(
+            "The same nodes at the same places, on one colour scale; moving one map moves the "
+            "other. Click a node in either to pick it."
+        ),
         axes=("", "2"),
     )
 
     st.subheader("Where they disagree")
     rows = disagreement_table(first[1].table, second[1].table)
     st.caption(
-        f"{len(rows):,} papers get different answers; those about which both are most sure come "
-        "first. Click a row to pick the paper."
+        f"{view.graph.noun.counted(len(rows))} with different answers; those of which both are "
+        f"surest come first. Click a row to pick its {view.graph.noun.one}."
     )
     nodes = rows.pop("node").tolist()
     for suffix, (label, _) in zip("ab", (first, second), strict=True):

@@ -32,7 +32,7 @@ Export = Callable[[View], tuple[str, str, str]]
 def downloads(view: View, extra: dict[str, Export] | None = None) -> None:
     """Downloads at the end of every page, made only when somebody opens them."""
     with st.expander(
-        "Take it with you", icon=":material/download:", key="exports", on_change="rerun"
+        "Command and downloads", icon=":material/download:", key="exports", on_change="rerun"
     ) as box:
         if not box.open:
             return
@@ -40,7 +40,7 @@ def downloads(view: View, extra: dict[str, Export] | None = None) -> None:
         st.code(command_line(view.spec), language="sh")
         name = f"{view.spec.key}-nodes.csv"
         st.download_button(
-            "All nodes as CSV",
+            view.say("All nodes as CSV"),
             shelf.table_csv(view.spec),
             name,
             "text/csv",

@@ -17,9 +17,9 @@ def page(view: View) -> None:
     figures = graphs.description(view.spec.graph)
     homophily = figures["homophily"]
     facts = {
-        "Papers": f"{figures['nodes']:,}",
+        view.say("Nodes"): f"{figures['nodes']:,}",
         "Links": f"{figures['edges']:,}",
-        "Words": f"{figures['features']:,}",
+        "Features": f"{figures['features']:,}",
         "Classes": f"{figures['classes']}",
         "Homophily": "unknown" if homophily is None else f"{homophily:.2f}",
         "Components": f"{figures['components']['count']:,}",
@@ -27,27 +27,33 @@ def page(view: View) -> None:
     for column, (label, value) in zip(st.columns(len(facts)), facts.items(), strict=True):
         column.metric(label, value)
     st.caption(
-        "Homophily is the share of links that join two papers of the same class. A component is a "
-        "part of the graph that no link connects to the rest."
+        view.say(
+            "Homophily is the share of links that join two nodes of the same class. A component is "
+            "a part of the graph that no link connects to the rest."
+        )
     )
     for note in figures["notes"]:
         st.info(escaped(note))
     left, right = st.columns(2)
     with left:
-        st.subheader("How many papers does each class have?")
+        st.subheader(view.say("How many nodes does each class have?"))
         charts.chart(
             class_sizes_figure(figures["class_sizes"], view.theme),
             "class_sizes",
-            "A class of few papers is harder to learn and easier to overlook. The colours are "
-            "those of the map.",
+            view.say(
+                "A class of few nodes is harder to learn and easier to overlook. The colours are "
+                "those of the map."
+            ),
         )
     with right:
-        st.subheader("How many links does a paper have?")
+        st.subheader(view.say("How many links does a node have?"))
         charts.chart(
             degrees_figure(figures["degrees"], view.theme),
             "degrees",
-            "Most papers have few links and a few have very many. A paper's degree counts itself, "
-            "so that a paper without links has degree 1.",
+            view.say(
+                "Most nodes have few links, and a few have very many. The degree of a node counts "
+                "the node itself, so that one without links has degree 1."
+            ),
         )
     exports.numbers(pd.DataFrame(figures["degrees"]), f"{view.spec.graph}-degrees", "degrees")
     exports.downloads(view)

@@ -24,7 +24,8 @@ def page(view: View) -> None:
     if not view.result.split.left_out:
         st.info(
             "Every class was shown in training. Leave one out to see what the model makes of it: "
-            "choose under *Classes never shown* in the sidebar, or start with the paper's choice.",
+            "choose it under *Classes never shown* in the sidebar, or start with the published "
+            "choice.",
             icon=":material/help_center:",
         )
         last = view.graph.num_classes - 1
@@ -49,7 +50,7 @@ def page(view: View) -> None:
     charts.chart(
         score_histograms(test, score, view.theme),
         "histograms",
-        f"{scores[score].meaning} The less the distribution of classes never shown "
+        f"{view.say(scores[score].meaning)} The less the distribution of classes never shown "
         "overlaps with that of right answers, the better the score tells them apart.",
     )
     _detection(view, score)
@@ -64,23 +65,25 @@ def _detection(view: View, score: str) -> None:
     nodes = split.test
     ood = split.is_ood(view.graph.labels[nodes])
     if not ood.any() or ood.all():
-        st.warning("The test papers are all of one kind: there is nothing to tell apart.")
+        st.warning(view.say("The test nodes are all of one kind: there is nothing to tell apart."))
         return
     doubt = view.result.uncertainties()[score][nodes]
     auroc, aupr, fpr = (f(doubt, ood) for f in (metrics.auroc, metrics.aupr, metrics.fpr_at_95))
     one, two, three = st.columns(3)
     for column, key, value in ((one, "auroc", auroc), (two, "aupr", aupr), (three, "fpr95", fpr)):
         metric = metrics.METRICS[key]
-        column.metric(metric.label, f"{value:.1%}", help=metric.meaning)
+        column.metric(metric.label, f"{value:.1%}", help=view.say(metric.meaning))
     if view.rule is not None and score in SCORES and SCORES[score].of_var is not None:
-        st.caption(f"**{view.rule.title}.** {view.rule.unseen}")
+        st.caption(f"**{view.rule.title}.** {view.say(view.rule.unseen)}")
     left, right = st.columns(2)
     with left:
         charts.chart(
             roc_figure(metrics.roc(doubt, ood), view.theme, auroc),
             "roc",
-            "Flag papers from the most doubted down: the share of unknown papers found against the "
-            "share of known ones flagged by mistake. The diagonal is guessing.",
+            view.say(
+                "Flag nodes from the most doubted down: the share of unseen ones found against the "
+                "share of known ones flagged by mistake. The diagonal is guessing."
+            ),
         )
     with right:
         charts.chart(
@@ -88,8 +91,10 @@ def _detection(view: View, score: str) -> None:
                 metrics.precision_recall(doubt, ood), float(ood.mean()), view.theme
             ),
             "precision_recall",
-            "Of the flagged papers, how many are really unknown, as more and more of them are "
-            "found. The dashed line is guessing.",
+            view.say(
+                "Of the flagged nodes, how many are really of an unseen class, as more and more of "
+                "them are found. The dashed line is guessing."
+            ),
         )
     offered = columns.scores(view.table)
     rows = [
@@ -102,21 +107,21 @@ def _detection(view: View, score: str) -> None:
 
 def _table(view: View) -> None:
     """The paper's second question for this run, its own figures beside ours."""
-    st.subheader("The paper's table, for this run")
+    st.subheader("The published table, for this run")
     found = shelf.report(view.spec)["ood"]
     rows = [
         {
             "": "this run",
             "confidence, known": found["confidence"]["in"],
             "confidence, never shown": found["confidence"]["out"],
-            "std of probabilities, known": found["prob_std"]["in"],
-            "std of probabilities, never shown": found["prob_std"]["out"],
+            "spread of probabilities, known": found["prob_std"]["in"],
+            "spread of probabilities, never shown": found["prob_std"]["out"],
         }
     ]
     paper = published("q2", view.spec.graph, view.spec.per_class, protocol="", method="bup")
     if paper:
         keys = ("confidence_in", "confidence_out", "prob_std_in", "prob_std_out")
-        values = ("the paper's BUP", *(paper[key] for key in keys))
+        values = ("BUP as published", *(paper[key] for key in keys))
         rows.append(dict(zip(rows[0], values, strict=True)))
     st.dataframe(
         pd.DataFrame(rows),
@@ -148,5 +153,9 @@ def _gallery(view: View, test: pd.DataFrame) -> None:
         st.subheader("Known, yet doubted")
         doubted = test[~test.ood].nsmallest(GALLERY, "confidence").index.tolist()
         picking.node_list(view, doubted, columns, "doubted_known")
-        st.caption("False alarms: papers of learned classes that the model hardly dares to answer.")
-    link("explore", "See the picked paper and its neighbourhood", ":material/hub:")
+        st.caption(
+            view.say(
+                "False alarms: nodes of learned classes that the model hardly dares to answer."
+            )
+        )
+    link("explore", view.say("See the picked node and its neighbourhood"), ":material/hub:")

@@ -52,10 +52,11 @@ def walk(graph: Graph, result: Result | None) -> None:
     if result is None:
         return
     current = graph.find(st.session_state.node) if _known(graph) else 0
+    said = graph.noun.said
     steps = {
-        ":material/arrow_back:": ("Previous paper", "P", (current - 1) % graph.num_nodes),
-        ":material/casino:": ("A paper at random", "X", random.randrange(graph.num_nodes)),
-        ":material/arrow_forward:": ("Next paper", "N", (current + 1) % graph.num_nodes),
+        ":material/arrow_back:": (said("Previous node"), "P", (current - 1) % graph.num_nodes),
+        ":material/casino:": (said("A node at random"), "X", random.randrange(graph.num_nodes)),
+        ":material/arrow_forward:": (said("Next node"), "N", (current + 1) % graph.num_nodes),
     }
     for column, (icon, (words, key, node)) in zip(st.columns(3), steps.items(), strict=True):
         column.button(

@@ -20,20 +20,20 @@ from dashboard.state import View
 from dashboard.views import charts, exports, picking
 from dashboard.views.rivals import choose_rival
 
-SCHEMES: dict[Scheme, str] = {"width": "an equal range", "mass": "equally many papers"}
+SCHEMES: dict[Scheme, str] = {"width": "an equal range", "mass": "equally many nodes"}
 
 
 def page(view: View) -> None:
-    st.title("When the model says 80 %, is it right 80 % of the time?")
+    st.title("When the model says 80%, is it right 80 % of the time?")
     one, two, three = st.columns([2, 2, 3])
     bins = one.slider("Bins", 2, 30, 10, key="bins", bind="query-params")
     scheme = two.segmented_control(
-        "Each bin holds",
+        "Each bin spans",
         list(SCHEMES),
         default="width",
         required=True,
         key="scheme",
-        format_func=SCHEMES.__getitem__,
+        format_func=lambda key: view.say(SCHEMES[key]),
         bind="query-params",
     )
     with three:
@@ -54,12 +54,14 @@ def page(view: View) -> None:
         charts.clickable(
             reliability_figure(found, view.theme, METHODS[view.spec.method].short, other),
             "reliability",
-            "On the diagonal, confidence is what it claims to be; above it the model is right more "
-            "often than it says (under-confident), below it less often. Whiskers are 95 % "
-            "intervals: few papers in a bin make it wide. Click a bin to see its papers.",
+            view.say(
+                "On the diagonal, confidence is what it claims to be; above it the model is right "
+                "more often than it says (under-confident), below it less often. Whiskers are 95% "
+                "intervals: few nodes in a bin make them wide. Click a bin to see its nodes."
+            ),
             lambda number: st.session_state.update(bin=number),
         )
-        exports.numbers(_bin_frame(found), f"{view.spec.key}-bins", "bins")
+        exports.numbers(_bin_frame(found, view.graph.noun.many), f"{view.spec.key}-bins", "bins")
     with right:
         st.subheader("How confident is it?")
         charts.chart(
@@ -67,8 +69,10 @@ def page(view: View) -> None:
                 metrics.confidence(probs), metrics.hits(probs, targets), view.theme
             ),
             "confidence",
-            "How many test papers get which confidence, right and wrong answers stacked. If the "
-            "two lines lie apart, the model is over- or under-confident on the whole.",
+            view.say(
+                "How many test nodes get which confidence, right and wrong answers stacked. If the "
+                "two lines lie apart, the model is over- or under-confident on the whole."
+            ),
         )
     _clicked_bin(view, found, nodes)
     _selective(view, rival)
@@ -82,16 +86,18 @@ def _scores(view: View, bins: int) -> None:
     for column, key in zip(st.columns(len(shown)), shown, strict=True):
         metric = METRICS[key]
         value = f"{test[key]:.1%}" if metric.percent else f"{test[key]:.3f}"
-        column.metric(metric.label.split(" (")[0], value, help=metric.meaning)
-    st.caption(f"On {test['nodes']:,} test papers of learned classes, with {bins} bins.")
+        column.metric(metric.label.split(" (")[0], value, help=view.say(metric.meaning))
+    st.caption(
+        f"On {test['nodes']:,} test {view.graph.noun.many} of learned classes, with {bins} bins."
+    )
 
 
-def _bin_frame(found: metrics.ReliabilityBins) -> pd.DataFrame:
+def _bin_frame(found: metrics.ReliabilityBins, many: str) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "from": found.edges[:-1],
             "to": found.edges[1:],
-            "papers": found.count,
+            many: found.count,
             "mean confidence": found.confidence,
             "accuracy": found.accuracy,
             "low": found.low,
@@ -106,15 +112,15 @@ def _clicked_bin(view: View, found: metrics.ReliabilityBins, nodes: np.ndarray) 
         return
     inside = nodes[found.member == number]
     st.subheader(
-        f"{len(inside):,} papers with a confidence of {found.edges[number]:.2f} to "
-        f"{found.edges[number + 1]:.2f}"
+        f"{view.graph.noun.counted(len(inside))} with a confidence of "
+        f"{found.edges[number]:.0%} to {found.edges[number + 1]:.0%}"
     )
     left, right = st.columns(2)
     with left:
         picking.node_list(
             view, inside[:300].tolist(), ["true", "predicted", "confidence"], "bin_list"
         )
-        st.caption("Click a row to pick the paper; the Explore page shows it.")
+        st.caption(view.say("Click a row to pick its node."))
     with right:
         lit = np.zeros(view.graph.num_nodes, dtype=bool)
         lit[inside] = True
@@ -122,15 +128,17 @@ def _clicked_bin(view: View, found: metrics.ReliabilityBins, nodes: np.ndarray) 
             view,
             drawings.map_drawing(view.spec, "correct", view.theme, lit),
             "bin_map",
-            "The same papers, lit on the map. Where they sit together, their mistakes may have a "
-            "common cause.",
+            view.say(
+                "The same nodes, lit on the map. Where they sit together, their mistakes may have "
+                "a common cause."
+            ),
         )
 
 
 def _selective(view: View, rival: View | None) -> None:
     st.subheader("Answer only when sure")
     coverage = st.slider(
-        "Share of papers that get an answer",
+        view.say("Share of nodes that get an answer"),
         0.05,
         1.0,
         0.8,
@@ -144,7 +152,9 @@ def _selective(view: View, rival: View | None) -> None:
     one.metric("Answered", f"{coverage:.0%}")
     two.metric("Accuracy among them", f"{accuracy:.1%}")
     three.metric(
-        "Area under the risk-coverage curve", f"{curve.area:.3f}", help=METRICS["aurc"].meaning
+        "Area under the risk-coverage curve",
+        f"{curve.area:.3f}",
+        help=view.say(METRICS["aurc"].meaning),
     )
     charts.chart(
         risk_coverage_figure(
@@ -155,8 +165,10 @@ def _selective(view: View, rival: View | None) -> None:
             None if rival is None else (_curve(rival), METHODS[rival.spec.method].short),
         ),
         "risk_coverage",
-        "The papers are answered in the order of confidence. A model that knows what it does not "
-        "know gains accuracy with every doubtful paper that it passes on.",
+        view.say(
+            "The nodes are answered in the order of confidence. A model that knows what it does "
+            "not know gains accuracy with every doubtful node that it leaves unanswered."
+        ),
     )
     rows = pd.DataFrame(
         {
@@ -172,15 +184,17 @@ def _sets(view: View) -> None:
     st.subheader("Several answers instead of one")
     left, right = st.columns(2)
     level = left.slider(
-        "Share of sets that shall contain the true class",
+        "Share of sets that should contain the true class",
         0.5,
         0.99,
         0.9,
         0.01,
         key="set_level",
         bind="query-params",
-        help="Conformal prediction: a paper gets as many classes as it takes, judged by how the "
-        "validation papers fared.",
+        help=view.say(
+            "Conformal prediction: a node gets as many classes as it takes, judged by how the "
+            "validation nodes fared."
+        ),
     )
     rule = right.segmented_control(
         "Ask the neighbours?",
@@ -194,7 +208,9 @@ def _sets(view: View) -> None:
             "measured": "as labelled links advise",
         }.__getitem__,
         bind="query-params",
-        help="With DAPS, a paper's scores are averaged with those of the papers it is linked to.",
+        help=view.say(
+            "With DAPS, a node's scores are averaged with those of the nodes it is linked to."
+        ),
     )
     split, labels = view.result.split, view.graph.labels
     sets = conformal.conformal_sets(view.result.probs, view.graph, split, level, rule or "daps")
@@ -214,9 +230,11 @@ def _sets(view: View) -> None:
             sets.size[nodes], sets.member[nodes, targets], len(view.answers), view.theme
         ),
         "set_sizes",
-        "Doubtful papers get larger sets, and the promise holds for the mean over papers, whatever "
-        "the model. The validation papers also chose the best epoch, so it holds nearly, not "
-        "strictly.",
+        view.say(
+            "Doubtful nodes get larger sets, and the promise holds on average over the nodes, "
+            "whatever the model. The validation nodes also chose the best epoch, so it holds "
+            "nearly, not strictly."
+        ),
     )
 
 

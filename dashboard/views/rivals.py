@@ -17,7 +17,7 @@ from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views.waiting import ask_for, wait_for
 
-NONE = "nobody"
+NONE = "no other method"
 
 
 def rival_specs(view: View) -> dict[str, Spec]:
@@ -63,11 +63,11 @@ def choose_rival(view: View, page: str) -> View | None:
     """A second run to overlay; trains it on demand."""
     specs = rival_specs(view)
     label = st.selectbox(
-        "Hold against",
+        "Compare with",
         [NONE, *specs],
         key="rival",
         bind="query-params",
-        help="Another method on the same training, validation and test papers.",
+        help=view.say("Another method, trained and tested on the same nodes."),
     )
     if label not in specs:
         return None

@@ -13,25 +13,25 @@ from dashboard.state import View
 from dashboard.views import charts, exports, picking
 
 AXES = {
-    "degree": ("Degree (linked papers + 1)", True),
-    "mean_distance": ("Mean links to the training papers", False),
+    "degree": ("Degree (linked nodes + 1)", True),
+    "mean_distance": ("Mean distance to the training nodes (links)", False),
 }
 
 
 def page(view: View) -> None:
-    st.title("Is a well-linked paper a certain paper?")
+    st.title(view.say("Is a well-linked node a certain node?"))
     scores = columns.scores(view.table)
     score = st.selectbox(
-        "Uncertainty",
+        "Score",
         list(scores),
         key="structure_score",
         format_func=lambda key: scores[key].label,
         bind="query-params",
     )
-    values = view.table[score].to_numpy()
+    values, noun = view.table[score].to_numpy(), view.graph.noun
     rows = []
     for column, (axis, (label, log)) in zip(st.columns(2), AXES.items(), strict=True):
-        x = view.table[axis].to_numpy(float)
+        label, x = view.say(label), view.table[axis].to_numpy(float)
         reachable = np.isfinite(x)
         with column:
             st.subheader(f"Against {'degree' if axis == 'degree' else 'distance to training'}")
@@ -49,19 +49,22 @@ def page(view: View) -> None:
             )
             found = _correlation(x[nodes], values[nodes])
             words = (
-                f"Spearman {found.value:+.2f} (95 % interval {found.low:+.2f} to "
-                f"{found.high:+.2f}) over {found.count:,} papers."
+                f"Spearman {found.value:+.2f} (95% interval {found.low:+.2f} to "
+                f"{found.high:+.2f}) over {noun.counted(found.count)}."
                 if found
                 else "One of the two does not vary, so there is no correlation."
             )
             lost = int((~reachable).sum())
             if lost:
-                words += f" {lost:,} papers have no path to any training paper and are not drawn."
+                words += (
+                    f" Not drawn: {noun.counted(lost)} without a path to any training {noun.one}."
+                )
             charts.clickable(
                 figure,
                 f"against_{axis}",
-                words + " The line joins the medians of equally filled bins, with 95 % intervals; "
-                "click a point to pick the paper.",
+                words
+                + " The line joins the medians of equally filled bins, with 95% intervals. "
+                + view.say("Click a point to pick its node."),
                 lambda node: picking.pick_node(view, node),
             )
         if found:
@@ -71,7 +74,7 @@ def page(view: View) -> None:
                     "Spearman": found.value,
                     "low": found.low,
                     "high": found.high,
-                    "papers": found.count,
+                    noun.many: found.count,
                 }
             )
     exports.numbers(pd.DataFrame(rows), f"{view.spec.key}-structure", "structure")
@@ -96,9 +99,11 @@ def _factor(view: View) -> None:
     charts.clickable(
         factor_figure(view.graph.degree, factor, std, nodes, view.theme),
         "factor",
-        "Above: what this run's propagation rule multiplies a paper's variance by. Below: the "
-        "standard deviation of the messages. The more alike they look, the less the words of a "
-        "paper have to say in it."
+        view.say(
+            "Above: what this run's propagation rule multiplies a node's variance by. Below: the "
+            "standard deviation of the messages. The more alike the two look, the less a node's "
+            "own words matter."
+        )
         + (f" Spearman of the two: {same.value:+.3f}." if same is not None else ""),
         lambda node: picking.pick_node(view, node),
     )

@@ -29,7 +29,7 @@ def training_panel(spec: Spec, graph: Graph) -> None:
     st.title("This model has not been trained yet")
     st.markdown(
         f"**{METHODS[spec.method].short}** on **{state.graph_label(spec.graph)}**, "
-        f"{spec.per_class} labelled papers per class, seed {spec.seed}"
+        f"{spec.per_class} labelled {graph.noun.many} per class, seed {spec.seed}"
         + (
             f", without {', '.join(graph.class_names[c] for c in spec.left_out)}"
             if spec.left_out

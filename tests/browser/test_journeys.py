@@ -271,7 +271,7 @@ def test_a_bin_shows_its_papers(app, page):
     bars = page.locator(".st-key-reliability .js-plotly-plot")
     bars.scroll_into_view_if_needed()
     click_point(page, 9, "reliability")
-    expect(page.get_by_text("papers with a confidence of 0.90 to 1.00")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("papers with a confidence of 90% to 100%")).to_be_visible(timeout=LONG)
 
 
 def test_leave_a_class_out(app, page):
@@ -309,7 +309,7 @@ def _choose(page: Page, box: str, option: str) -> None:
 
 def test_exports(app, page):
     visit(page, f"{app}/?node=35", "Where is the model unsure, and why?")
-    page.get_by_text("Take it with you").click()
+    page.get_by_text("Command and downloads").click()
     expect(page.get_by_text("bup fit --graph cora --method bup")).to_be_visible(timeout=LONG)
     with page.expect_download(timeout=LONG) as csv:
         page.get_by_role("button", name="All nodes as CSV").click()

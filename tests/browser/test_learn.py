@@ -19,7 +19,7 @@ def app(serve, stocked_cache) -> str:
 
 
 def paper_rule(page: Page):
-    return page.get_by_test_id("stMetric").filter(has_text="Paper's rule")
+    return page.get_by_test_id("stMetric").filter(has_text="Published rule")
 
 
 def centre(page: Page, selector: str) -> tuple[float, float]:
@@ -81,5 +81,5 @@ def test_a_lesson_leads_into_the_dashboard(app, page):
     visit(page, f"{app}/learn-6-unseen", "Which number notices an unknown class?")
     page.get_by_role("link", name="All scores of this run").click()
     expect(page.get_by_role("heading", name="Known and unknown")).to_be_visible(timeout=LONG)
-    assert "left_out=Rule" in page.url and "Paper%27s+rule" in page.url
+    assert "left_out=Rule" in page.url and "Published+rule" in page.url
     expect(page.get_by_text("Under this rule message uncertainty follows")).to_be_visible()

@@ -17,6 +17,7 @@ from bup.datasets.citation.parse import parse_linqs, parse_planetoid
 from bup.errors import BupError
 from bup.files import DamagedFile
 from bup.graph import UNLABELLED, Graph
+from bup.noun import PAPER
 
 CACHE_VERSION = 1
 
@@ -83,7 +84,7 @@ def _checked(
     if found != expected:
         raise CannotFetch(f"its nodes, edges, words and class sizes are {found}, not {expected}")
     notes = (known.note,) if known.note else ()
-    return Graph(name, features, edges, labels, names, ids=ids, notes=notes)
+    return Graph(name, features, edges, labels, names, ids=ids, notes=notes, noun=PAPER)
 
 
 def packed(graph: Graph) -> bytes:

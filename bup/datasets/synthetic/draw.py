@@ -9,6 +9,7 @@ from bup.datasets.synthetic.knobs import NAME, graph_name, parse_name
 from bup.datasets.synthetic.law import Model, model, stream_of
 from bup.datasets.synthetic.vocabulary import words_of
 from bup.graph import Graph, simple_edges
+from bup.noun import PAPER
 
 NOTE = "Drawn from a known model: the true probability of every class of every node can be computed"
 
@@ -36,6 +37,7 @@ def sample(model: Model, seed: int, name: str = NAME) -> Graph:
         notes=(NOTE,),
         # A word is called after the class that uses it most.
         words=words_of(model.word_rate.argmax(axis=0)),
+        noun=PAPER,
     )
 
 

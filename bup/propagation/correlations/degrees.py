@@ -26,7 +26,7 @@ def sum_of_squares(graph: Graph, lam: float) -> np.ndarray:
 
 CORRELATION = Correlation(
     name="degrees",
-    meaning="The paper's: the fewer links two linked nodes have, the more they vary together.",
+    meaning="As published: the fewer links two linked nodes have, the more they vary together.",
     latex=r"\frac{1}{\sqrt{\lambda\,d_i d_j}}",
     between=between,
     sum_of_squares=sum_of_squares,

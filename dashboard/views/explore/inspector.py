@@ -18,7 +18,7 @@ from dashboard.views.spoken import spoken
 def inspector(view: View) -> None:
     node = view.node
     row = view.table.iloc[node]
-    st.subheader(f"Paper {escaped(view.name_of(node))}")
+    st.subheader(f"{view.say('Node')} {escaped(view.name_of(node))}")
     st.markdown(verdict(row))
     spoken(view)
     probabilities(view, node)
@@ -34,16 +34,16 @@ def inspector(view: View) -> None:
         )
     near = view.graph.neighbours(node)
     where, facts = st.columns(2, vertical_alignment="center")
-    where.image(locator(view.positions, node, near, view.theme), caption="Where it is")
+    where.image(locator(view.positions, node, near, view.theme), caption="Its place on the map")
     with facts:
         _facts(view, row)
-    st.markdown("**Linked papers**")
+    st.markdown(view.say("**Linked nodes**"))
     if len(near):
         columns = ["true", "predicted", "confidence"]
         picking.node_list(view, near.tolist(), columns, f"near_{node}")
         st.caption("Click a row to walk on.")
     else:
-        st.caption("None: nothing but its own words speaks for this paper.")
+        st.caption(view.say("None: nothing but its own words speaks for this node."))
 
 
 def _whiskers(view: View) -> str:
@@ -66,19 +66,19 @@ def _facts(view: View, row: pd.Series) -> None:
     facts = {
         "Part": row.part,
         "Degree": f"{row.degree}",
-        "Links to training": distance,
+        "Distance to training": distance,
     }
     if view.explains.variance:
         facts["Message std"] = f"{row.message_std:.3f}"
     for label, value in facts.items():
-        st.metric(label, value, help=_HELP[label])
+        st.metric(label, value, help=view.say(_HELP[label]))
 
 
 _HELP = {
     "Part": "Whether its class was told in training, used to choose the best epoch (validation), "
     "kept for testing, or not used at all.",
-    "Degree": "Linked papers plus one, as the paper counts.",
-    "Links to training": "Links on the shortest path to a paper whose class the model was told.",
+    "Degree": "Linked nodes plus one for the node itself.",
+    "Distance to training": "Links on the shortest path to a node whose class the model was told.",
     "Message std": "Standard deviation of the message, averaged over classes: how unsure the model "
     "is of the message itself.",
 }

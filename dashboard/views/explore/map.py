@@ -18,7 +18,7 @@ from dashboard.views.waiting import wait_for_map
 FILTERS = {
     "mistakes": "Only mistakes",
     "left out": "Only classes never shown",
-    "test": "Only test papers",
+    "test": "Only test nodes",
 }
 MAP = "map"
 
@@ -43,7 +43,7 @@ def controls(view: View) -> np.ndarray:
             list(FILTERS),
             selection_mode="multi",
             key="show",
-            format_func=FILTERS.__getitem__,
+            format_func=lambda key: view.say(FILTERS[key]),
             bind="query-params",
         )
         if "mistakes" in chosen:
@@ -62,7 +62,7 @@ def controls(view: View) -> np.ndarray:
         )
     with st.popover("Find", icon=":material/search:"):
         words = st.text_input(
-            "Find a paper by id or title", key="search", placeholder="part of an id"
+            view.say("Find a node by id or title"), key="search", placeholder="part of an id"
         )
         if words:
             _found(view, words)
@@ -128,7 +128,8 @@ def _found(view: View, words: str) -> None:
     texts = view.table.id if "title" not in view.table else view.table.id + " " + view.table.title
     hits = np.flatnonzero(texts.str.contains(words, case=False, regex=False))
     st.caption(
-        f"{len(hits):,} papers match" + (", the first 50 are listed" if len(hits) > 50 else "")
+        f"{view.graph.noun.counted(len(hits))} found"
+        + (", the first 50 are listed" if len(hits) > 50 else "")
     )
     if len(hits):
         picking.node_list(view, hits[:50].tolist(), ["true", "predicted", "confidence"], "found")

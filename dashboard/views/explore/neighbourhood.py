@@ -59,12 +59,12 @@ def neighbourhood(view: View) -> None:
         "Back", icon=":material/undo:", on_click=state.go_back, disabled=not trail, shortcut="B"
     )
     steps = " › ".join(map(escaped, [*trail[-6:], view.graph.node_id(view.node)]))
-    path.caption(steps if trail else "Click a paper to walk to it.")
+    path.caption(steps if trail else view.say("Click a node to walk to it."))
     network(ego, "ego", lambda: _walked(view), height=460)
     st.caption(
-        "Star: the picked paper. Diamond: a class never shown. Cross: a mistake. Bright is "
-        "doubt; larger means more links."
-        + (f" {ego.hidden:,} papers further out are not drawn." if ego.hidden else "")
+        view.say("Star: the picked node. Diamond: a class never shown. Cross: a mistake. ")
+        + "Bright is doubt; larger means more links."
+        + (f" {view.graph.noun.counted(ego.hidden)} further out not drawn." if ego.hidden else "")
     )
 
 

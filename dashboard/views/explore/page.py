@@ -19,7 +19,7 @@ TABS = {
     "Neighbourhood": neighbourhood,
     "Why this uncertainty?": why,
     "What if?": what_if,
-    "Compare two papers": pair,
+    "Compare two": pair,
 }
 
 

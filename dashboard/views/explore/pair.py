@@ -14,7 +14,7 @@ from dashboard.views.explore.answer import probabilities, verdict
 def pair(view: View) -> None:
     pinned = st.session_state.get("pinned")
     st.button(
-        "Pin this paper",
+        view.say("Pin this node"),
         icon=":material/keep:",
         on_click=lambda: st.session_state.update(pinned=view.graph.node_id(view.node)),
     )
@@ -23,7 +23,7 @@ def pair(view: View) -> None:
     except bup.BupError:
         other = None
     if other is None:
-        st.caption("Pin one paper, then pick another: both are shown side by side.")
+        st.caption(view.say("Pin one node, then pick another: both are shown side by side."))
         return
     rows = []
     for column, title, node in zip(

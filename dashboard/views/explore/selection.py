@@ -16,7 +16,7 @@ def selection(view: View) -> None:
         return
     table = view.table.iloc[nodes]
     judged = table.index[table.correct.notna()]
-    st.subheader(f"{len(nodes):,} papers in your selection")
+    st.subheader(f"{view.graph.noun.counted(len(nodes))} in your selection")
     figures = {"mean confidence": f"{table.confidence.mean():.2f}"}
     if len(judged):
         targets = view.result.split.targets(view.graph.labels[judged])
@@ -30,8 +30,10 @@ def selection(view: View) -> None:
         for label, value in figures.items():
             st.metric(label, value, width="content")
     st.caption(
-        "Accuracy and ECE are over papers of classes that the model learned, training papers "
-        "included. Few papers make a rough estimate."
+        view.say(
+            "Accuracy and ECE are over nodes of classes that the model learned, training nodes "
+            "included. Few nodes make a rough estimate."
+        )
     )
     columns = ["true", "predicted", "confidence"]
     picking.node_list(view, nodes[:200], columns, "group_list")

@@ -26,7 +26,7 @@ def what_if(view: View) -> None:
         near,
         format_func=view.graph.node_id,
         key=f"remove_{node}",
-        placeholder="choose linked papers",
+        placeholder=view.say("choose linked nodes"),
     )
     typed = right.text_input(
         "Add links to (ids, separated by commas)", key=f"add_{node}", placeholder="e.g. 35, 1033"

@@ -18,7 +18,7 @@ def why(view: View) -> None:
         able = ", ".join(m.short for m in METHODS.values() if m.explains.shares)
         st.info(
             "This method does not pass variances along links, so there is no share of a linked "
-            f"paper to show. Choose {able} in the sidebar."
+            f"{view.graph.noun.one} to show. Choose {able} in the sidebar."
         )
         return
     seen = shelf.inspection(view.spec, view.node)
@@ -26,30 +26,32 @@ def why(view: View) -> None:
     charts.chart(
         shares_figure(seen.steps, who, view.theme),
         "shares",
-        "Each bar is what one linked paper added to this paper's variance or took off it, averaged "
-        "over the hidden dimensions; they sum exactly to the change.",
+        view.say(
+            "Each bar is what one linked node added to this node's variance or took off it, "
+            "averaged over the hidden dimensions; they sum exactly to the change."
+        ),
     )
     if seen.formula is not None:
-        st.markdown(seen.formula.words)
+        st.markdown(view.say(seen.formula.words))
         if seen.formula.latex:
             st.latex(seen.formula.latex)
-        st.markdown(seen.formula.meaning)
+        st.markdown(view.say(seen.formula.meaning))
     for column, found in zip(st.columns(2), seen.breakdowns, strict=False):
         with column:
-            st.markdown(f"**{found.title}**")
+            st.markdown(f"**{view.say(found.title)}**")
             st.html(breakdown_table(found, view.theme))
     if seen.breakdowns:
         st.caption("The line in each bar is the mean over the graph.")
     rows = [
         {
             "step": number,
-            "linked paper": paper,
+            view.say("linked node"): linked,
             "degree": int(view.graph.degree[n]),
             "change of variance": float(change),
             "share of the variance before": _share(change, step.before.mean()),
         }
         for number, step in enumerate(seen.steps, 1)
-        for n, paper, change in zip(step.neighbours, who, step.change.mean(axis=1), strict=True)
+        for n, linked, change in zip(step.neighbours, who, step.change.mean(axis=1), strict=True)
     ]
     if rows:
         exports.numbers(pd.DataFrame(rows), f"{view.spec.key}-{view.node}-shares", "why")

@@ -16,14 +16,14 @@ SHOWN = {
     "q1": "Table 1: accuracy and calibration",
     "q2": "Table 2: a class never seen",
     "q3": "Figure 3: uncertainty and structure",
-    "calibration": "Beyond the paper: against calibrated opponents",
-    "ood": "Beyond the paper: unseen classes, three protocols",
-    "ablation": "Beyond the paper: what each part buys",
+    "calibration": "Beyond the publication: against calibrated opponents",
+    "ood": "Beyond the publication: unseen classes, three protocols",
+    "ablation": "Beyond the publication: what each part contributes",
 }
 
 
 def page() -> None:
-    st.title("Does the paper come out here too?")
+    st.title("Do the published results hold here?")
     st.markdown(
         "Every figure is the mean over the reruns that are stored on this machine, beside what was "
         "published. **Click a point or a cell** to see its reruns, and from there any single "

@@ -152,6 +152,8 @@ def show_cell(
         },
     )
     st.caption(
-        "A rerun's seed draws its training, validation and test papers and its initial weights; "
-        "the same seed means the same papers for every method."
+        graph.noun.said(
+            "A rerun's seed draws its training, validation and test nodes and its initial weights; "
+            "the same seed means the same nodes for every method."
+        )
     )
