@@ -15,10 +15,7 @@ help:  ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 dashboard: $(RUNTIME)  ## make the environment, get the data, serve the app on localhost
-	$(BIN)/bup graphs --fetch
-	@echo "training the model that the first page shows ..."
-	-@$(BIN)/bup fit --set propagation=doubt --json > /dev/null
-	$(BIN)/python -m streamlit run dashboard/app.py --server.port $(PORT)
+	$(BIN)/bup dashboard --port $(PORT) $(ARGS)
 
 test: $(DEV)  ## make the environment, run every test
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/browser $(ARGS)

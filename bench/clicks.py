@@ -20,7 +20,7 @@ from bup import files, runs
 from bup.methods import METHODS
 from dashboard.figures.classes import percent
 from dashboard.state import graph_label
-from tests.browser.conftest import APP, FLAGS, _server
+from tests.browser.conftest import FLAGS, _server
 from tests.browser.test_journeys import node_on_map, paper_box, settled
 
 LONG = 120_000
@@ -39,7 +39,7 @@ def run() -> None:
             runs.save(bup.fit(graph, **METHODS["bup"].opens_with), graph)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         log = Path(folder) / "log.txt"
-        with _server(APP, files.cache_folder(), log) as url:
+        with _server(None, files.cache_folder(), log) as url:
             browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
             for name in ("cora", "pubmed"):
                 _measure(browser, url, name)

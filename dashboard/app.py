@@ -15,7 +15,7 @@ from dashboard.problems import explained
 from dashboard.state import View
 from dashboard.views import picking, style, training
 
-ICON = Path(__file__).parent.parent / "assets" / "icon.png"
+ICON = Path(__file__).parent / "shipped" / "icon.png"
 
 view: View | None = None
 

@@ -191,6 +191,21 @@ def choose_run(graph: Graph) -> Spec:
     )
 
 
+def first_run(graph: Graph) -> Spec:
+    """What the widgets choose where nobody has touched them."""
+    method = next(iter(METHODS))
+    validation, test = usual_sizes(graph)
+    return complete(
+        Spec(
+            graph=graph.name,
+            method=method,
+            validation=validation,
+            test=test,
+            settings=tuple(opening(method).items()),
+        )
+    )
+
+
 def opening(method: str) -> dict[str, Value]:
     """The settings of a method that the app opens with."""
     usual = dict(complete(Spec(method=method)).settings)

@@ -11,7 +11,7 @@ import bup
 from bup import files, runs
 from bup.methods import METHODS
 from docs.browser import chromium
-from tests.browser.conftest import APP, _server
+from tests.browser.conftest import _server
 
 FOLDER = Path(__file__).parent.parent / "assets" / "screenshots"
 LONG = 120_000
@@ -38,7 +38,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         chromium() as browser,
-        _server(APP, files.cache_folder(), Path(folder) / "log.txt") as url,
+        _server(None, files.cache_folder(), Path(folder) / "log.txt") as url,
     ):
         for name, (address, colours) in VIEWS.items():
             _take(browser, f"{url}/{address}", colours, FOLDER / f"{name}.png")

@@ -17,7 +17,8 @@ FLOORS = (
     {"drawings", "state"},
     {"views", "learn"},
     {"pages"},
-    {"app"},
+    {"app", "serving"},
+    {"asgi", "command"},
 )
 """Rooms of the dashboard; each may use itself and what is on the floors below it."""
 WITHOUT_PAGES = {"jobs", "layouts", "theme", "columns", "markdown", "wording", "figures"}

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 import click
 
 import bup
-from bup.cli import fitting, graphs, methods, reproduction
+
+COMMANDS = {
+    "graphs": "bup.cli.graphs",
+    "graph": "bup.cli.graphs",
+    "methods": "bup.cli.methods",
+    "fit": "bup.cli.fitting",
+    "reproduce": "bup.cli.reproduction",
+    "dashboard": "dashboard.command",
+}
+"""Where each command lives: found when it is asked for, so that nobody waits for another's."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+class Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        home = COMMANDS.get(cmd_name)
+        return None if home is None else getattr(import_module(home), cmd_name)
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+)
 @click.version_option(bup.__version__, message="%(version)s")
 @click.pass_context
 def app(context: click.Context) -> None:
     """See, question and understand the uncertainty of a graph neural network."""
     if context.invoked_subcommand is None:
         print(context.get_help())
-
-
-for command in (
-    graphs.graphs,
-    graphs.graph,
-    methods.methods,
-    fitting.fit,
-    reproduction.reproduce,
-):
-    app.add_command(command)
 
 
 def main() -> None:

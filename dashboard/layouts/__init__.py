@@ -1,6 +1,6 @@
 """Where each node stands on the map: computed once per graph, the same place ever after.
 
-The positions of the built-in graphs are shipped in ``assets/layouts``. After a change of such a
+The positions of the built-in graphs are shipped with the package. After a change of such a
 graph or of ``arranging``, make them again (PubMed takes a minute or two) with
 
     python -m dashboard.layouts cora citeseer pubmed synthetic

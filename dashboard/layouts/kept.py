@@ -18,7 +18,7 @@ from dashboard.layouts.drawing import Drawing
 
 BUILT_IN = ("cora", "citeseer", "pubmed", "synthetic")
 
-_SHIPPED = Path(__file__).parent.parent.parent / "assets" / "layouts"
+_SHIPPED = Path(__file__).parent.parent / "shipped" / "layouts"
 _IN_MEMORY = 6  # layouts
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,15 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parent.parent.parent
-APP = ROOT / "dashboard" / "app.py"
+# A script of the tests, with everything that surrounds the app.
+SERVE = """
+import socket, sys
+from dashboard import serving
+
+serving.application()  # the first one chooses the options
+app = serving.application(sys.argv[1])
+serving.serve(app, socket.create_server(("localhost", int(sys.argv[2]))))
+"""
 HERE = {"localhost", "127.0.0.1"}
 FLAGS = [
     "--no-sandbox",
@@ -88,24 +96,26 @@ def is_outside(url: str) -> bool:
 
 @pytest.fixture(scope="module")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
-    """``serve(app=dashboard/app.py, cache=None)`` starts a server and returns its address.
+    """``serve(app=None, cache=None)`` serves the app, or a script, and returns its address.
 
     ``cache`` becomes the server's BUP_CACHE; without it the server shares the tests' own.
     """
     with contextlib.ExitStack() as servers:
         log = tmp_path_factory.mktemp("server") / "log.txt"
-        yield lambda app=APP, cache=None: servers.enter_context(_server(app, cache, log))
+        yield lambda app=None, cache=None: servers.enter_context(_server(app, cache, log))
 
 
 @contextlib.contextmanager
-def _server(app: Path, cache: Path | None, log: Path) -> Iterator[str]:
+def _server(app: Path | None, cache: Path | None, log: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "STREAMLIT_SERVER_HEADLESS": "true"}
     if cache is not None:
         environment["BUP_CACHE"] = str(cache)
-    command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(port)]
+    command = [sys.executable, "-m", "bup.cli", "dashboard", "--no-prepare", "--port", str(port)]
+    if app is not None:
+        command = [sys.executable, "-c", SERVE, str(app), str(port)]
     with log.open("ab") as output:
         process = subprocess.Popen(
             command,

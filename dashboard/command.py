@@ -1,0 +1,62 @@
+"""``bup dashboard``: the app in a browser."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import click
+
+from bup.errors import BupError
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8501,
+    show_default=True,
+    help="Where the app answers.",
+)
+@click.option("--host", default="localhost", show_default=True, help="The address to listen on.")
+@click.option(
+    "--folder",
+    "folders",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A graph of yours to offer, as 'bup graphs' describes; may be repeated.",
+)
+@click.option(
+    "--prepare/--no-prepare",
+    "ahead",
+    default=True,
+    show_default=True,
+    help="First get the graphs that are not here yet, and train what the first page shows.",
+)
+def dashboard(port: int, host: str, folders: tuple[Path, ...], ahead: bool) -> None:
+    """Serve the app, by default to this machine only."""
+    _offer(folders)
+    with _listening(host, port) as door:
+        from dashboard import serving
+
+        url = f"http://{host}:{door.getsockname()[1]}"
+        serving.serve(serving.application(ahead=ahead, url=url), door)
+
+
+def _offer(folders: tuple[Path, ...]) -> None:
+    named = os.environ.get("BUP_FOLDERS", "").split(os.pathsep)
+    paths = [*filter(None, named), *(str(folder.resolve()) for folder in folders)]
+    os.environ["BUP_FOLDERS"] = os.pathsep.join(paths)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Taken before anything is loaded: whoever comes too early waits instead of failing."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+        raise BupError(
+            f"the app cannot listen on {host}:{port} ({reason}): choose another --port or --host"
+        ) from error
