@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dashboard.learn import (
     calibration,
     confident,
+    follow,
     lecturers,
     loss,
     message,
@@ -65,6 +66,7 @@ PAGES = (
     _lesson(5, calibration.page),
     _lesson(6, unseen.page),
     _lesson(7, truth.page),
+    _lesson(8, follow.page),
     _learn("learn-tour", tour.page, "A tour of the dashboard", ":material/route:"),
     _learn("learn-glossary", words.page, "Glossary", ":material/dictionary:"),
     _learn("learn-lecturers", lecturers.page, "For lecturers", ":material/cast_for_education:"),

@@ -1,5 +1,6 @@
 """Every page of the Learn section, run without a browser."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,9 @@ ANSWERS = {  # a page's questions and a word of their answers
     "calibration": {"expect_confidence": "under"},
     "unseen": {"expect_auroc": "nothing in it asks"},
     "truth": {"expect_links": "Averaging mixes"},
+    "follow": {"expect_factor": "nothing in it reads"},
 }
+WITHOUT_CHARTS = {"follow"}
 SLIDERS = {  # a page's slider, and a value that changes a number
     "confident": ("believe", 0.9),
     "message": ("std_0", 2.5),
@@ -77,7 +80,7 @@ def test_the_other_pages_open(visit, page):
 def test_a_prediction_reveals_the_answer_and_the_summary(visit, lesson):
     app = visit(lesson.name)
     assert app.title[0].value == lesson.question
-    assert app.get("plotly_chart") and not app.error
+    assert bool(app.get("plotly_chart")) != (lesson.name in WITHOUT_CHARTS) and not app.error
     assert lesson.takeaway not in texts(app)
     for key, words in ANSWERS[lesson.name].items():
         assert words not in texts(app)
@@ -131,6 +134,19 @@ def test_training_on_a_button_changes_the_truth(visit):
     assert not app.exception and not app.error
     assert numbers(app) != before
     assert numbers(app)[2] == before[2], "words alone know nothing of links"
+
+
+def test_the_way_of_any_node_is_shown_and_leads_further(visit):
+    app = visit("follow")
+    data = json.loads(app.get("bidi_component")[0].proto.json)
+    assert [side["title"] for side in data["sides"]] == ["Paper's rule", "Doubt"]
+    side = data["sides"][0]
+    ends = side["outcomes"][side["chosen"]["column"]]["probability"]
+    assert side["operations"][-1]["result"] == pytest.approx(ends, abs=1e-6)
+    app.selectbox("follow_node").select_index(1).run()
+    assert not app.exception and not app.error
+    other = json.loads(app.get("bidi_component")[0].proto.json)["sides"][0]
+    assert other["chosen"]["node"] != side["chosen"]["node"]
 
 
 @pytest.mark.parametrize("page", ["confident", "calibration", "unseen", "learn-tour"])

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor
 
+from bup.arithmetic import Operation
 from bup.graph import Graph
 from bup.receptive import Hop
 from bup.splits import Split
@@ -66,6 +67,10 @@ class Propagation(ABC):
 
     def breakdowns(self, node: int) -> list[Breakdown]:
         """What else a rule can say of a node."""
+        return []
+
+    def arithmetic(self, node: int) -> list[Operation]:
+        """How a node's ``factor`` comes about, step by step; the last result is the factor."""
         return []
 
     def settled(

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bup.arithmetic import Line, Operation
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.propagation.base import Formula, Propagation, Rule, Shares
@@ -129,6 +130,21 @@ class Conditional(Propagation):
             "variances cancel, although one would expect unsure neighbours to make a node unsure. "
             "Under evidence propagation they do count.",
         )
+
+    def arithmetic(self, node: int) -> list[Operation]:
+        near, degree = self.graph.neighbours(node).tolist(), self.graph.degree
+        taken: list[tuple[float, ...]]
+        if self.correlation.sum_of_squares is not None and not self.filled:
+            columns: tuple[str, ...] = ("−1/λ", "1/d_i", "1/d_j")
+            taken = [(-1 / self.lam, 1 / int(degree[node]), 1 / int(degree[j])) for j in near]
+        else:
+            columns = ("−r_ij²",) if not self.filled else ("−r_ij (R⁻¹r)_j",)
+            taken = [(-part,) for part in self._conditioned(node, np.ones(len(near) + 1))[1]]
+        lines = tuple(
+            Line(self.graph.node_id(j), tuple(map(float, factors)), node=j)
+            for j, factors in zip(near, taken, strict=True)
+        )
+        return [Operation("factor", "F_i", columns, lines, "j", 1.0, "1")]
 
     def _reduction(self) -> np.ndarray:
         """The share of its variance that every node loses [n]."""

@@ -35,6 +35,7 @@ from scipy import sparse
 from scipy.special import expit, logsumexp
 from torch import Tensor
 
+from bup.arithmetic import Line, Operation
 from bup.graph import Graph
 from bup.operators import walk
 from bup.propagation.base import Breakdown, Formula, Propagation, Rule, Shares
@@ -200,6 +201,23 @@ class Doubt(Propagation):
                 [*evidence.tolist(), float(1 - evidence.sum())],
                 [*self.evidence.mean(axis=0).tolist(), float(1 - self.evidence.sum(1).mean())],
             ),
+        ]
+
+    def arithmetic(self, node: int) -> list[Operation]:
+        *doubts, few_links = (float(part[node]) for part in self.parts.values())
+        against = tuple(
+            Line(name, (doubt,)) for name, doubt in zip(self.parts, doubts, strict=False)
+        )
+        both = (
+            Line("against what is known", (sum(doubts),)),
+            Line("few links", (few_links,)),
+        )
+        total, usual = float(self.total[node]), self.constants[USUAL]
+        compared = (Line("compared with the mean over the graph", (1 + total, 1 / (1 + usual))),)
+        return [
+            Operation("against", "S_i", ("doubt",), against, "views"),
+            Operation("doubt", "U_i", ("D",), both, "D∈{S,V}", each="exp − 1", then="ln(1 + ·)"),
+            Operation("factor", "F_i", ("1+U_i", "1/(1+Ū)"), compared),
         ]
 
 

@@ -16,9 +16,7 @@ FEW = 60
 
 
 def page() -> None:
-    here = lesson.begin(
-        5, ["GCN", "confidence", "calibrated", "reliability diagram", "ECE", "ACE", "temperature"]
-    )
+    here = lesson.begin(5)
     st.markdown(
         "Every dot is one answer: above if it was right, below if it was wrong, and the further "
         "right, the surer. Sort the dots into bins, and fill the diagram by dragging: each bar "

@@ -14,7 +14,7 @@ from dashboard.markdown import escaped
 
 
 def page() -> None:
-    here = lesson.begin(1, ["GCN", "class", "softmax", "confidence", "out of distribution"])
+    here = lesson.begin(1)
     st.markdown(
         "A network learns to sort scientific papers by subject, but we hide one subject: it never "
         "sees a paper of it and has no word for it. Then we show it such papers. Every answer must "

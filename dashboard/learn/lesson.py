@@ -4,96 +4,36 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import state
+from dashboard.learn.course import LESSONS as LESSONS
+from dashboard.learn.course import Lesson as Lesson
 from dashboard.learn.glossary import TERMS
 from dashboard.links import Query, link
 from dashboard.problems import explained
 
-
-@dataclass(frozen=True)
-class Lesson:
-    number: int
-    name: str  # in its address
-    title: str
-    question: str
-    takeaway: str  # what to keep, in one sentence
-    icon: str
-
-    @property
-    def address(self) -> str:
-        return f"learn-{self.number}-{self.name}"
-
-
-LESSONS = (
-    Lesson(
-        1,
-        "confident",
-        "Confident and wrong",
-        "What does a model say about something it has never seen?",
-        "A classifier has to answer with a class it knows, so its confidence can be high where "
-        "every answer is wrong.",
-        ":material/sentiment_very_satisfied:",
-    ),
-    Lesson(
-        2,
-        "message",
-        "A message is a distribution",
-        "What changes if a node says how sure it is of what it says?",
-        "Means say which class is ahead, variances say how much that lead is worth.",
-        ":material/waves:",
-    ),
-    Lesson(
-        3,
-        "travel",
-        "How certainty travels",
-        "Does an unsure neighbour make you unsure?",
-        "Under the paper's rule the neighbours' variances cancel and only degrees count; under "
-        "evidence propagation a surer neighbour always adds more certainty.",
-        ":material/share:",
-    ),
-    Lesson(
-        4,
-        "loss",
-        "A loss that punishes doubt",
-        "What does training gain from being sure?",
-        "A Gaussian likelihood charges for doubt when the model is right and rewards it when the "
-        "model is wrong; cross-entropy sees no doubt at all.",
-        ":material/landscape_2:",
-    ),
-    Lesson(
-        5,
-        "calibration",
-        "Is 80 % really 80 %?",
-        "How would you check a confidence?",
-        "Calibration compares confidence with how often it is right, and one temperature can "
-        "repair much of it without changing a single answer.",
-        ":material/verified:",
-    ),
-    Lesson(
-        6,
-        "unseen",
-        "Knowing what you have not seen",
-        "Which number notices an unknown class?",
-        "Class probabilities notice an unseen class to a degree; the variance of the message under "
-        "the paper's rule does not, because it follows the links and not the class. A rule that "
-        "asks what explains a node finds unseen groups, if they are large enough.",
-        ":material/visibility_off:",
-    ),
-    Lesson(
-        7,
-        "truth",
-        "The truth, for once",
-        "How sure should one be?",
-        "On a graph drawn from a known model the right confidence can be computed, and a trained "
-        "network is some way off it.",
-        ":material/balance:",
-    ),
-)
+STYLE = """
+.stMainBlockContainer:has(.st-key-learn_top) { padding: 3.2rem 1.5rem 0; }
+.st-key-learn_top { margin-bottom: -0.75rem; }
+.st-key-lesson_head h1 { font-size: 1.35rem; padding: 0; line-height: 1.25; }
+.st-key-lesson { gap: 0.6rem; font-size: 0.92rem; }
+.st-key-lesson [data-testid="stMetricValue"] { font-size: 1.25rem; }
+.st-key-lesson [data-testid="stMarkdownContainer"] p { font-size: 0.92rem; }
+.st-key-lesson [data-testid="stColumn"] > div { gap: 0.6rem; }
+@media (min-width: 1000px) and (min-height: 600px) {
+  .st-key-lesson > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"],
+  .st-key-lesson > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
+    max-height: calc(100dvh - 7.4rem);
+    overflow: hidden auto;
+    padding-right: 0.4rem;
+  }
+}
+"""
+"""A lesson stands on one screen: words and question left, what is played with right."""
 
 
 def top(title: str) -> None:
@@ -101,22 +41,29 @@ def top(title: str) -> None:
 
     Called by the router and not by the pages, so that the switch stays as it is from page to page.
     """
-    with st.container(horizontal=True, horizontal_alignment="distribute"):
+    st.html(f"<style>{STYLE}</style>")
+    with st.container(horizontal=True, horizontal_alignment="distribute", key="learn_top"):
         st.caption(f"Learn · {title}", width="content")
         st.toggle(
             "Large text", key="large", bind="query-params", help="For a projector.", width="content"
         )
 
 
-def begin(number: int, words: Sequence[str] = ()) -> Lesson:
-    """The head of a lesson; ``words`` are terms of the glossary that it uses."""
+def begin(number: int) -> Lesson:
+    """The head of a lesson: its question, and the ways to the lessons beside it."""
     lesson = LESSONS[number - 1]
-    st.title(lesson.question)
-    if words:
-        with st.container(horizontal=True, gap="small", key="words"):
-            for word in words:
-                explain(word)
+    with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson_head"):
+        st.title(lesson.question, width="content")
+        with st.container(horizontal=True, width="content"):
+            _beside(lesson)
     return lesson
+
+
+def halves(wide: bool = False) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Words and question; what is played with. On a projector both are on the screen."""
+    with st.container(key="lesson"):
+        left, right = st.columns([2, 5] if wide else [2, 3], gap="medium")
+    return left, right
 
 
 def played(body: Callable[[Lesson], None]) -> Callable[[Lesson], None]:
@@ -140,9 +87,18 @@ def explain(word: str) -> None:
 
 
 def predict(
-    key: str, question: str, options: Sequence[str], right: int, answer: Callable[[], str]
+    key: str,
+    question: str,
+    options: Sequence[str],
+    right: int,
+    answer: Callable[[], str],
+    replies: Sequence[str] = (),
 ) -> bool:
-    """A question; the answer is worked out and shown once the student has committed to one."""
+    """A question; the answer is worked out and shown once the student has committed to one.
+
+    ``replies`` say to each option why it tempts and where the figure shows that it is wrong; that
+    of the right one is not used.
+    """
     with st.container(border=True):
         st.markdown(f":material/psychology_alt: **What do you expect?** {question}")
         chosen = st.radio(
@@ -156,12 +112,13 @@ def predict(
         if chosen is None:
             st.caption("Choose one to see the answer.")
             return False
-        verdict = (
-            ":green[:material/check_circle: As you expected.]"
-            if chosen == right
-            else f":orange[:material/lightbulb: The answer is: {options[right]}.]"
-        )
-        st.markdown(f"{verdict} {answer()}")
+        if chosen == right:
+            st.markdown(f":green[:material/check_circle: As you expected.] {answer()}")
+        else:
+            reply = f"{replies[chosen]} " if replies else ""
+            st.markdown(
+                f":orange[:material/lightbulb: The answer is: {options[right]}.] {reply}{answer()}"
+            )
     return True
 
 
@@ -170,23 +127,27 @@ Link = tuple[str, str, Query]
 
 
 def end(lesson: Lesson, answered: bool, links: Sequence[Link]) -> None:
-    """What to keep, where to see it in the real dashboard, and the neighbouring lessons.
+    """What to keep, where to see it in the real dashboard, the words that the lesson uses.
 
     The summary would give the answer away, so it waits until the student has ``answered``.
     """
     if answered:
         st.info(f"**To keep.** {lesson.takeaway}", icon=":material/bookmark:")
-    st.markdown("**In the real dashboard**")
-    for words, address, query in links:
-        link(address, words, ":material/open_in_new:", query)
-    with st.container(horizontal=True, horizontal_alignment="distribute"):
-        for step, arrow in ((-1, ":material/arrow_back:"), (1, ":material/arrow_forward:")):
-            other = lesson.number + step
-            if 1 <= other <= len(LESSONS):
-                beside = LESSONS[other - 1]
-                link(beside.address, f"{other}. {beside.title}", arrow)
-            elif step > 0:
-                link("learn-tour", "A tour of the dashboard", arrow)
+    for label, address, query in links:
+        link(address, label, ":material/open_in_new:", query)
+    with st.container(horizontal=True, gap="small", key="words"):
+        for word in lesson.words:
+            explain(word)
+
+
+def _beside(lesson: Lesson) -> None:
+    for step, arrow in ((-1, ":material/arrow_back:"), (1, ":material/arrow_forward:")):
+        other = lesson.number + step
+        if 1 <= other <= len(LESSONS):
+            beside = LESSONS[other - 1]
+            link(beside.address, f"{other}. {beside.title}", arrow)
+        elif step > 0:
+            link("learn-tour", "A tour of the dashboard", arrow)
 
 
 def chart(figure: go.Figure, key: str, caption: str = "") -> None:

@@ -16,9 +16,7 @@ STDS = np.linspace(0.2, 3, 41)
 
 
 def page() -> None:
-    here = lesson.begin(
-        4, ["margin", "standard deviation", "likelihood", "cross-entropy", "erf product"]
-    )
+    here = lesson.begin(4)
     st.markdown(
         "Training walks downhill on a loss. Move the point: to the **right** the true class is "
         "further ahead of the others (the margin), **up** the message is more doubtful. Dark is "

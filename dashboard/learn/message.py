@@ -18,7 +18,7 @@ LEVEL = 0.9
 
 
 def page() -> None:
-    here = lesson.begin(2, ["message", "mean", "variance", "credible interval", "likelihood"])
+    here = lesson.begin(2)
     st.markdown(
         "A node's message has one bell curve per class. Nature draws one number from each, and the "
         "class with the **largest** number wins. Drag a mean or a width and watch how often each "

@@ -22,7 +22,7 @@ LOWEST, HIGHEST = 0.1, 5.0  # of a node's variance
 
 
 def page() -> None:
-    here = lesson.begin(3, ["message", "variance", "degree", "lam", "evidence propagation"])
+    here = lesson.begin(3)
     st.markdown(
         "Every node has a message, and the blue ring around it is its doubt. Pull the "
         ":orange[**+**] of the orange node onto another node to link them, or into the open for a "

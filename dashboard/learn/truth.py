@@ -29,7 +29,7 @@ class Judged:
 
 
 def page() -> None:
-    here = lesson.begin(7, ["posterior", "homophily", "confidence", "calibrated"])
+    here = lesson.begin(7)
     st.markdown(
         "On real data nobody knows how sure one *should* be. So we draw a graph ourselves, from a "
         "recipe that we know, and work out by Bayes' rule what words, links and the known labels "

@@ -46,9 +46,7 @@ SHARES = {1.0: "all", 0.5: "half", 0.1: "a tenth", 0.05: "one in twenty"}
 
 
 def page() -> None:
-    here = lesson.begin(
-        6, ["BUP", "out of distribution", "confidence", "variance", "ROC curve", "AUROC", "doubt"]
-    )
+    here = lesson.begin(6)
     st.markdown(
         "BUP has two kinds of doubt to offer: how unsure the **answer** is, and how unsure the "
         "**message** is. We hid a class again. Flag every paper whose doubt is above your "

@@ -1,0 +1,94 @@
+"""Sums and products that one steps through: two calculations side by side, number by number.
+
+Which step is looked at, playing and going back happen in the browser; only a choice that asks for
+other numbers (another neighbour, unit, class or node) goes to the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from bup.arithmetic import Operation
+
+HERE = Path(__file__).parent
+CHOICES = ("node", "neighbour", "unit", "column")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A step of the way: the operations of these names, one after the other."""
+
+    title: str
+    row: str  # of the overview
+    operations: tuple[str, ...]
+    opens: str = ""  # the stage that a line's number comes from ...
+    chooses: str = ""  # ... when this is chosen: one of ``CHOICES``
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A class with what a calculation ends in."""
+
+    name: str
+    mean: float
+    var: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the calculations."""
+
+    title: str
+    operations: Sequence[Operation]
+    words: dict[str, str]  # a sentence for every operation
+    absent: dict[str, str]  # and one for a stage where this calculation does nothing
+    outcomes: Sequence[Outcome]
+    chosen: dict[str, int]  # what is followed, by the names of ``CHOICES``
+
+
+_view = st.components.v2.component(
+    "bup_arithmetic",
+    html='<div class="arithmetic" tabindex="0"></div>',
+    css=(HERE / "arithmetic.css").read_text(encoding="utf-8"),
+    js=(HERE / "arithmetic.js").read_text(encoding="utf-8"),
+)
+
+
+def arithmetic(
+    stages: Sequence[Stage], sides: Sequence[Side], key: str, on_choose: Callable[[], None]
+) -> None:
+    """Draw the way; a line that opens another number calls ``on_choose``, see ``choice(key)``."""
+    _view(
+        key=key,
+        data={
+            "stages": [asdict(stage) for stage in stages],
+            "sides": [
+                asdict(side) | {"operations": [_plain(each) for each in side.operations]}
+                for side in sides
+            ],
+        },
+        on_choose_change=on_choose,
+    )
+
+
+def _plain(operation: Operation) -> dict[str, Any]:
+    lines = [
+        asdict(line) | {"product": line.product, "value": value}
+        for line, value in zip(operation.lines, operation.values, strict=True)
+    ]
+    found = {"lines": lines, "total": operation.total, "result": operation.result}
+    return asdict(operation) | found
+
+
+def choice(key: str) -> dict[str, int]:
+    """What was just chosen, by the names of ``CHOICES``, and the ``side`` it was chosen on."""
+    value = st.session_state.get(key, {}).get("choose")
+    if not isinstance(value, dict):
+        return {}
+    return {name: value[name] for name in (*CHOICES, "side") if isinstance(value.get(name), int)}

@@ -1,0 +1,223 @@
+"""Lesson 8: one node's probability, from its words on, under two rules side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+import bup
+from bup import metrics
+from bup.datasets import is_here
+from bup.following import Followed, follow
+from bup.inspection import Lens
+from dashboard import graphs, state
+from dashboard.components.arithmetic import Outcome, Side, arithmetic, choice
+from dashboard.learn import cases, lesson
+from dashboard.learn.cases import Case
+from dashboard.learn.follow_words import ABSENT, STAGES, sentences
+from dashboard.markdown import escaped
+
+CANVAS = "follow_canvas"
+GRAPHS = ("cora", "citeseer", "pubmed", "synthetic")
+PAPERS = {
+    "simple": "as the app trains it",
+    "paper": "with the paper's layers",
+}
+
+
+def page() -> None:
+    here = lesson.begin(8)
+    _lesson(here)
+
+
+@lesson.played
+def _lesson(here: lesson.Lesson) -> None:
+    left, right = lesson.halves(wide=True)
+    with left:
+        st.markdown(
+            "One node, every number that the network computes for it. Press ▶, or step with the "
+            "arrow keys. Point at a symbol and its numbers light up; click a line to see one "
+            "multiplication, and where its number comes from."
+        )
+        one, two = st.columns(2)
+        with one:
+            name = _graph()
+        layers = st.selectbox(
+            "The paper's rule", list(PAPERS), key="follow_layers", format_func=PAPERS.__getitem__,
+            help="The paper maps variances after each step by weights of any sign; the app's "
+            "default leaves those maps out, because that predicts better.",
+        )  # fmt: skip
+        runs = (
+            cases.case(name, "bup", layers=layers),
+            cases.case(name, "bup", propagation="doubt"),
+        )
+        with two:
+            node = _node(runs[1])
+    lenses = [_lens(case.spec.key, case) for case in runs]
+    ways = [_way(lens, node, number) for number, lens in enumerate(lenses)]
+    with left:
+        st.caption(_about(runs[1], node))
+        answered = _question(runs[0], ways[0])
+        lesson.end(
+            here,
+            answered,
+            [("This node on the map", "explore", cases.query(runs[1], node=_id(runs[1], node)))],
+        )
+    with right:
+        arithmetic(
+            STAGES,
+            [_side(case, way) for case, way in zip(runs, ways, strict=True)],
+            CANVAS,
+            _chosen,
+        )
+
+
+def _graph() -> str:
+    offered = [name for name in GRAPHS if is_here(name)]
+    first = cases.graph_name()
+    return st.selectbox(
+        "Graph", offered, offered.index(first), state.graph_label, "follow_graph",
+        on_change=_elsewhere,
+    )  # fmt: skip
+
+
+def _forget() -> None:
+    """Another node: what was chosen on the way to the last one means nothing here."""
+    for key in ("follow_way_0", "follow_way_1"):
+        st.session_state.pop(key, None)
+
+
+def _elsewhere() -> None:
+    _forget()
+    st.session_state.pop("follow_node", None)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _lens(key: str, _case: Case) -> Lens:
+    return Lens(_case.graph, _case.result, graphs.inputs(_case.spec.graph))
+
+
+def _id(case: Case, node: int) -> str:
+    return case.graph.node_id(node)
+
+
+def interesting(case: Case) -> dict[str, int]:
+    """Nodes worth following, by what is special about them; with few links, so that lines fit."""
+    test = case.result.split.test
+    confidence = metrics.confidence(case.result.probs[test])
+    right = case.result.predicted[test] == case.graph.labels[test]
+    few = (case.graph.degree[test] >= 3) & (case.graph.degree[test] <= 7)
+    nothing = np.zeros(len(test), dtype=bool)
+
+    def best(score: np.ndarray, which: np.ndarray) -> int:
+        which = which if which.any() else ~nothing
+        return int(test[np.where(which, score, -np.inf).argmax()])
+
+    return {
+        "surely right": best(confidence, right & few),
+        "surely wrong": best(confidence, ~right & few),
+        "unsure": best(-confidence, few),
+    }
+
+
+def _node(case: Case) -> int:
+    special = {_id(case, node): words for words, node in interesting(case).items()}
+    first = next(iter(special))
+    try:
+        case.graph.find(str(st.session_state.get("follow_node") or first).strip())
+    except bup.BupError as error:
+        st.session_state.follow_node = first
+        st.warning(escaped(error))
+    wanted = st.selectbox(
+        "Node", list(special), key="follow_node", on_change=_forget, accept_new_options=True,
+        format_func=lambda id_: f"{id_}: {special[id_]}" if id_ in special else str(id_),
+        help="Choose one, or type the id of any node.",
+    )  # fmt: skip
+    return case.graph.find(str(wanted or first).strip())
+
+
+def _about(case: Case, node: int) -> str:
+    links, truth = case.graph.degree[node] - 1, case.graph.labels[node]
+    known = escaped(case.graph.class_names[truth]) if truth >= 0 else "unknown"
+    return f"Node {escaped(_id(case, node))}: {links} links, true class {known}."
+
+
+def _way(lens: Lens, node: int, number: int) -> Followed:
+    chosen: dict[str, Any] = st.session_state.get(f"follow_way_{number}", {})
+    return follow(lens, node, **chosen)
+
+
+def _chosen() -> None:
+    """A line was opened: the same neighbour and class on both sides, a unit on its own side."""
+    done = choice(CANVAS)
+    if "side" not in done:
+        return
+    side = done.pop("side")
+    graph = graphs.graph(_shown())
+    node = done.pop("node", None)
+    if node is not None and graph.node_id(node) != st.session_state.follow_node:
+        st.session_state.follow_node = graph.node_id(node)
+        _forget()
+    for number in (0, 1):
+        way = dict(st.session_state.get(f"follow_way_{number}", {}))
+        way |= done if number == side else {k: v for k, v in done.items() if k != "unit"}
+        st.session_state[f"follow_way_{number}"] = way
+
+
+def _shown() -> str:
+    return st.session_state.get("follow_graph") or cases.graph_name()
+
+
+def _side(case: Case, way: Followed) -> Side:
+    result, node = case.result, way.node
+    assert result.mean is not None and result.var is not None
+    names = [case.graph.class_names[c] for c in result.split.classes]
+    rows = zip(names, result.mean[node], result.var[node], result.probs[node], strict=True)
+    rule = dict(case.spec.settings)["propagation"]
+    return Side(
+        title="Doubt" if rule == "doubt" else "Paper's rule",
+        operations=way.operations,
+        words=sentences(case.graph, way, names),
+        absent=ABSENT.get(str(rule), {}),
+        outcomes=[Outcome(name, float(m), float(v), float(p)) for name, m, v, p in rows],
+        chosen={
+            "node": way.node,
+            "neighbour": way.neighbour,
+            "unit": way.unit,
+            "column": way.column,
+        },
+    )
+
+
+def _question(case: Case, way: Followed) -> bool:
+    factor = way["factor"].result
+
+    def answer() -> str:
+        near = case.graph.neighbours(way.node)
+        return (
+            f"This node's variance is multiplied by {factor:.3f}, twice. Step 7 has one line per "
+            f"neighbour ({len(near)} here), each made of λ and two degrees: nothing in it reads a "
+            "word, a class or a variance. Doubt, on the right, starts from words, message and "
+            "answer."
+        )
+
+    return lesson.predict(
+        "expect_factor",
+        "Under the paper's rule, what decides how much a node's variance shrinks?",
+        [
+            "how sure its neighbours are",
+            "how many links it and its neighbours have",
+            "whether its neighbours speak the same words",
+        ],
+        1,
+        answer,
+        [
+            "That is what one would expect, and what the paper's text says. Look at step 7, left: "
+            "the neighbours' variances have cancelled, no line has one.",
+            "",
+            "Words made the variance that the rule starts from (step 6), but the rule itself "
+            "never reads one: see the lines of step 7, left.",
+        ],
+    )

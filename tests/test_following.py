@@ -1,0 +1,139 @@
+"""One node followed by hand: each number is the model's own and comes from the one before."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+import bup
+from bup import likelihood
+from bup.arithmetic import Line, Operation
+from bup.following import follow
+from bup.inspection import Lens
+
+SETTINGS = [
+    {},
+    {"propagation": "doubt"},
+    {"layers": "paper"},
+    {"propagation": "doubt", "layers": "paper"},
+    {"propagation": "evidence"},
+    {"propagation": "gcn", "calibrate": "none"},
+    {"propagation": "none", "calibrate": "variance"},
+    {"prediction": "exact"},
+    {"correlation": "words"},
+    {"neighbours": "linked"},
+]
+NODES = (0, 5, 77, 311)
+
+
+def named(settings):
+    return ",".join(f"{k}={v}" for k, v in settings.items()) or "defaults"
+
+
+@pytest.fixture(scope="module")
+def small():
+    return bup.load_graph("synthetic:nodes=400,classes=4,words=200")
+
+
+@pytest.fixture(scope="module", params=SETTINGS, ids=named)
+def lens(small, request):
+    done = bup.fit(small, epochs=15, validation=60, test=100, left_out=[3], **request.param)
+    return Lens(small, done)
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_the_last_numbers_are_the_runs_own(lens, node):
+    result = lens.result
+    for column in range(result.probs.shape[1]):
+        found = follow(lens, node, column=column)
+        assert found["mean"].result == pytest.approx(result.mean[node, column], abs=1e-6)
+        assert found["scale"].result == pytest.approx(result.var[node, column], rel=2e-6)
+        last = found.operations[-1]
+        assert last.result == pytest.approx(result.probs[node, column], abs=1e-6)
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_every_number_comes_from_the_one_before(lens, node):
+    found = follow(lens, node)
+    names = [operation.name for operation in found.operations]
+
+    def line(name, **about):
+        ((key, value),) = about.items()
+        return next(one for one in found[name].lines if getattr(one, key) == value)
+
+    assert line("gather", node=found.neighbour).factors[1] == pytest.approx(found["say"].result)
+    assert found["activate"].lines[0].product == pytest.approx(found["gather"].result)
+    assert line("again", node=node).factors[1] == pytest.approx(found["activate"].result)
+    assert line("mean", unit=found.unit).factors[0] == pytest.approx(found["again"].result)
+    now = found["own"].result
+    for name in [n for n in names if n in ("step 1", "map", "step 2")]:
+        operation = found[name]
+        if name == "map":
+            assert line("map", unit=found.unit).factors[0] == pytest.approx(now, rel=1e-5)
+        elif operation.start_symbol:
+            assert operation.start == pytest.approx(now, rel=1e-5)
+        else:
+            assert operation.lines[0].factors[0] == pytest.approx(now, rel=1e-5)
+            if "factor" in names:
+                assert operation.lines[0].factors[1] == pytest.approx(found["factor"].result)
+        now = operation.result
+    assert line("weigh", unit=found.unit).factors[0] == pytest.approx(now, rel=1e-5)
+    if "share" in names:
+        own = found["share"].lines[found.column].factors[0]
+        assert own == pytest.approx(found["duels"].result, rel=1e-5)
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_the_slices_add_up_to_the_exact_probability(lens, node):
+    found = follow(lens, node)
+    rows = (torch.from_numpy(a[[node]]).double() for a in (lens.result.mean, lens.result.var))
+    exact = likelihood.class_probabilities(*rows)[0, found.column].item()
+    assert found["integral"].result == pytest.approx(exact, abs=1e-6)
+
+
+def test_a_neighbours_neighbours_are_heard_too(lens):
+    """Written out in loops for one neighbour: relu(sum_k K_jk sum_w x_kw W_wu)."""
+    graph, weights = lens.graph, lens.result.weights["mean_1"]
+    found = follow(lens, 5)
+    words = np.asarray(graph.features.todense(), dtype=float)
+    total = 0.0
+    for k in [found.neighbour, *graph.neighbours(found.neighbour).tolist()]:
+        spoken = sum(
+            words[k, w] / words[k].sum() * float(weights[w, found.unit])
+            for w in range(graph.num_features)
+        )
+        total += spoken / math.sqrt(int(graph.degree[k]) * int(graph.degree[found.neighbour]))
+    line = next(one for one in found["again"].lines if one.node == found.neighbour)
+    assert line.factors[1] == pytest.approx(max(total, 0), abs=1e-6)
+
+
+def test_the_way_leads_where_one_asks(lens):
+    found = follow(lens, 5)
+    other = next(line.node for line in found["gather"].lines if line.node != found.neighbour)
+    there = follow(lens, 5, neighbour=other, unit=2, column=1)
+    assert (there.neighbour, there.unit, there.column) == (other, 2, 1)
+    assert follow(lens, 5, neighbour=311).neighbour == found.neighbour, "no neighbour of node 5"
+
+
+def test_a_node_without_links_hears_itself(path_graph):
+    done = bup.fit(path_graph, per_class=1, validation=1, test=1, epochs=2)
+    found = follow(Lens(path_graph, done), 4)
+    assert found.neighbour == 4 and len(found["gather"].lines) == 1
+    assert found["factor"].result == 1
+    assert found.operations[-1].result == pytest.approx(done.probs[4, found.column], abs=1e-6)
+
+
+def test_other_methods_are_refused(path_graph):
+    done = bup.fit(path_graph, method="gcn", per_class=1, validation=1, test=1, epochs=2)
+    with pytest.raises(bup.BupError, match="only a run of bup"):
+        follow(Lens(path_graph, done), 0)
+
+
+def test_an_operation_does_what_its_formula_says():
+    lines = (Line("a", (2.0, 3.0)), Line("b", (-4.0, 0.5)))
+    assert Operation("", "y", ("u", "v"), lines, start=1.0).result == 5
+    assert Operation("", "y", ("u", "v"), lines, multiply=True).result == -12
+    assert Operation("", "y", ("u", "v"), lines, picked=1).result == -2
+    assert Operation("", "y", ("u", "v"), lines[1:], then="max(0, ·)").result == 0
+    assert Operation("", "y", ("u", "v"), lines, each="Φ").values[0] == pytest.approx(1)
