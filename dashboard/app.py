@@ -16,6 +16,8 @@ from dashboard.state import View
 from dashboard.views import picking, style, training
 
 ICON = Path(__file__).parent / "shipped" / "icon.png"
+SIDEBAR = 260
+"""Its width in pixels: what it does not take is the map's and the inspector's."""
 
 view: View | None = None
 
@@ -43,7 +45,9 @@ def chosen_view() -> View | None:
     return View(spec, graph, result, shelf.table(spec), node, state.theme(graph.noun))
 
 
-st.set_page_config(page_title="BUP Explorer", page_icon=str(ICON), layout="wide")
+st.set_page_config(
+    page_title="BUP Explorer", page_icon=str(ICON), layout="wide", initial_sidebar_state=SIDEBAR
+)
 offered = {
     page: st.Page(
         drawing(page),

@@ -90,6 +90,6 @@ def layer_stds(spec: Spec) -> dict[str, np.ndarray]:
     shelf = _shelf(spec.key)
     if "layers" not in shelf:
         first, *others = _lens(spec).layer_stds()
-        steps = {f"after step {number}": std for number, std in enumerate(others, 1)}
-        shelf["layers"] = {"from its own words": first} | steps
+        steps = {f"step {number}": std for number, std in enumerate(others, 1)}
+        shelf["layers"] = {"own words": first} | steps
     return shelf["layers"]

@@ -307,14 +307,19 @@ def pick(node_id: str) -> None:
     if node_id != before:
         trail = [*st.session_state.get("trail", []), before]
         st.session_state.trail = [n for n in trail if n][-TRAIL:]
-        st.session_state.node = node_id
+        _look_at(node_id)
 
 
 def go_back() -> None:
     trail = st.session_state.get("trail", [])
     if trail:
-        st.session_state.node = trail[-1]
         st.session_state.trail = trail[:-1]
+        _look_at(trail[-1])
+
+
+def _look_at(node_id: str) -> None:
+    """What was changed of another node's links is let go."""
+    st.session_state.update(node=node_id, unlink=[], link_to="")
 
 
 def choose_node(graph: Graph, result: Result) -> int:

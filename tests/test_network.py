@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
 from dashboard.columns import colour_limits
-from dashboard.components.ego import EgoNetwork, ego_network, legend
+from dashboard.components.ego import EgoNetwork, ego_network, legend, not_drawn
 from dashboard.components.standalone import standalone_html
 from dashboard.figures.map import map_figure
 from dashboard.theme import Theme
@@ -250,7 +250,10 @@ def test_the_legend_names_only_what_occurs():
     wrong = pd.array([True, False, True, True, True], dtype="boolean")
     table = table_of(graph, ood=[True, False, False, False, False], correct=wrong)
     text = legend(ego_of(graph, table=table, limit=3))
-    for part in ("◆ left-out", "✕ predicted wrongly", "1 more nodes"):
+    assert not_drawn(ego_of(graph_of([(0, 1), (1, 2)], 3), hops=2, limit=2)) == (
+        "not drawn: 1 further out"
+    )
+    for part in ("◆ left-out", "✕ predicted wrongly", "not drawn: 1 of its own links"):
         assert part in text
 
 

@@ -141,10 +141,12 @@ def test_the_waterfall_of_a_real_node_names_those_who_matter_most(run, cora):
     ids = [cora.node_id(i) for i in cora.neighbours(hub)]
     figure = node.shares_figure(steps, ids, LIGHT)
     total = np.abs(sum(step.change.mean(axis=1) for step in steps))
-    names = figure.layout.yaxis.ticktext[1:13]
+    names = figure.layout.yaxis.ticktext[1 : node.MOST_NEIGHBOURS + 1]
     least_shown = min(total[ids.index(name)] for name in names)
-    assert np.sum(total > least_shown) <= 12
-    assert figure.layout.yaxis.ticktext[13] == f"{len(ids) - 12} others"
+    assert np.sum(total > least_shown) <= node.MOST_NEIGHBOURS
+    assert figure.layout.yaxis.ticktext[node.MOST_NEIGHBOURS + 1] == (
+        f"{len(ids) - node.MOST_NEIGHBOURS} others"
+    )
     with pytest.raises(BupError, match="give one each"):
         node.shares_figure(steps, ids[:-1], LIGHT)
 

@@ -3,7 +3,6 @@ import pytest
 
 import bup
 from bup.results import node_table
-from dashboard.figures.locator import locator
 from dashboard.figures.pair import paired_maps
 from dashboard.figures.summary import class_sizes_figure, degrees_figure
 from dashboard.theme import Theme
@@ -28,14 +27,6 @@ def test_two_maps_show_every_node_twice_and_move_together(tables, cora):
     assert len(limits) == 1
     assert figure.layout.xaxis2.matches == "x" and figure.layout.yaxis2.matches == "y"
     assert figure.layout.annotations[0].text == "one &lt;b&gt;"
-
-
-def test_the_locator_rings_the_picked_node():
-    places = np.array([[-1.0, -1.0], [1.0, 1.0], [0.0, 0.0]])
-    picture = np.asarray(locator(places, 1, np.array([2]), Theme()))
-    ringed = np.argwhere((picture == (0xE6, 0x9F, 0x00)).all(axis=2)).mean(axis=0)
-    height, width = picture.shape[:2]
-    assert ringed[0] < 0.15 * height and ringed[1] > 0.85 * width
 
 
 def test_the_graphs_figures_are_drawn_as_they_are():

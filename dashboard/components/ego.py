@@ -32,6 +32,7 @@ class EgoNetwork:
     nodes: list[dict[str, Any]]
     edges: list[dict[str, Any]]
     hidden: int  # nodes within reach that the limit cut off
+    hidden_near: int  # those of them that are linked to the centre itself
     score: str  # what the colours mean, in words
     low: float  # the value of the first colour
     high: float  # and of the last
@@ -47,9 +48,17 @@ def legend(ego: EgoNetwork) -> str:
         "◆ left-out class": any(node["ood"] for node in ego.nodes),
         "✕ predicted wrongly": any(node["cross"] for node in ego.nodes),
         "larger: more links": True,
-        f"{ego.hidden:,} more nodes within reach are not drawn": ego.hidden > 0,
+        not_drawn(ego): ego.hidden > 0,
     }
     return " · ".join(part for part, occurs in parts.items() if occurs)
+
+
+def not_drawn(ego: EgoNetwork) -> str:
+    """How much the limit left out, and whether some of that is linked to the centre itself."""
+    near, further = ego.hidden_near, ego.hidden - ego.hidden_near
+    parts = [f"{near:,} of its own links"] if near else []
+    parts += [f"{further:,} further out"] if further else []
+    return f"not drawn: {' and '.join(parts)}"
 
 
 def ego_network(
@@ -93,8 +102,9 @@ def ego_network(
     ]
     edges = [_edge(link, node in link) for link in links]
     low, high = column.value(low), column.value(high)
+    near = sum(distance[i] == 1 for i in reach[limit:])
     return EgoNetwork(
-        node, nodes, edges, len(reach) - len(shown), words, low, high, column.uncertain, theme
+        node, nodes, edges, len(reach) - len(shown), near, words, low, high, column.uncertain, theme
     )
 
 

@@ -11,7 +11,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const frame = parentElement.querySelector(".ego");
   const view = views.get(frame) ?? { frame };
   views.set(frame, view);
-  frame.style.height = `${data.height}px`;
+  frame.style.height = `var(--bup-ego-height, ${data.height}px)`; // a page may know better
   view.data = data;
   view.pick = (id) => id !== data.centre && setTriggerValue("pick", id);
   library().then(

@@ -11,7 +11,7 @@ from html import escape
 import numpy as np
 
 from bup.propagation import Breakdown
-from dashboard.theme import IN, OUT, Theme
+from dashboard.theme import IN, OUT, Theme, score_colours
 
 STYLE = """
 .classes { width: 100%; max-width: 44rem; border-collapse: collapse; font-size: 0.875rem; }
@@ -30,6 +30,17 @@ STYLE = """
 .classes .usual { top: 4%; bottom: 4%; border-left: 2px solid currentColor; }
 .classes .mean { top: 50%; width: 0.6rem; height: 0.6rem; border: 1px solid currentColor;
   transform: translate(-50%, -50%) rotate(45deg); }
+.classes .first, .classes .second { left: 0; height: 36%; }
+.classes .first { top: 10%; }
+.classes .second { bottom: 10%; }
+.classes .swatch { display: inline-block; width: 0.8em; height: 0.8em; }
+.classes.facts { font-size: 0.8rem; }
+.classes.facts th, .classes.facts td { padding: 0.1rem 0.5rem 0.1rem 0; vertical-align: top;
+  overflow-wrap: anywhere; }
+.classes.facts thead th { font-weight: bold; }
+.score-bar { display: flex; align-items: center; gap: 0.4rem; font-size: 0.8rem; }
+.score-bar i { flex: 0 1 9rem; height: 0.7rem; border-radius: 2px; }
+.score-bar b { font-weight: normal; }
 .classes .ticks { height: 1.2rem; font-size: 0.75rem; opacity: 0.8; }
 .classes .ticks span { position: absolute; top: 0.2rem; transform: translateX(-50%); }
 """
@@ -69,6 +80,46 @@ def probability_table(
     return _table("Probability of each class", rows, ticks, theme)
 
 
+def compared_table(
+    probs: Sequence[np.ndarray] | np.ndarray,
+    labels: tuple[str, str],
+    class_names: Sequence[str],
+    theme: Theme,
+) -> str:
+    """Two answers, class by class: a bar for each, the first paler."""
+    pale, strong = (OUT, IN)
+    rows = []
+    for name, one, two in zip(class_names, *probs, strict=True):
+        marks = (
+            f'<i class="first" style="width:{100 * one:.2f}%;background:{pale}"></i>'
+            f'<i class="second" style="width:{100 * two:.2f}%;background:{strong}"></i>'
+        )
+        leads = name in (class_names[int(np.argmax(p))] for p in probs)
+        rows.append(_row(name, "", marks, f"{percent(one)} → {percent(two)}", "", leads))
+    legend = " &nbsp; ".join(
+        f'<i class="swatch" style="background:{colour}"></i> {escape(label)}'
+        for label, colour in zip(labels, (pale, strong), strict=True)
+    )
+    ticks = {0.0: "0%", 25.0: "", 50.0: "50%", 75.0: "", 100.0: "100%"}
+    table = _table("Probability of each class, twice", rows, ticks, theme)
+    return f'<div class="classes">{legend}</div>{table}'
+
+
+def facts_table(labels: tuple[str, str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """The same facts about two things, as text."""
+    titles = "".join(f'<th scope="col">{escape(label)}</th>' for label in labels)
+    lines = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(f"<td>{escape(value)}</td>" for value in values)
+        + "</tr>"
+        for name, values in rows
+    )
+    return (
+        '<table class="classes facts"><thead><tr><td></td>'
+        f"{titles}</tr></thead><tbody>{lines}</tbody></table>"
+    )
+
+
 def message_table(
     mean: np.ndarray, std: np.ndarray, class_names: Sequence[str], theme: Theme
 ) -> str:
@@ -104,6 +155,18 @@ def breakdown_table(found: Breakdown, theme: Theme) -> str:
         rows.append(_row(name, "", marks, f"{value:.2f}", f"usual: {usual:.2f}", False))
     ticks = {100 * t / longest: f"{t:.10g}" for t in _round_numbers(0.0, longest)}
     return _table(escape(found.title), rows, ticks, theme)
+
+
+def score_bar(label: str, low: float, high: float, doubt: bool, theme: Theme) -> str:
+    """What the colours of a network mean, from its first to its last."""
+    colours = ", ".join(score_colours(np.linspace(0, 1, 12), theme, doubt))
+    label = escape(label)
+    return (
+        f'<div class="score-bar" role="img" aria-label="Colours: {label}, from {low:.3g} to '
+        f'{high:.3g}"><span>{low:.3g}</span>'
+        f'<i style="background:linear-gradient(to right, {colours})"></i>'
+        f"<span>{high:.3g}</span> <b>{label}</b></div>"
+    )
 
 
 def percent(share: float) -> str:

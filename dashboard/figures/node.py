@@ -13,7 +13,7 @@ from bup.propagation import Shares
 from dashboard.figures.frame import framed, hatch, unformatted
 from dashboard.theme import IN, WRONG, Theme
 
-MOST_NEIGHBOURS = 12
+MOST_NEIGHBOURS = 8
 """How many neighbours have a bar of their own; the others share one."""
 
 LONGEST_NAME = 26
@@ -52,8 +52,8 @@ def shares_figure(
         parts += [changes[column - 1, rest].sum()] if len(rest) else []
         parts += [own[column - 1]] if own.any() else []
         _add_waterfall(figure, step, np.array(parts), steps[0].neighbours[shown], theme, column)
-    framed(figure, theme, height=130 + 26 * len(names))
-    figure.update_layout(barmode="overlay", showlegend=False, margin_t=40)
+    framed(figure, theme, height=100 + 20 * len(names))
+    figure.update_layout(barmode="overlay", showlegend=False, margin={"t": 30, "b": 44, "r": 8})
     ticks = {"tickvals": list(range(len(names))), "ticktext": names}
     figure.update_yaxes(range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False, **ticks)
     return figure.update_xaxes(title="variance", nticks=4)

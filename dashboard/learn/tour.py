@@ -35,10 +35,10 @@ def stops() -> list[Stop]:
         ),
         Stop(
             "Why this uncertainty?",
-            "Under the map, the tab *Why this uncertainty?* takes a paper's variance apart: what "
+            "Beside the map, *Why?* takes a paper's variance apart: what "
             "every neighbour did to it, step by step.",
             "explore",
-            here | {"tab": "Why this uncertainty?"},
+            here | {"tab": "Why?"},
         ),
         Stop(
             "What if?",

@@ -43,7 +43,7 @@ def _lesson(here: lesson.Lesson) -> None:
             (
                 "Every neighbour's share, on a real paper",
                 "explore",
-                {"tab": "Why this uncertainty?", "bup.propagation": "Published rule"},
+                {"tab": "Why?", "bup.propagation": "Published rule"},
             ),
             (
                 "How much of it is the links alone",

@@ -29,9 +29,10 @@ def picking_table(view: View, nodes: list[int], rows: pd.DataFrame, key: str) ->
     """A row per node, whatever it says of it; clicking the row picks the node."""
 
     def chosen() -> None:
-        selected = st.session_state[key]["selection"]["rows"]
-        if selected:
-            state.pick(view.graph.node_id(nodes[selected[0]]))
+        selected = st.session_state[key]["selection"]
+        rows = [*selected["rows"], *(row for row, _ in selected["cells"])]
+        if rows:
+            state.pick(view.graph.node_id(nodes[rows[0]]))
 
     st.dataframe(
         rows,
@@ -39,7 +40,7 @@ def picking_table(view: View, nodes: list[int], rows: pd.DataFrame, key: str) ->
         width="stretch",
         key=key,
         on_select=chosen,
-        selection_mode="single-row",
+        selection_mode=["single-row", "single-cell"],  # not only its small box: any of its cells
         height=min(38 * (len(nodes) + 1), 320),
         column_config={
             c: st.column_config.NumberColumn(format="%.3f") for c in rows.select_dtypes("float")

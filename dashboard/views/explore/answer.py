@@ -1,4 +1,4 @@
-"""What the model says of one paper, in a sentence and as bars."""
+"""What the model says of one node, in a sentence and as bars."""
 
 from __future__ import annotations
 

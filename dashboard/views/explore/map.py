@@ -1,4 +1,4 @@
-"""The map of the graph: what it is coloured by, which papers it shows, finding one by its words."""
+"""The map of the graph: what it is coloured by, which nodes it shows, finding one by its words."""
 
 from __future__ import annotations
 

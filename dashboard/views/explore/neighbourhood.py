@@ -1,4 +1,4 @@
-"""The papers around the picked one, as a network to walk in."""
+"""The nodes around the picked one, as a network to walk in."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import streamlit as st
 
 from dashboard import columns, shelf, state
 from dashboard.columns import colour_limits
-from dashboard.components.ego import EgoNetwork, ego_network
+from dashboard.components.ego import EgoNetwork, ego_network, not_drawn
 from dashboard.components.network import network, picked
+from dashboard.figures.classes import score_bar
 from dashboard.markdown import escaped
 from dashboard.state import View
+from dashboard.views import picking
+
+OFF = "off"
 
 
 def chosen_network(view: View) -> EgoNetwork:
@@ -20,11 +24,11 @@ def chosen_network(view: View) -> EgoNetwork:
     if score not in offered:  # not chosen yet, or a score of another method
         score = next(iter(offered))
     values = limits = None
-    stage = st.session_state.get("stage", "off")
-    if view.explains.shares and stage not in ("off", None):
+    stage = st.session_state.get("stage", OFF)
+    if view.explains.shares and stage not in (OFF, None):
         stages = shelf.layer_stds(view.spec)
         values, limits = stages[stage], colour_limits(np.concatenate(list(stages.values())))
-        score = "hidden message std"
+        score = "hidden message std, " + stage
     hops = int(st.session_state.get("hops") or 1)
     return ego_network(
         view.graph, view.table, view.node, hops, score, view.theme, values=values, limits=limits
@@ -34,38 +38,51 @@ def chosen_network(view: View) -> EgoNetwork:
 def neighbourhood(view: View) -> None:
     """The ego network: click a neighbour and walk on."""
     offered = columns.numbers(view.table)
-    one, two = st.columns([1, 2])
-    one.segmented_control("Hops", [1, 2, 3], default=1, key="hops", required=True)
-    two.selectbox(
-        "Colour",
-        list(offered),
-        key="ego_score",
-        format_func=lambda key: offered[key].label,
-    )
-    if view.explains.shares:
+    steps = view.explains.shares
+    stepping = bool(steps) and st.session_state.get("stage", OFF) not in (OFF, None)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
-            "Variance, layer by layer",
-            ["off", *shelf.layer_stds(view.spec)],
-            default="off",
+            "Links away", [1, 2, 3], default=1, key="hops", required=True, bind="query-params"
+        )
+        st.selectbox(
+            "Colour",
+            list(offered),
+            key="ego_score",
+            format_func=lambda key: offered[key].label,
+            disabled=stepping,
+            bind="query-params",
+        )
+    if steps:
+        st.segmented_control(
+            "Layer by layer",
+            [OFF, *shelf.layer_stds(view.spec)],
+            default=OFF,
             key="stage",
             required=True,
+            bind="query-params",
             help="Colours show the hidden message's standard deviation before and after each "
             "propagation step, on one scale.",
         )
     ego = chosen_network(view)
-    trail = st.session_state.get("trail", [])
-    back, path = st.columns([1, 5])
-    back.button(
-        "Back", icon=":material/undo:", on_click=state.go_back, disabled=not trail, shortcut="B"
-    )
-    steps = " › ".join(map(escaped, [*trail[-6:], view.graph.node_id(view.node)]))
-    path.caption(steps if trail else view.say("Click a node to walk to it."))
     network(ego, "ego", lambda: _walked(view), height=460)
+    st.html(score_bar(ego.score, ego.low, ego.high, ego.doubt, view.theme))
+    trail = st.session_state.get("trail", [])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Back", icon=":material/undo:", on_click=state.go_back, disabled=not trail, shortcut="B"
+        )
+        way = " › ".join(map(escaped, [*trail[-3:], view.graph.node_id(view.node)]))
+        st.caption(way if trail else view.say("Click a node to walk to it."))
     st.caption(
         view.say("Star: the picked node. Diamond: a class never shown. Cross: a mistake. ")
-        + "Bright is doubt; larger means more links."
-        + (f" {view.graph.noun.counted(ego.hidden)} further out not drawn." if ego.hidden else "")
+        + "Larger: more links."
+        + (f" {not_drawn(ego).capitalize()}." if ego.hidden else "")
     )
+    near = view.graph.neighbours(view.node).tolist()
+    if near:
+        picking.node_list(view, near, ["true", "predicted", "confidence"], f"near_{view.node}")
+    else:
+        st.caption(view.say("It has no links: nothing but its own words speaks for this node."))
 
 
 def _walked(view: View) -> None:

@@ -1,37 +1,62 @@
-"""Two papers side by side."""
+"""Two nodes side by side."""
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 import bup
+from dashboard import columns
+from dashboard.figures.classes import compared_table, facts_table
 from dashboard.markdown import escaped
 from dashboard.state import View
-from dashboard.views.explore.answer import probabilities, verdict
 
 
 def pair(view: View) -> None:
-    pinned = st.session_state.get("pinned")
-    st.button(
-        view.say("Pin this node"),
-        icon=":material/keep:",
-        on_click=lambda: st.session_state.update(pinned=view.graph.node_id(view.node)),
-    )
-    try:
-        other = view.graph.find(pinned) if pinned else None
-    except bup.BupError:
-        other = None
+    other = pinned(view)
+    here = view.graph.node_id(view.node)
+    with st.container(horizontal=True):
+        st.button(
+            view.say("Pin this node"),
+            icon=":material/keep:",
+            on_click=lambda: st.session_state.update(pin=here),
+            disabled=other == view.node,
+        )
+        if other is not None:
+            st.button("Unpin", on_click=lambda: st.session_state.update(pin=None))
     if other is None:
-        st.caption(view.say("Pin one node, then pick another: both are shown side by side."))
+        st.caption(
+            view.say("Pin this node, then pick another on the map: both are shown side by side.")
+        )
         return
-    rows = []
-    for column, title, node in zip(
-        st.columns(2), ("Pinned", "Picked"), (other, view.node), strict=True
-    ):
-        with column:
-            st.markdown(f"**{title}: {escaped(view.name_of(node))}**")
-            probabilities(view, node)
-            st.caption(verdict(view.table.iloc[node]))
-        rows.append(view.table.iloc[[node]])
-    st.dataframe(pd.concat(rows), hide_index=True, width="stretch")
+    if other == view.node:
+        st.caption(f"**{escaped(here)}** is pinned. Now pick another on the map.")
+        return
+    nodes, labels = (other, view.node), (view.graph.node_id(other), here)
+    st.html(compared_table(view.result.probs[list(nodes)], labels, view.answers, view.theme))
+    offered = columns.of(view.table)
+    rows = [
+        ("title", [str(view.table.title.iloc[n]) for n in nodes])
+        if "title" in view.table
+        else None,
+        *(
+            (column.label, [_written(view.table[name].iloc[n], column) for n in nodes])
+            for name, column in offered.items()
+        ),
+    ]
+    st.html(facts_table(labels, [row for row in rows if row is not None]))
+
+
+def pinned(view: View) -> int | None:
+    try:
+        return view.graph.find(st.session_state.pin) if st.session_state.get("pin") else None
+    except bup.BupError:  # of another graph
+        return None
+
+
+def _written(value: object, column: columns.Column) -> str:
+    if column.kind == "score":
+        number = float(value)  # type: ignore[arg-type]
+        return "–" if number != number else f"{number:.3g}"
+    if isinstance(value, str):
+        return value or "unknown"
+    return "–" if value is None or value != value else {True: "right", False: "wrong"}[bool(value)]

@@ -1,4 +1,4 @@
-"""The picked paper's answer, had it other links."""
+"""The picked node's answer, had it other links."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import numpy as np
 import streamlit as st
 
 import bup
+from bup.inspection import Inspection
 from bup.methods import METHODS
 from dashboard import shelf
+from dashboard.figures.classes import compared_table, percent
 from dashboard.markdown import escaped
 from dashboard.state import View
-from dashboard.views.explore.answer import probabilities
 
 
 def what_if(view: View) -> None:
@@ -19,17 +20,19 @@ def what_if(view: View) -> None:
         st.info(f"This method cannot be asked again on other links. Choose {able} in the sidebar.")
         return
     node = view.node
-    near = view.graph.neighbours(node).tolist()
-    left, right = st.columns(2)
-    removed = left.multiselect(
+    near = {view.graph.node_id(n): n for n in view.graph.neighbours(node).tolist()}
+    removed = st.multiselect(
         "Remove links to",
-        near,
-        format_func=view.graph.node_id,
-        key=f"remove_{node}",
-        placeholder=view.say("choose linked nodes"),
+        list(near),
+        key="unlink",
+        bind="query-params",
+        placeholder=view.say("choose linked nodes") if near else "it has no links",
     )
-    typed = right.text_input(
-        "Add links to (ids, separated by commas)", key=f"add_{node}", placeholder="e.g. 35, 1033"
+    typed = st.text_input(
+        "Add links to (ids, separated by commas)",
+        key="link_to",
+        bind="query-params",
+        placeholder="for example " + ", ".join(map(view.graph.node_id, _others(view))),
     )
     try:
         added = [view.graph.find(part.strip()) for part in typed.split(",") if part.strip()]
@@ -38,30 +41,34 @@ def what_if(view: View) -> None:
             view.spec,
             node,
             add=tuple((node, other) for other in added),
-            remove=tuple((node, other) for other in removed),
+            remove=tuple((node, near[other]) for other in removed),
         )
     except bup.BupError as error:
         st.warning(escaped(error))
         return
-    names = view.answers
-    std = [float(np.sqrt(i.var).mean()) for i in (before, after)]
-    top = [int(i.probs.argmax()) for i in (before, after)]
-    facts = st.columns(3)
-    facts[0].metric(
-        "Message std", f"{std[1]:.4f}", f"{std[1] - std[0]:+.4f}", delta_color="inverse"
-    )
-    facts[1].metric(
-        "Confidence", f"{after.probs.max():.3f}", f"{after.probs.max() - before.probs.max():+.3f}"
-    )
-    facts[2].metric(
-        "Answer", names[top[1]], "changed" if top[0] != top[1] else None, delta_color="off"
-    )
-    for column, title, seen in ((left, "As it is", before), (right, "What if", after)):
-        with column:
-            st.markdown(f"**{title}**")
-            probabilities(view, node, seen)
+    st.markdown(_said(view, before, after) if removed or added else "No link is changed yet.")
+    labels = ("as it is", "what if")
+    st.html(compared_table((before.probs, after.probs), labels, view.answers, view.theme))
     st.caption(
-        "Nothing is trained again: the learned weights see the changed links. Both the mean and "
-        "the variance of the message follow."
+        "Nothing is trained again: the learned weights see the changed links, and both the mean "
+        "and the variance of the message follow."
         + (" Probabilities are those before calibration." if view.recalibrated else "")
     )
+
+
+def _said(view: View, before: Inspection, after: Inspection) -> str:
+    """What changed, in a sentence."""
+    was, now = (escaped(view.answers[int(seen.probs.argmax())]) for seen in (before, after))
+    sure = [percent(float(seen.probs.max())) for seen in (before, after)]
+    answer = f"still **{now}**" if was == now else f"**{now}** instead of {was}"
+    std = [float(np.sqrt(seen.var).mean()) for seen in (before, after)]
+    return (
+        f"The model would say {answer}, {sure[1]} sure instead of {sure[0]}. "
+        f"Message std: {std[0]:.4f} → **{std[1]:.4f}**."
+    )
+
+
+def _others(view: View) -> list[int]:
+    """Two nodes that it is not linked to, as examples."""
+    linked = {view.node, *view.graph.neighbours(view.node).tolist()}
+    return [int(n) for n in view.result.split.train if int(n) not in linked][:2]

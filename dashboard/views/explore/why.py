@@ -1,4 +1,4 @@
-"""What every linked paper did to the picked one's variance."""
+"""What every linked node did to the picked one's variance."""
 
 from __future__ import annotations
 
@@ -31,17 +31,16 @@ def why(view: View) -> None:
             "averaged over the hidden dimensions; they sum exactly to the change."
         ),
     )
+    for found in seen.breakdowns:
+        st.markdown(
+            f"**{view.say(found.title)}**", help="The line in each bar is the mean over the graph."
+        )
+        st.html(breakdown_table(found, view.theme))
     if seen.formula is not None:
         st.markdown(view.say(seen.formula.words))
         if seen.formula.latex:
             st.latex(seen.formula.latex)
         st.markdown(view.say(seen.formula.meaning))
-    for column, found in zip(st.columns(2), seen.breakdowns, strict=False):
-        with column:
-            st.markdown(f"**{view.say(found.title)}**")
-            st.html(breakdown_table(found, view.theme))
-    if seen.breakdowns:
-        st.caption("The line in each bar is the mean over the graph.")
     rows = [
         {
             "step": number,

@@ -1,0 +1,55 @@
+"""How Explore is laid out: the map owns the window, and what is said of a node stands beside it."""
+
+from __future__ import annotations
+
+# Where there is room for both, nothing of the page scrolls: a panel that is too long does.
+STYLE = """
+.stMainBlockContainer:has(.st-key-explore) { padding: 3.1rem 1rem 0; }
+.st-key-explore { --bup-map-height: 70dvh; --bup-ego-height: 46dvh; }
+.st-key-explore_bar { gap: 0.25rem 0.4rem; }
+.st-key-explore_bar h1 { font-size: 1rem; padding: 0; line-height: 1.2; }
+.st-key-explore_bar > :has(.stSelectbox) {
+  flex: 1 1 8rem;
+  width: auto !important;
+  max-width: 13rem;
+}
+.st-key-explore_node h3 { font-size: 1.05rem; padding: 0; overflow-wrap: anywhere; }
+.st-key-explore_node { font-size: 0.9rem; }
+.st-key-explore_node [data-testid="stMarkdownContainer"] { font-size: 0.9rem; line-height: 1.35; }
+.st-key-explore_node [data-testid="stCaptionContainer"] p { font-size: 0.8rem; line-height: 1.35; }
+.st-key-explore_node [data-testid="stMetricValue"] { font-size: 1.1rem; }
+.st-key-explore_node [data-testid="stTabs"] [role="tablist"] { gap: 0.7rem; }
+.st-key-explore_node [data-testid="stTab"] { height: 2rem; }
+.st-key-explore_node [role="tabpanel"] { padding-top: 0.5rem; }
+.st-key-explore_node [role="tabpanel"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
+.st-key-explore_node .classes { font-size: 0.8rem; }
+.st-key-explore_node .classes .plot { height: 1.55rem; }
+.st-key-explore_node .classes th { min-width: 5.5rem; line-height: 1.05; }
+.st-key-explore_node .katex { font-size: 1em; }
+.st-key-explore_node .facts { margin: 0; font-size: 0.8rem; line-height: 1.35; }
+@media (max-width: 640px) {
+  .st-key-explore_bar > :first-child { flex-basis: 100%; }
+}
+@media (max-width: 1500px) {
+  .st-key-explore_bar .stPopover button [data-testid="stMarkdownContainer"] {
+    position: absolute;
+    width: 1px;
+    overflow: hidden;
+    clip-path: inset(50%);
+  }
+}
+@media (min-width: 1000px) {
+  .stMainBlockContainer:has(.st-key-explore) { overflow: hidden; height: 100dvh; }
+  .st-key-explore {
+    --bup-map-fills: 1;
+    --bup-map-height: calc(100dvh - 8rem);
+    --bup-ego-height: clamp(11rem, calc(100dvh - 27rem), 34rem);
+    display: grid;
+    grid-template-columns: minmax(51vw, 8fr) minmax(0, 5fr);
+    gap: 1rem;
+    align-items: start;
+  }
+  .st-key-explore_node { height: calc(100dvh - 3.4rem); overflow: hidden auto; }
+  .st-key-explore_bar > :first-child { margin-right: auto; }
+}
+"""
