@@ -164,7 +164,8 @@ class Graph:
         for part in parts:
             content.update(f"{part.dtype}{part.shape}".encode())
             content.update(np.ascontiguousarray(part).data)
-        content.update(repr((self.class_names, self.ids)).encode())
+        named = (self.class_names, self.ids, self.titles)
+        content.update(repr(named if self.titles is not None else named[:2]).encode())
         return content.hexdigest()
 
     def neighbours(self, node: int) -> np.ndarray:

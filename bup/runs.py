@@ -13,7 +13,7 @@ from bup.errors import BupError
 from bup.files import DamagedFile
 from bup.graph import Graph
 from bup.results import Result
-from bup.spec import Spec
+from bup.spec import Run, Spec
 from bup.splits import make_split
 from bup.store import Store
 from bup.training import OnEpoch
@@ -105,12 +105,17 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
     ]
 
 
+def run_of(spec: Spec, graph: Graph) -> Run:
+    """The run of a specification on this graph: equal runs are equal here."""
+    return Run(methods.complete(spec), graph.digest)
+
+
 def load(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
     """The result of a run if the store holds a sound one."""
-    spec = methods.complete(spec)
-    packed = (store or Store()).load(spec, graph.digest)
+    run = run_of(spec, graph)
+    packed = (store or Store()).load(run)
     try:
-        return None if packed is None else Result.unpacked(spec, packed)
+        return None if packed is None else Result.unpacked(run.spec, packed)
     except DamagedFile:
         return None
 
@@ -118,4 +123,4 @@ def load(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
 def save(result: Result, graph: Graph, store: Store | None = None) -> None:
     """Put a result in the store."""
     packed = result.packed()
-    (store or Store()).save(result.spec, packed.arrays, packed.values, graph.digest)
+    (store or Store()).save(run_of(result.spec, graph), packed.arrays, packed.values)

@@ -1,4 +1,4 @@
-"""What a run is, in plain values: its identity in memory and on disk."""
+"""What a run is, in plain values: its identity in memory, on disk and in every cache."""
 
 from __future__ import annotations
 
@@ -82,13 +82,40 @@ class Spec:
     def to_json(self) -> str:
         return json.dumps(self.as_dict(), sort_keys=True, allow_nan=False)
 
+
+@dataclass(frozen=True)
+class Run:
+    """A run: its complete specification and the content of its graph, see ``bup.runs.run_of``.
+
+    It names the folder in the store, keys every cache and is what a job carries. A graph that
+    changed on disk is another graph, and what was trained on it another run.
+    """
+
+    spec: Spec
+    digest: str  # Graph.digest
+
     @property
     def key(self) -> str:
-        """A short name for a folder: readable at the front, unique by its hash."""
-        digest = hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
-        words = (self.graph, self.method, str(self.per_class), f"seed{self.seed}")
+        """A short name for a folder: readable at the front, unique by its hashes."""
+        return f"{self.family}-{self.digest[:12]}"
+
+    @property
+    def family(self) -> str:
+        """The part of its key that is the same on a graph of other content."""
+        digest = hashlib.sha256(self.spec.to_json().encode()).hexdigest()[:16]
+        spec = self.spec
+        words = (spec.graph, spec.method, str(spec.per_class), f"seed{spec.seed}")
         plain = (re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:24] for word in words)
         return "-".join((*plain, digest))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"spec": self.spec.as_dict(), "digest": self.digest}
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> Run:
+        if not isinstance(plain, Mapping) or not isinstance(plain.get("digest"), str):
+            raise BupError(f"a run has a spec and the digest of its graph, got {plain!r}")
+        return cls(Spec.from_dict(plain.get("spec")), plain["digest"])
 
 
 _KINDS: dict[str, tuple[type, ...]] = {

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import garbage, graphs, links, pages, shelf, state
+from bup import runs
+from dashboard import garbage, graphs, links, pages, state
 from dashboard.components import chart
 from dashboard.learn import lesson
 from dashboard.pages import Page
@@ -35,14 +36,15 @@ def chosen_view() -> View | None:
     with st.sidebar:
         graph = graphs.graph(state.choose_graph())
         spec = state.choose_run(graph)
-        result = training.result_or_training(spec, graph)
+        known = training.known_or_possible(spec, graph)
+        result = known.result if known is not None else None
         node = state.choose_node(graph, result) if result is not None else 0
         picking.walk(graph, result)
         st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
-    if result is None:
-        training.training_panel(spec, graph)
+    if known is None:
+        training.training_panel(runs.run_of(spec, graph), graph)
         return None
-    return View(spec, graph, result, shelf.table(spec), node, state.theme(graph.noun))
+    return View(known, node, state.theme(graph.noun))
 
 
 st.set_page_config(

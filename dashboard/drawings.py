@@ -5,81 +5,63 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+from collections.abc import Hashable
 
 import numpy as np
-import streamlit as st
 
 from bup.graph import Graph
-from bup.spec import Spec
 from dashboard.components import map_data
 from dashboard.components.chart import Drawing
 from dashboard.components.map_data import Parcel
 from dashboard.figures.edges import edge_image
 from dashboard.figures.map import map_figure
-from dashboard.graphs import graph, layout
-from dashboard.layouts import Layout
-from dashboard.shelf import table
+from dashboard.graphs import layout
+from dashboard.kept import kept
+from dashboard.shelf import Known
 from dashboard.theme import Theme
 
 
-def edge_picture(name: str, dark: bool) -> str:
-    return _edge_picture(*_drawn(name), dark, graph(name), layout(name))
-
-
-def _drawn(name: str) -> tuple[str, bool]:
+def _drawn(graph: Graph) -> Hashable:
     """What a picture of a graph is known by: a large one has two, a first and the finished one."""
-    return graph(name).digest, layout(name).finished
-
-
-@st.cache_resource(max_entries=12, show_spinner=False)
-def _edge_picture(digest: str, finished: bool, dark: bool, _graph: Graph, _layout: Layout) -> str:
-    picture = edge_image(_layout.points, _graph.edges, Theme(dark=dark))
-    buffer = io.BytesIO()
-    picture.save(buffer, "PNG")
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
-
-
-def map_drawing(spec: Spec, colour: str, theme: Theme, shown: np.ndarray) -> Drawing:
-    """The map of a run; drawn once for every way of looking at it."""
-    name, look = spec.graph, (colour, theme.dark, theme.large, _digest(shown))
-    picture, points = edge_picture(name, theme.dark), layout(name).points
-    return _map_drawing(spec.key, _drawn(name), look, spec, theme, shown, picture, points)
+    return graph.digest, layout(graph).finished
 
 
 def _digest(shown: np.ndarray) -> str:
     return "all" if shown.all() else hashlib.sha256(np.packbits(shown).tobytes()).hexdigest()
 
 
-@st.cache_resource(max_entries=48, show_spinner=False)
-def _map_drawing(
-    key: str,
-    drawn: tuple[str, bool],
-    look: tuple[str, bool, bool, str],
-    _spec: Spec,
-    _theme: Theme,
-    _shown: np.ndarray,
-    _picture: str,
-    _points: np.ndarray,
-) -> Drawing:
-    names = graph(_spec.graph).class_names
-    return Drawing.of(map_figure(table(_spec), _points, look[0], names, _theme, _picture, _shown))
+@kept(by=lambda graph, dark: (_drawn(graph), dark))
+def edge_picture(graph: Graph, dark: bool) -> str:
+    picture = edge_image(layout(graph).points, graph.edges, Theme(dark=dark))
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
-def graph_parcel(name: str) -> Parcel:
-    return _graph_parcel(*_drawn(name), graph(name), layout(name))
+@kept(
+    by=lambda known, colour, theme, shown: (
+        known.run,
+        _drawn(known.graph),
+        colour,
+        theme,
+        _digest(shown),
+    )
+)
+def map_drawing(known: Known, colour: str, theme: Theme, shown: np.ndarray) -> Drawing:
+    """The map of a run; drawn once for every way of looking at it."""
+    graph = known.graph
+    picture, points = edge_picture(graph, theme.dark), layout(graph).points
+    return Drawing.of(
+        map_figure(known.table, points, colour, graph.class_names, theme, picture, shown)
+    )
 
 
-@st.cache_resource(max_entries=6, show_spinner=False)
-def _graph_parcel(digest: str, finished: bool, _graph: Graph, _layout: Layout) -> Parcel:
-    return map_data.graph_parcel(_graph, _layout.points)
+@kept(by=_drawn)
+def graph_parcel(graph: Graph) -> Parcel:
+    return map_data.graph_parcel(graph, layout(graph).points)
 
 
-def layer_parcel(spec: Spec, colour: str, shown: np.ndarray) -> Parcel:
+@kept(by=lambda known, colour, shown: (known.run, colour, _digest(shown)))
+def layer_parcel(known: Known, colour: str, shown: np.ndarray) -> Parcel:
     """What each node of a run looks like, packed once for every way of looking at it."""
-    return _layer_parcel(spec.key, colour, _digest(shown), spec, shown)
-
-
-@st.cache_resource(max_entries=48, show_spinner=False)
-def _layer_parcel(key: str, colour: str, filtered: str, _spec: Spec, _shown: np.ndarray) -> Parcel:
-    names = graph(_spec.graph).class_names
-    return map_data.layer_parcel(table(_spec), colour, names, _shown)
+    return map_data.layer_parcel(known.table, colour, known.graph.class_names, shown)

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import streamlit as st
 
 import bup
+from bup import datasets
 from bup.graph import Graph, describe
 from bup.receptive import Inputs
 from dashboard import layouts
+from dashboard.kept import kept
 from dashboard.layouts import Layout
 
 
-@st.cache_resource(max_entries=6, show_spinner="Loading the graph ...")
 def graph(name: str) -> Graph:
-    return bup.load_graph(name)
+    """The graph of this name; loaded again once the files behind it are others."""
+    return _graph(name, datasets.stamp(name))
 
 
-@st.cache_resource(max_entries=6, show_spinner=False)
-def description(name: str) -> dict[str, Any]:
-    return describe(graph(name))
+@kept(by=lambda name, stamp: (name, stamp))
+def _graph(name: str, stamp: Hashable) -> Graph:
+    with st.spinner("Loading the graph ..."):
+        return bup.load_graph(name)
 
 
-def layout(name: str) -> Layout:
+def layout(graph: Graph) -> Layout:
     """Where a graph's nodes stand; of a large one, a first picture while it is being drawn."""
     with st.spinner("Drawing the map for the first time ..."):
-        return layouts.look(graph(name))
+        return layouts.look(graph)
 
 
-@st.cache_resource(max_entries=6, show_spinner=False)
-def inputs(name: str) -> Inputs:
-    return Inputs.of(graph(name))
+@kept(by=lambda graph: graph.digest)
+def description(graph: Graph) -> dict[str, Any]:
+    return describe(graph)
+
+
+@kept(by=lambda graph: graph.digest)
+def inputs(graph: Graph) -> Inputs:
+    return Inputs.of(graph)

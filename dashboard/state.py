@@ -25,10 +25,11 @@ from bup.methods.base import Explains
 from bup.noun import NODE, Noun
 from bup.propagation import RULES, Rule
 from bup.results import Judged, Result
-from bup.spec import Spec, Value
+from bup.spec import Run, Spec, Value
 from bup.splits import usual_sizes
 from dashboard import graphs
 from dashboard.markdown import escaped
+from dashboard.shelf import Known
 from dashboard.theme import Theme
 from dashboard.wording import choice_titles, setting_help, setting_title
 
@@ -40,16 +41,33 @@ TRAIL = 12
 class View:
     """Everything a page needs: one finished run, one picked node, one look."""
 
-    spec: Spec
-    graph: Graph
-    result: Result
-    table: pd.DataFrame
+    known: Known
     node: int
     theme: Theme
 
     @property
+    def run(self) -> Run:
+        return self.known.run
+
+    @property
+    def spec(self) -> Spec:
+        return self.run.spec
+
+    @property
+    def graph(self) -> Graph:
+        return self.known.graph
+
+    @property
+    def result(self) -> Result:
+        return self.known.result
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return self.known.table
+
+    @property
     def positions(self) -> np.ndarray:
-        return graphs.layout(self.spec.graph).points
+        return graphs.layout(self.graph).points
 
     @property
     def explains(self) -> Explains:

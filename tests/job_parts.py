@@ -9,6 +9,7 @@ from pathlib import Path
 
 import bup
 from bup import Spec, runs
+from bup.spec import Run
 from dashboard.jobs.job import Job
 from dashboard.jobs.manager import Manager
 
@@ -27,9 +28,17 @@ ENDLESS = dataclasses.replace(SMALL, settings=(("epochs", 10_000), ("patience", 
 seeds = count(1)
 
 
-def fresh(spec: Spec) -> Spec:
+def run_of(spec: Spec) -> Run:
+    return runs.run_of(spec, bup.load_graph(spec.graph))
+
+
+def fresh(spec: Spec) -> Run:
     """The same run with a seed that no other test uses."""
-    return dataclasses.replace(spec, seed=next(seeds))
+    return run_of(dataclasses.replace(spec, seed=next(seeds)))
+
+
+def ask(manager: Manager, run: Run) -> Job:
+    return manager.submit(run, bup.load_graph(run.spec.graph))
 
 
 def until(condition: Callable[[], object], seconds: float = 120) -> None:
@@ -39,13 +48,13 @@ def until(condition: Callable[[], object], seconds: float = 120) -> None:
         time.sleep(0.01)
 
 
-def ended(manager: Manager, spec: Spec) -> Job:
-    until(lambda: not manager.find(spec).active)
-    return manager.find(spec)
+def ended(manager: Manager, run: Run) -> Job:
+    until(lambda: not manager.find(run).active)
+    return manager.find(run)
 
 
-def trains(manager: Manager, spec: Spec) -> bool:
-    return manager.find(spec).progress.epoch > 0
+def trains(manager: Manager, run: Run) -> bool:
+    return manager.find(run).progress.epoch > 0
 
 
 def is_alive(pid: int) -> bool:
@@ -67,5 +76,5 @@ def workers(parent: int) -> dict[int, str]:
     return {pid: command for pid, command in found.items() if is_alive(pid)}
 
 
-def result_of(spec: Spec) -> bup.Result | None:
-    return runs.load(spec, bup.load_graph(spec.graph))
+def result_of(run: Run) -> bup.Result | None:
+    return runs.load(run.spec, bup.load_graph(run.spec.graph))

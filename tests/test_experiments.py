@@ -34,7 +34,7 @@ def quick(question: str, **changes) -> e.Question:
     return dataclasses.replace(e.QUESTIONS[question], contenders=short, sizes=(5,), **changes)
 
 
-def trained(question: e.Question, graph, store, reruns=2) -> list[e.Run]:
+def trained(question: e.Question, graph, store, reruns=2) -> list[e.Planned]:
     planned = e.runs_of(question, {SMALL: graph}, reruns=reruns)
     for run in planned:
         runs.save(runs.fit_specs(graph, [run.spec])[0], graph, store)

@@ -18,6 +18,7 @@ from bup.methods import METHODS
 from bup.propagation import RULES
 from bup.propagation.correlations import CORRELATIONS, Correlation, degrees
 from bup.scores import SCORES, Score
+from dashboard import kept
 from dashboard.pages import PAGES
 
 ROOT = Path(__file__).parent.parent
@@ -28,6 +29,7 @@ def cache(stocked_cache, monkeypatch):
     monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
+    monkeypatch.setattr(kept, "KEPT", kept.Kept())
 
 
 @pytest.fixture

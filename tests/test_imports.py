@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DRAWING = {"streamlit", "plotly", "pyvis", "dashboard", "altair", "matplotlib"}
 FLOORS = (
-    {"jobs", "layouts", "theme", "columns", "markdown", "wording"},
+    {"jobs", "layouts", "theme", "columns", "markdown", "wording", "kept"},
     {"figures", "components"},
     {"graphs", "links", "problems", "garbage"},
     {"shelf"},
@@ -21,7 +21,7 @@ FLOORS = (
     {"asgi", "command"},
 )
 """Rooms of the dashboard; each may use itself and what is on the floors below it."""
-WITHOUT_PAGES = {"jobs", "layouts", "theme", "columns", "markdown", "wording", "figures"}
+WITHOUT_PAGES = {"jobs", "layouts", "theme", "columns", "markdown", "wording", "kept", "figures"}
 
 
 def names(source: str) -> set[str]:

@@ -1,5 +1,6 @@
 """The training processes: how they run, and how they end."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from job_parts import ENDLESS, SMALL, ended, fresh, is_alive, result_of, trains, until, workers
+from job_parts import ENDLESS, SMALL, ask, ended, fresh, is_alive, result_of, trains, until, workers
 
 from bup import BupError
 from bup.store import Store
@@ -22,29 +23,30 @@ def other_server(manager):
     """A second server that trains something endless; its worker warms up beside the first one."""
     code = """
 import json, sys, time
-from bup import Spec
+from bup import load_graph
+from bup.spec import Run
 from dashboard.jobs.manager import Manager
 manager = Manager()
-spec = Spec.from_dict(json.loads(sys.argv[1]))
-manager.submit(spec)
-while not manager.find(spec).progress.epoch:
+run = Run.from_dict(json.loads(sys.argv[1]))
+manager.submit(run, load_graph(run.spec.graph))
+while not manager.find(run).progress.epoch:
     time.sleep(0.01)
 print("training", flush=True)
 time.sleep(600)
 """
-    spec = fresh(ENDLESS)
-    command = [sys.executable, "-c", code, spec.to_json()]
+    run = fresh(ENDLESS)
+    command = [sys.executable, "-c", code, json.dumps(run.as_dict())]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    yield server, spec
+    yield server, run
     server.kill()
     server.wait()
     server.stdout.close()
 
 
 def test_training_is_niced_single_threaded_and_first_to_go_when_memory_ends(manager, other_server):
-    spec = fresh(ENDLESS)
-    manager.submit(spec)
-    until(lambda: trains(manager, spec))
+    run = fresh(ENDLESS)
+    ask(manager, run)
+    until(lambda: trains(manager, run))
     (pid,) = workers(os.getpid())
     assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
     assert b"OMP_NUM_THREADS=1\0" in Path(f"/proc/{pid}/environ").read_bytes()
@@ -55,14 +57,14 @@ def test_training_is_niced_single_threaded_and_first_to_go_when_memory_ends(mana
 
 
 def test_no_process_survives_a_server_that_is_killed(other_server):
-    server, spec = other_server
+    server, run = other_server
     assert server.stdout.readline() == "training\n"
     pids = workers(server.pid)
     assert len(pids) == 1
     server.kill()
     server.wait()
     until(lambda: not any(map(is_alive, pids)), seconds=10)
-    assert result_of(spec) is None
+    assert result_of(run) is None
 
 
 def test_a_process_without_a_server_ends_even_when_it_has_nothing_to_report(tmp_path):
@@ -72,62 +74,62 @@ def test_a_process_without_a_server_ends_even_when_it_has_nothing_to_report(tmp_
 
 
 def test_a_killed_process_fails_its_run_and_is_replaced(manager):
-    spec, waiting = fresh(ENDLESS), fresh(SMALL)
-    manager.submit(spec)
-    manager.submit(waiting)
-    until(lambda: trains(manager, spec))
+    run, waiting = fresh(ENDLESS), fresh(SMALL)
+    ask(manager, run)
+    ask(manager, waiting)
+    until(lambda: trains(manager, run))
     (pid,) = workers(os.getpid())
     os.kill(pid, signal.SIGKILL)
-    job = ended(manager, spec)
+    job = ended(manager, run)
     assert job.state == "failed" and "ended by signal 9" in job.error and "\n" not in job.error
-    assert job.progress.epoch > 0 and result_of(spec) is None
+    assert job.progress.epoch > 0 and result_of(run) is None
     assert ended(manager, waiting).state == "done"
-    manager.submit(spec)
-    until(lambda: trains(manager, spec))
+    ask(manager, run)
+    until(lambda: trains(manager, run))
     assert pid not in workers(os.getpid())
 
 
 def test_a_process_that_does_not_stop_when_asked_is_killed(manager, monkeypatch):
     monkeypatch.setattr(jobs, "GRACE", 0.3)
-    spec = fresh(ENDLESS)
-    manager.submit(spec)
-    until(lambda: trains(manager, spec))
+    run = fresh(ENDLESS)
+    ask(manager, run)
+    until(lambda: trains(manager, run))
     (pid,) = workers(os.getpid())
     os.kill(pid, signal.SIGSTOP)
-    manager.cancel(spec)
-    assert manager.find(spec).state == "cancelled"
+    manager.cancel(run)
+    assert manager.find(run).state == "cancelled"
     until(lambda: not is_alive(pid), seconds=10)
     until(lambda: workers(os.getpid()).keys() - {pid})
-    assert manager.find(spec).state == "cancelled"
-    assert result_of(spec) is None
+    assert manager.find(run).state == "cancelled"
+    assert result_of(run) is None
 
 
 def test_a_closed_manager_has_no_process_and_takes_no_run(tmp_path):
     manager = Manager(Store(tmp_path), workers=2)
     pids = [pid for pid, command in workers(os.getpid()).items() if str(tmp_path) in command]
     assert len(pids) == 2
-    spec = fresh(SMALL)
-    assert manager.submit(spec).place == 1
+    run = fresh(SMALL)
+    assert ask(manager, run).place == 1
     manager.close()
     manager.close()
     assert not any(map(is_alive, pids))
-    assert manager.find(spec).state == "cancelled"
+    assert manager.find(run).state == "cancelled"
     with pytest.raises(BupError, match="closing"):
-        manager.submit(spec)
+        ask(manager, run)
 
 
 def test_processes_that_cannot_start_fail_the_waiting_runs_once(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
     manager = Manager(Store(tmp_path))
-    spec = fresh(SMALL)
-    assert manager.submit(spec).state == "failed"
-    assert "no training process can be started" in manager.find(spec).error
+    run = fresh(SMALL)
+    assert ask(manager, run).state == "failed"
+    assert "no training process can be started" in manager.find(run).error
 
     broken = tmp_path / "python"
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(broken))
-    manager.submit(spec)
-    job = ended(manager, spec)
+    ask(manager, run)
+    job = ended(manager, run)
     assert job.state == "failed" and "exit code 3 before it was ready" in job.error
     manager.close()

@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from dashboard import kept
 from dashboard.learn import cases
 from dashboard.learn.glossary import TERMS
 from dashboard.learn.lesson import LESSONS
@@ -41,6 +42,7 @@ def opened(stocked_cache):
         patch.setenv("BUP_CACHE", str(stocked_cache))
         patch.chdir(ROOT)
         st.cache_resource.clear()
+        patch.setattr(kept, "KEPT", kept.Kept())
         yield AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120).run()
 
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from bup.methods import METHODS, complete
 from bup.spec import Spec
-from dashboard import pages
+from dashboard import kept, pages
 from dashboard.links import link
 from dashboard.pages import PAGES, Page
 from dashboard.state import View
@@ -26,6 +26,7 @@ def open_app(stocked_cache, monkeypatch, go_to):
     monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
+    monkeypatch.setattr(kept, "KEPT", kept.Kept())
 
     def open_at(page: str = "explore", **query: str | list[str]) -> AppTest:
         app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120)

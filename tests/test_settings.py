@@ -5,7 +5,7 @@ import pytest
 from bup.errors import BupError
 from bup.methods import METHODS, complete
 from bup.settings import checked
-from bup.spec import Spec
+from bup.spec import Run, Spec
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -19,9 +19,20 @@ def test_every_setting_explains_itself_and_its_default_is_allowed(name):
 def test_defaults_are_filled_in_so_that_equal_runs_have_one_key():
     default = complete(Spec())
     assert complete(default) == default
-    assert complete(Spec(settings={"lam": 1})).key == complete(Spec(settings={"lam": 1.0})).key
-    assert complete(Spec(settings={"lam": 1})).key == default.key
-    assert complete(Spec(settings={"lam": 2})).key != default.key
+    keys = [Run(complete(Spec(settings={"lam": lam})), "").key for lam in (1, 1.0, 2)]
+    assert keys[0] == keys[1] == Run(default, "").key != keys[2]
+
+
+def test_a_setting_of_another_rule_makes_no_other_run():
+    one, other = (
+        complete(Spec(settings={"propagation": "none", "lam": lam})) for lam in (1.0, 2.0)
+    )
+    assert one == other
+
+
+def test_no_number_of_epochs_stands_for_another():
+    with pytest.raises(BupError, match="epochs must be at least 1"):
+        complete(Spec(method="vgcn", settings={"epochs": 0}))
 
 
 @pytest.mark.parametrize(

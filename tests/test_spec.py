@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bup.errors import BupError
-from bup.spec import Spec, text_of, value_of
+from bup.spec import Run, Spec, text_of, value_of
 
 values = (
     st.booleans()
@@ -37,7 +37,7 @@ def exactly(spec: Spec) -> str:
 @given(specs)
 def test_round_trips_through_json(spec):
     back = Spec.from_dict(json.loads(spec.to_json()))
-    assert exactly(back) == exactly(spec) and back.key == spec.key and hash(back) == hash(spec)
+    assert exactly(back) == exactly(spec) and hash(back) == hash(spec)
 
 
 @given(values)
@@ -48,17 +48,17 @@ def test_values_are_read_back_with_their_type(value):
 
 @given(specs)
 def test_the_key_is_a_plain_folder_name(spec):
-    assert re.fullmatch(r"[a-z0-9-]{1,120}", spec.key)
+    assert re.fullmatch(r"[a-z0-9-]{1,120}", Run(spec, "ab" * 32).key)
 
 
 def test_order_does_not_matter():
     one = Spec(left_out=(2, 1), settings={"a": 1, "b": 2})
     assert one == Spec(left_out=(1, 2, 2), settings=(("b", 2), ("a", 1)))
-    assert one.key == Spec(left_out=(1, 2), settings={"b": 2, "a": 1}).key
+    assert Run(one, "").key == Run(Spec(left_out=(1, 2), settings={"b": 2, "a": 1}), "").key
 
 
 def test_different_runs_have_different_keys():
-    runs = [
+    specs = [
         Spec(),
         Spec(graph="citeseer"),
         Spec(method="gcn"),
@@ -69,7 +69,10 @@ def test_different_runs_have_different_keys():
         Spec(seed=1),
         Spec(settings={"lam": 1.0}),
     ]
+    runs = [Run(spec, digest) for spec in specs for digest in ("a" * 64, "b" * 64)]
     assert len({run.key for run in runs}) == len(runs)
+    assert len({run.family for run in runs}) == len(specs)
+    assert [Run.from_dict(json.loads(json.dumps(run.as_dict()))) for run in runs] == runs
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 from bup import files
 from bup import store as store_module
 from bup.errors import BupError
-from bup.spec import Spec
+from bup.spec import Run, Spec
 from bup.store import Store
 
-SPEC = Spec(settings={"lam": 1.0})
+RUN = Run(Spec(settings={"lam": 1.0}), "digest")
 ARRAYS = {"mean": np.linspace(0, 1, 12, dtype=np.float32).reshape(4, 3)}
 
 
@@ -19,23 +19,22 @@ def store(tmp_path) -> Store:
     return Store(tmp_path / "runs")
 
 
-def save(store: Store, spec: Spec = SPEC, digest: str = "digest") -> None:
-    store.save(spec, ARRAYS, {"seconds": 1.5}, digest)
+def save(store: Store, run: Run = RUN) -> None:
+    store.save(run, ARRAYS, {"seconds": 1.5})
 
 
 def test_a_saved_result_is_found_again(store):
-    assert store.load(SPEC) is None
+    assert store.load(RUN) is None
     save(store)
-    arrays, values = store.load(SPEC, "digest")
+    arrays, values = store.load(RUN)
     assert values == {"seconds": 1.5} and np.array_equal(arrays["mean"], ARRAYS["mean"])
-    assert store.load(Spec()) is None
-    assert list(store.specs()) == [SPEC]
+    assert store.load(Run(Spec(), "digest")) is None
 
 
 @pytest.mark.parametrize("damage", ["truncated", "empty", "flipped", "foreign", "text"])
 def test_a_damaged_file_is_set_aside_and_replaced(store, damage, caplog):
     save(store)
-    path = store.path(SPEC)
+    path = store.path(RUN)
     whole = path.read_bytes()
     path.write_bytes(
         {
@@ -46,37 +45,40 @@ def test_a_damaged_file_is_set_aside_and_replaced(store, damage, caplog):
             "text": b"hello",
         }[damage]
     )
-    assert store.load(SPEC) is None
+    assert store.load(RUN) is None
     assert "set aside" in caplog.text
     assert [p.name for p in path.parent.iterdir()] == ["result.bup.damaged"]
-    assert list(store.specs()) == []
     save(store)
-    assert store.load(SPEC) is not None
+    assert store.load(RUN) is not None
 
 
 def test_another_runs_file_is_not_trusted(store):
-    other = Spec(seed=1)
+    other = Run(Spec(seed=1), "digest")
     save(store, other)
-    store.path(SPEC).parent.mkdir(parents=True)
-    os.replace(store.path(other), store.path(SPEC))
-    assert store.load(SPEC) is None
+    store.path(RUN).parent.mkdir(parents=True)
+    os.replace(store.path(other), store.path(RUN))
+    assert store.load(RUN) is None
 
 
 def test_an_older_version_is_not_trusted(store, monkeypatch):
     save(store)
     monkeypatch.setattr(store_module, "VERSION", store_module.VERSION + 1)
-    assert store.load(SPEC) is None
+    assert store.load(RUN) is None
 
 
-def test_a_result_of_a_changed_graph_is_not_trusted(store):
-    save(store, digest="yesterday")
-    assert store.load(SPEC, "today") is None
+def test_a_changed_graph_is_another_run_and_what_was_trained_before_stays(store, caplog):
+    yesterday, today = Run(RUN.spec, "a" * 64), Run(RUN.spec, "b" * 64)
+    save(store, yesterday)
+    assert store.load(today) is None and not caplog.text
+    assert store.has_on_another_graph(today) and not store.has_on_another_graph(yesterday)
+    assert not store.has_on_another_graph(Run(Spec(seed=1), "b" * 64))
+    assert store.load(yesterday) is not None
 
 
 def test_a_folder_that_cannot_be_read_or_written_is_not_fatal(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     store = Store(tmp_path / "file")
-    assert store.load(SPEC) is None
+    assert store.load(RUN) is None
     with pytest.raises(BupError, match="BUP_CACHE"):
         save(store)
 
@@ -86,7 +88,7 @@ def _save_often(root, barrier):
     barrier.wait()
     for _ in range(20):
         save(store)
-        assert store.load(SPEC) is not None
+        assert store.load(RUN) is not None
 
 
 def test_two_processes_saving_the_same_run_both_succeed(store):
@@ -98,5 +100,5 @@ def test_two_processes_saving_the_same_run_both_succeed(store):
     for writer in writers:
         writer.join(60)
     assert [writer.exitcode for writer in writers] == [0, 0]
-    assert store.load(SPEC, "digest") is not None
-    assert [p.name for p in store.path(SPEC).parent.iterdir()] == ["result.bup"]
+    assert store.load(RUN) is not None
+    assert [p.name for p in store.path(RUN).parent.iterdir()] == ["result.bup"]

@@ -5,39 +5,37 @@ import dataclasses
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bup.methods import complete
-from bup.spec import Spec
+from bup.spec import Run, Spec
 from dashboard.jobs.job import Job, Progress
 from dashboard.views import waiting
 
-ONE, TWO = complete(Spec(seed=1)), complete(Spec(seed=2))
+ONE, TWO = Run(Spec(seed=1), ""), Run(Spec(seed=2), "")
 
 
 class Jobs:
     """As much of a manager as waiting asks for."""
 
     def __init__(self, *jobs: Job) -> None:
-        self.jobs = {job.spec: job for job in jobs}
+        self.jobs = {job.run: job for job in jobs}
 
-    def find(self, spec: Spec) -> Job | None:
-        return self.jobs.get(spec)
+    def find(self, run: Run) -> Job | None:
+        return self.jobs.get(run)
 
-    def end(self, spec: Spec) -> None:
-        self.jobs[spec] = dataclasses.replace(self.jobs[spec], state="done")
+    def end(self, run: Run) -> None:
+        self.jobs[run] = dataclasses.replace(self.jobs[run], state="done")
 
 
 def page() -> None:
     import streamlit as st
 
-    from bup.methods import complete
-    from bup.spec import Spec
+    from bup.spec import Run, Spec
     from dashboard.views.waiting import wait_for
 
     if "ended" in st.session_state:
         st.success("all there")
     else:
         wait_for(
-            [complete(Spec(seed=1)), complete(Spec(seed=2))],
+            [Run(Spec(seed=1), ""), Run(Spec(seed=2), "")],
             lambda jobs: st.text(f"{[job.state for job in jobs]}"),
             at_end=lambda: st.session_state.update(ended=True),
         )

@@ -5,6 +5,8 @@ A source of graphs is one module or package here, and one line in ``SOURCES``.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from bup.datasets import citation, fewer, folder, pyg, synthetic
 from bup.datasets.source import Source
 from bup.errors import BupError
@@ -39,6 +41,12 @@ def load_graph(name: str) -> Graph:
         known = ", ".join(source.name for source in SOURCES)
         raise BupError(f"there is no graph {name!r}: choose one of {known}")
     return source.load(name)
+
+
+def stamp(name: str) -> Hashable:
+    """Cheap to ask for, and another one once the files behind a graph are others."""
+    source = find_source(name)
+    return None if source is None else source.stamp(name)
 
 
 def is_here(name: str) -> bool:

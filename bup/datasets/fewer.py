@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Hashable
 
 import numpy as np
 from scipy.sparse import csgraph
@@ -71,6 +72,12 @@ def load(name: str) -> Graph:
     return dataclasses.replace(without(graph, in_groups(graph, last)[kept:]), name=name)
 
 
+def _stamp(name: str) -> Hashable:
+    from bup.datasets import stamp
+
+    return stamp(name.removeprefix(PREFIX).rpartition(":")[0])
+
+
 SOURCE = Source(
     name="fewer:GRAPH:SHARE",
     title="A graph with only a share of its last class, such as fewer:cora:0.1",
@@ -78,5 +85,6 @@ SOURCE = Source(
     takes=lambda name: name.startswith(PREFIX),
     data="made from the other graph",
     offered=lambda: [],
+    stamp=_stamp,
     typed=True,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from bup.graph import Graph
@@ -20,6 +20,7 @@ class Source:
     data: str = ""  # where its data is, once it is there
     cached: Callable[[str], bool] | None = None  # whether it was fetched; None: nothing to fetch
     offered: Callable[[], list[str]] | None = None  # the names on offer; None: its name alone
+    stamp: Callable[[str], Hashable] = lambda name: None  # differs once the files behind it do
     typed: bool = False  # whether a visitor of the app may ask for any other of its names
 
     def has(self, name: str) -> bool:

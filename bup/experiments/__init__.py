@@ -14,9 +14,9 @@ from bup.experiments.measures import (
 from bup.experiments.protocols import Protocol, published_protocols
 from bup.experiments.question import (
     CELL,
+    Planned,
     Quantity,
     Question,
-    Run,
     chosen_contenders,
     load_graphs,
     rows_of,
@@ -30,10 +30,10 @@ __all__ = [
     "QUESTIONS",
     "STRONG_GCN",
     "Contender",
+    "Planned",
     "Protocol",
     "Quantity",
     "Question",
-    "Run",
     "calibration_numbers",
     "cell_text",
     "chosen_contenders",

@@ -56,7 +56,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Run:
+class Planned:
     """A run and its place in a table."""
 
     graph: str
@@ -91,7 +91,7 @@ def runs_of(
     sizes: Sequence[int] = (),
     contenders: Sequence[Contender] = (),
     reruns: int | None = None,
-) -> list[Run]:
+) -> list[Planned]:
     """Every run of a question. By default, a method that refuses a graph is left out for it."""
     first = question.first_seed
     seeds = range(first, first + (reruns or question.reruns))
@@ -116,14 +116,14 @@ def runs_of(
             if not contenders and most is not None and graph.num_nodes > most:
                 continue
             planned += [
-                Run(name, size, protocol, who.label, dataclasses.replace(spec, seed=seed))
+                Planned(name, size, protocol, who.label, dataclasses.replace(spec, seed=seed))
                 for seed in seeds
             ]
     return planned
 
 
 def rows_of(
-    question: Question, planned: Iterable[Run], graphs: Mapping[str, Graph], store: Store
+    question: Question, planned: Iterable[Planned], graphs: Mapping[str, Graph], store: Store
 ) -> pd.DataFrame:
     """One row per run that the store holds: its place and what is measured of it."""
     rows = []

@@ -76,7 +76,7 @@ def complete(spec: Spec) -> Spec:
             )
         given["calibrate"] = calibrator
         spec = dataclasses.replace(spec, method=method, settings=tuple(given.items()))
-    settings = dataclasses.asdict(settings_of(spec))
+    settings = dataclasses.asdict(settings_of(spec).in_effect())
     return dataclasses.replace(spec, settings=tuple(settings.items()))
 
 

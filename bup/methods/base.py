@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -187,6 +187,10 @@ class MethodSettings:
         choices=calibrators.choices(with_variance=False),
     )
 
+    def in_effect(self) -> Self:
+        """The same with what has no effect at its default: equal runs have equal settings."""
+        return self
+
 
 @dataclass(frozen=True)
 class CalibratesVariance:
@@ -199,31 +203,21 @@ class CalibratesVariance:
     )
 
 
-NEVER = 10**6
-"""The patience of a schedule that does not stop early."""
-
-
 @dataclass(frozen=True)
-class PacedSettings(MethodSettings):
-    """What a method is asked whose authors train it for thousands of epochs."""
+class ScheduleSettings(MethodSettings):
+    """How long to train, and which epoch to keep."""
 
-    pace: str = setting(
-        "fast",
-        "Train as long as the authors do, or to the same quality in about a tenth of the epochs.",
-        choices=("fast", "authors"),
-    )
-    epochs: int = setting(0, "Epochs at most; 0 leaves it to the pace.", low=0, high=20_000)
-    learning_rate: float = setting(
-        0.0, "Step size of Adam; 0 leaves it to the pace.", low=0, high=1
+    epochs: int = setting(200, "Epochs at most.", low=1, high=20_000)
+    patience: int = setting(50, "Epochs without improvement before stopping.", low=1, high=20_000)
+    learning_rate: float = setting(0.01, "Step size of Adam.", low=1e-6, high=1)
+    keep: str = setting(
+        "best",
+        "Which epoch's weights to keep: that of the best validation loss, or the last one.",
+        choices=("best", "last"),
     )
 
-    def schedule(self, paces: Mapping[str, Schedule]) -> Schedule:
-        pace = paces[self.pace]
-        return replace(
-            pace,
-            epochs=self.epochs or pace.epochs,
-            learning_rate=self.learning_rate or pace.learning_rate,
-        )
+    def schedule(self, weight_decay: float = 0.0) -> Schedule:
+        return Schedule(self.epochs, self.patience, self.learning_rate, weight_decay, self.keep)
 
 
 FitOne = Callable[[Graph, Split, int, Any, OnEpoch | None], Fitted]

@@ -17,13 +17,13 @@ from torch import Tensor
 from torch.nn.functional import nll_loss, softplus
 
 from bup.graph import Graph
-from bup.methods.base import NEVER, Fitted, Method, PacedSettings, one_by_one
+from bup.methods.base import Fitted, Method, ScheduleSettings, one_by_one
 from bup.operators import walk
 from bup.scores.samples import SAMPLED, sample_scores
 from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
-from bup.training import OnEpoch, Parameters, Schedule, train
+from bup.training import OnEpoch, Parameters, train
 
 LAYERS = 4
 TEMPERATURE = 0.67  # of the relaxed masks
@@ -31,14 +31,12 @@ PRIOR = 0.8  # keep rates are Beta(PRIOR, 1) before anything is seen
 KL_RAMP = 20  # epochs until the divergence from the prior counts in full
 VALIDATION_DRAWS = 4
 
-PACES = {
-    "fast": Schedule(epochs=200, patience=50, learning_rate=0.005, weight_decay=0),
-    "authors": Schedule(2000, NEVER, learning_rate=0.005, weight_decay=0, keep="last"),
-}
-
 
 @dataclass(frozen=True)
-class Settings(PacedSettings):
+class Settings(ScheduleSettings):
+    """Its authors train longer: epochs=2000, patience=2000, keep=last."""
+
+    learning_rate: float = setting(0.005, "Step size of Adam.", low=1e-6, high=1)
     hidden: int = setting(128, "Width of the three hidden layers.", low=2, high=1024)
     decay: float = setting(
         5e-3, "Pull of weights to zero, the weaker the more links a layer keeps.", low=0, high=1
@@ -203,7 +201,7 @@ def fit_one(
         graph.num_features, s.hidden // blocks * blocks, len(split.classes), blocks, generator
     )
     network = _Network(region(split.train), region(split.validation), s, p, seed)
-    (trained,) = train(network, s.schedule(PACES), [generator], on_epoch)
+    (trained,) = train(network, s.schedule(), [generator], on_epoch)
     with torch.no_grad():
         everything = region(np.arange(graph.num_nodes))
         log_probs, rates = log_probabilities(trained.parameters, everything, s.samples, generator)

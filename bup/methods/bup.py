@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -75,6 +75,12 @@ class OwnSettings(NetworkSettings):
     @property
     def rule(self) -> Rule:
         return RULES[self.propagation]
+
+    def in_effect(self) -> Self:
+        """The settings of another rule than the chosen one change nothing."""
+        used = {f.name for kind in (OwnSettings, self.rule.settings) for f in fields(kind)}
+        unused: dict[str, Any] = {f.name: f.default for f in fields(self) if f.name not in used}
+        return dataclasses.replace(self, **unused)
 
 
 # Fields come in the reverse order of the bases: the method's own first, then rule by rule.

@@ -24,13 +24,12 @@ from torch.distributions import kl_divergence
 from bup import likelihood
 from bup.graph import Graph
 from bup.methods.base import (
-    NEVER,
     CalibratesVariance,
     Chances,
     Explains,
     Fitted,
     Method,
-    PacedSettings,
+    ScheduleSettings,
     chances_of,
     one_by_one,
 )
@@ -39,7 +38,7 @@ from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
 from bup.settings import checked, setting
 from bup.sparse import Csr
 from bup.splits import Split
-from bup.training import OnEpoch, Parameters, Schedule, train
+from bup.training import OnEpoch, Parameters, train
 
 if TYPE_CHECKING:
     from bup.results import Result
@@ -50,14 +49,12 @@ SMALLEST_VARIANCE = 1e-6
 KMEANS_STEPS = 20
 CHUNK = 512  # nodes whose neighbourhoods are looked at together
 
-PACES = {
-    "fast": Schedule(epochs=500, patience=50, learning_rate=0.01, weight_decay=0),
-    "authors": Schedule(10_000, NEVER, learning_rate=5e-4, weight_decay=0, keep="last"),
-}
-
 
 @dataclass(frozen=True)
-class Settings(CalibratesVariance, PacedSettings):
+class Settings(CalibratesVariance, ScheduleSettings):
+    """Its authors train longer: epochs=10000, patience=10000, learning_rate=0.0005, keep=last."""
+
+    epochs: int = setting(500, "Epochs at most.", low=1, high=20_000)
     error_rate: float = setting(
         1e-3,
         "How often a label is taken to be wrong: no probability falls below its share of this.",
@@ -223,7 +220,7 @@ def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoc
     train_region, held = (Region.of(words, means, nodes) for nodes in parts)
     labels = [torch.from_numpy(split.targets(graph.labels[nodes])) for nodes in parts]
     network = _Network(process, train_region, held, (labels[0], labels[1]), s)
-    (trained,) = train(network, s.schedule(PACES), [generator], on_epoch)
+    (trained,) = train(network, s.schedule(), [generator], on_epoch)
     with torch.no_grad():
         for name, tensor in process.parameters().items():
             tensor.copy_(trained.parameters[name])

@@ -20,29 +20,28 @@ from torch.nn.functional import nll_loss
 
 from bup.graph import Graph
 from bup.layers import dropout_factors, glorot
-from bup.methods.base import NEVER, Fitted, Method, PacedSettings, one_by_one
+from bup.methods.base import Fitted, Method, ScheduleSettings, one_by_one
 from bup.methods.gcn import words_product
 from bup.operators import normalised_rows
 from bup.scores.samples import SAMPLED, sample_scores
 from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
-from bup.training import OnEpoch, Parameters, Schedule, train
+from bup.training import OnEpoch, Parameters, train
 
 TEMPERATURE = 0.1  # of both the prior and the posterior
 TRAINING_DRAWS = 3
-LINK_STEP = 1e-3  # step size of phi at any pace: a larger one adds noise to millions of numbers
+LINK_STEP = 1e-3  # step size of phi, always: a larger one adds noise to millions of numbers
 WEIGHT_DECAY = 5e-4
 SMALLEST_WEIGHT = 1e-7  # lighter links are below what single precision can add to a node's own 1
 
-PACES = {
-    "fast": Schedule(epochs=200, patience=20, learning_rate=0.05, weight_decay=WEIGHT_DECAY),
-    "authors": Schedule(5000, NEVER, 1e-3, WEIGHT_DECAY, keep="last"),
-}
-
 
 @dataclass(frozen=True)
-class Settings(PacedSettings):
+class Settings(ScheduleSettings):
+    """Its authors train longer: epochs=5000, patience=5000, learning_rate=0.001, keep=last."""
+
+    patience: int = setting(20, "Epochs without improvement before stopping.", low=1, high=20_000)
+    learning_rate: float = setting(0.05, "Step size of Adam.", low=1e-6, high=1)
     hidden: int = setting(16, "Width of the hidden layer.", low=1, high=1024)
     dropout: float = setting(0.5, "Share of inputs dropped in training.", low=0, high=0.95)
     link_trust: float = setting(
@@ -263,7 +262,7 @@ def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoc
         "bias_2": torch.zeros(1, classes),
     }
     words = Csr.from_scipy(normalised_rows(graph.features))
-    schedule = s.schedule(PACES)
+    schedule = s.schedule(WEIGHT_DECAY)
     scale = LINK_STEP / schedule.learning_rate
     network = _Network(graph, words, split, s, parameters, prior, scale)
     (trained,) = train(network, schedule, [generator], on_epoch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bup import Spec
+from bup.spec import Run, Spec
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -36,13 +36,17 @@ class Progress:
 class Job:
     """A run that somebody asked for, as it was at the moment of looking."""
 
-    spec: Spec  # complete: every setting written out
+    run: Run
     state: State
     place: int | None = None  # 0 running, 1 next, ...; None once it has ended
     progress: Progress = Progress()
     error: str | None = None  # one sentence
     started: float | None = None  # as time.time()
     finished: float | None = None
+
+    @property
+    def spec(self) -> Spec:
+        return self.run.spec
 
     @property
     def active(self) -> bool:

@@ -16,7 +16,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from bup import BupError, Graph, Spec, Store, load_graph, make_split
+from bup import BupError, Graph, Store, make_split
+from bup.spec import Run
 from dashboard.jobs.job import Job, Progress, State
 
 log = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ class _Worker:
 
     process: subprocess.Popen[str]
     ready: bool = False  # torch is imported, runs may come
-    spec: Spec | None = None  # what it trains
+    run: Run | None = None  # what it trains
     killer: threading.Timer | None = None  # set when what it trains is cancelled
     reader: threading.Thread = field(init=False)
 
@@ -50,88 +51,84 @@ class Manager:
         self._size = workers
         self._queue_limit = queue_limit
         self._lock = threading.Lock()  # guards all below; methods named _so expect it held
-        self._jobs: dict[Spec, Job] = {}
-        self._queue: list[Spec] = []
+        self._jobs: dict[Run, Job] = {}
+        self._queue: list[Run] = []
         self._workers: list[_Worker] = []
         self._closed = False
         atexit.register(self.close)
         with self._lock:
             self._advance()
 
-    def submit(self, spec: Spec, graph: Graph | None = None) -> Job:
+    def submit(self, run: Run, graph: Graph) -> Job:
         """Ask for a run; the same run asked for again is the same job.
 
-        Raises BupError for impossible settings and for a full queue. Callers that have the graph at
-        hand give it: an impossible split is then refused here and not only when training starts.
+        Raises BupError for an impossible split and for a full queue.
         """
-        spec = _complete(spec)
-        if graph is not None:
-            make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
-        if (job := self.find(spec)) is not None and job.active:
+        spec = run.spec
+        make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+        if (job := self.find(run)) is not None and job.active:
             return job
-        held = _is_stored(spec, graph, self._store)
+        held = _is_stored(run, graph, self._store)
         with self._lock:
             if self._closed:
                 raise BupError("the server is closing and takes no more runs: start it again")
-            if spec not in self._jobs or not self._jobs[spec].active:
+            if run not in self._jobs or not self._jobs[run].active:
                 if len(self._queue) >= self._queue_limit and not held:
                     raise BupError(
                         f"{len(self._queue)} runs are waiting already, no more fit in the queue: "
                         "try again when some are done"
                     )
-                self._jobs[spec] = Job(spec, "queued")
+                self._jobs[run] = Job(run, "queued")
                 if held:
-                    self._end(spec, "done")
+                    self._end(run, "done")
                 else:
-                    self._queue.append(spec)
+                    self._queue.append(run)
                     self._advance()
-            return self._seen(spec)
+            return self._seen(run)
 
-    def find(self, spec: Spec) -> Job | None:
-        spec = _complete(spec)
+    def find(self, run: Run) -> Job | None:
         with self._lock:
-            return self._seen(spec) if spec in self._jobs else None
+            return self._seen(run) if run in self._jobs else None
 
-    def cancel(self, spec: Spec) -> None:
+    def cancel(self, run: Run) -> None:
         """Give up a run that waits or trains; nothing happens to one that has ended.
 
         The job counts as cancelled at once. Its process is asked to stop after the current epoch,
         which keeps it warm for the next run, and killed if it has not done so in a few seconds.
         """
-        spec = _complete(spec)
         with self._lock:
-            if spec not in self._jobs or not self._jobs[spec].active:
+            if run not in self._jobs or not self._jobs[run].active:
                 return
-            if spec in self._queue:
-                self._queue.remove(spec)
+            if run in self._queue:
+                self._queue.remove(run)
             for worker in self._workers:
-                if worker.spec == spec and worker.killer is None:
+                if worker.run == run and worker.killer is None:
                     worker.killer = threading.Timer(GRACE, self._kill_late, [worker])
                     worker.killer.daemon = True
                     worker.killer.start()
                     worker.send("cancel")
-            self._end(spec, "cancelled")
+            self._end(run, "cancelled")
 
     def close(self) -> None:
         """Cancel everything and end the processes."""
         with self._lock:
             self._closed = True
-            for spec in [spec for spec, job in self._jobs.items() if job.active]:
-                self._end(spec, "cancelled")
+            for run in [run for run, job in self._jobs.items() if job.active]:
+                self._end(run, "cancelled")
             self._queue.clear()
             workers = list(self._workers)
             for worker in workers:
-                worker.spec = None
+                worker.run = None
                 worker.process.kill()
         for worker in workers:
             worker.reader.join(timeout=5)
         atexit.unregister(self.close)
 
-    def _seen(self, spec: Spec) -> Job:
-        job = self._jobs[spec]
+    def _seen(self, run: Run) -> Job:
+        job = self._jobs[run]
         if not job.active:
             return job
-        place = self._queue.index(spec) + 1 if job.state == "queued" else 0
+        place = self._queue.index(run) + 1 if job.state == "queued" else 0
         return dataclasses.replace(job, place=place)
 
     def _advance(self) -> None:
@@ -143,10 +140,10 @@ class Manager:
                 self._give_up(f"no training process can be started ({error})")
                 break
         for worker in self._workers:
-            if self._queue and worker.ready and worker.spec is None:
-                worker.spec = spec = self._queue.pop(0)
-                self._jobs[spec] = Job(spec, "running", started=time.time())
-                worker.send(spec.as_dict())
+            if self._queue and worker.ready and worker.run is None:
+                worker.run = run = self._queue.pop(0)
+                self._jobs[run] = Job(run, "running", started=time.time())
+                worker.send(run.as_dict())
 
     def _started(self) -> _Worker:
         process = subprocess.Popen(
@@ -158,7 +155,7 @@ class Manager:
             start_new_session=True,  # the terminal's Ctrl-C is for the server
         )
         with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
+            os.setpriority(os.PRIO_PROCESS, process.pid, min(19, os.nice(0) + NICENESS))
         worker = _Worker(process)
         worker.reader = threading.Thread(target=self._read, args=[worker], daemon=True)
         worker.reader.start()
@@ -182,10 +179,10 @@ class Manager:
         if "ready" in message:
             worker.ready = True
         elif "epochs" in message:
-            if worker.spec is not None and worker.killer is None:
-                job = self._jobs[worker.spec]
+            if worker.run is not None and worker.killer is None:
+                job = self._jobs[worker.run]
                 progress = _continued(job.progress, message["epochs"])
-                self._jobs[worker.spec] = dataclasses.replace(job, progress=progress)
+                self._jobs[worker.run] = dataclasses.replace(job, progress=progress)
         else:
             self._free(worker, message["end"], message.get("error"))
         self._advance()
@@ -205,26 +202,26 @@ class Manager:
             return
         log.error(why)
         if not self._workers:
-            for spec in self._queue:
-                self._end(spec, "failed", f"{why}: see the server's log, then train again")
+            for run in self._queue:
+                self._end(run, "failed", f"{why}: see the server's log, then train again")
             self._queue.clear()
 
     def _free(self, worker: _Worker, state: State, error: str | None) -> None:
-        spec, worker.spec = worker.spec, None
+        run, worker.run = worker.run, None
         killer, worker.killer = worker.killer, None
         if killer is not None:  # cancelled: the job has ended already, and may be a new one by now
             killer.cancel()
-        elif spec is not None:
-            self._end(spec, state, error)
+        elif run is not None:
+            self._end(run, state, error)
 
     def _kill_late(self, worker: _Worker) -> None:
         with self._lock:
             if worker.killer is threading.current_thread():
                 worker.process.kill()
 
-    def _end(self, spec: Spec, state: State, error: str | None = None) -> None:
-        job = self._jobs[spec]
-        self._jobs[spec] = dataclasses.replace(job, state=state, error=error, finished=time.time())
+    def _end(self, run: Run, state: State, error: str | None = None) -> None:
+        job = self._jobs[run]
+        self._jobs[run] = dataclasses.replace(job, state=state, error=error, finished=time.time())
         self._forget()
 
     def _forget(self) -> None:
@@ -233,21 +230,13 @@ class Manager:
         oldest = time.time() - KEEP_SECONDS
         for rank, job in enumerate(ended):
             if rank >= KEEP_JOBS or (job.finished or 0) < oldest:
-                del self._jobs[job.spec]
+                del self._jobs[job.run]
 
 
-def _complete(spec: Spec) -> Spec:
-    from bup import methods
-
-    return methods.complete(spec)
-
-
-def _is_stored(spec: Spec, graph: Graph | None, store: Store) -> bool:
+def _is_stored(run: Run, graph: Graph, store: Store) -> bool:
     from bup import runs
 
-    if not store.path(spec).exists():
-        return False
-    return runs.load(spec, graph or load_graph(spec.graph), store) is not None
+    return store.path(run).exists() and runs.load(run.spec, graph, store) is not None
 
 
 def _continued(progress: Progress, epochs: list[dict[str, Any]]) -> Progress:

@@ -16,7 +16,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from bup import BupError, Spec, Store, load_graph
+from bup import BupError, Store, load_graph
+from bup.spec import Run
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ def serve(store: Store) -> None:
     """The life of a training process: get warm, then train one run after the other."""
     answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(2, 1)  # what a library prints must not mix with the answers
-    orders: SimpleQueue[Spec] = SimpleQueue()
+    orders: SimpleQueue[Run] = SimpleQueue()
     cancelled = threading.Event()
     threading.Thread(target=_listen, args=[orders, cancelled], daemon=True).start()
     _be_modest()
@@ -45,7 +46,7 @@ def serve(store: Store) -> None:
         say(_outcome(orders.get(), store, cancelled, say))
 
 
-def _listen(orders: SimpleQueue[Spec], cancelled: threading.Event) -> None:
+def _listen(orders: SimpleQueue[Run], cancelled: threading.Event) -> None:
     """A cancel always means the run sent last: the manager sends the next one after its end."""
     for line in sys.stdin:
         order = json.loads(line)
@@ -53,7 +54,7 @@ def _listen(orders: SimpleQueue[Spec], cancelled: threading.Event) -> None:
             cancelled.set()
         else:
             cancelled.clear()
-            orders.put(Spec.from_dict(order))
+            orders.put(Run.from_dict(order))
     os._exit(0)  # the server has gone; the store's writes are atomic, so any moment will do
 
 
@@ -81,19 +82,19 @@ def _warm_up() -> None:
 
 
 def _outcome(
-    spec: Spec, store: Store, cancelled: threading.Event, say: Callable[[dict[str, Any]], None]
+    run: Run, store: Store, cancelled: threading.Event, say: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
     from bup.training import Cancelled
 
     try:
-        _train(spec, store, cancelled, say)
+        _train(run, store, cancelled, say)
         return {"end": "done"}
     except Cancelled:
         return {"end": "cancelled"}
     except BupError as error:
         return {"end": "failed", "error": _one_line(str(error))}
     except Exception as error:
-        log.exception("training %s failed", spec.key)
+        log.exception("training %s failed", run.key)
         if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
             text = "this run needs more memory than there is: ask for a smaller graph or width"
         else:
@@ -102,7 +103,7 @@ def _outcome(
 
 
 def _train(
-    spec: Spec, store: Store, cancelled: threading.Event, say: Callable[[dict[str, Any]], None]
+    run: Run, store: Store, cancelled: threading.Event, say: Callable[[dict[str, Any]], None]
 ) -> None:
     from bup import runs
     from bup.training import Cancelled
@@ -121,10 +122,15 @@ def _train(
             unsaid.clear()
             said = time.monotonic()
 
-    graph = load_graph(spec.graph)
-    if runs.load(spec, graph, store) is not None:
+    graph = load_graph(run.spec.graph)
+    if graph.digest != run.digest:
+        raise BupError(
+            f"the files of {run.spec.graph} have changed since this run was asked for: look at the "
+            "graph again, then train"
+        )
+    if runs.load(run.spec, graph, store) is not None:
         return  # the command line, or another server, was quicker
-    (result,) = runs.fit_specs(graph, [spec], on_epoch)
+    (result,) = runs.fit_specs(graph, [run.spec], on_epoch)
     if unsaid:
         say({"epochs": unsaid})
     if cancelled.is_set():

@@ -13,9 +13,11 @@ from bup.experiments import STRONG_GCN
 from bup.graph import Graph
 from bup.methods import complete
 from bup.results import Result
+from bup.runs import run_of
 from bup.spec import Spec
 from bup.splits import usual_sizes
 from dashboard import graphs, shelf, state
+from dashboard.kept import kept
 
 CALIBRATED = {**dict(STRONG_GCN), "calibrate": "temperature"}
 """Settings of a GCN whose confidence was corrected on the validation papers."""
@@ -49,14 +51,15 @@ def case(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any
             settings=tuple(settings.items()),
         )
     )
-    return Case(graph, spec, shelf.result(spec) or _trained(spec.key, spec))
+    known = shelf.find(spec, graph)
+    return Case(graph, spec, known.result if known is not None else _trained(spec, graph))
 
 
-@st.cache_resource(max_entries=24, show_spinner="Training a model, a second or two ...")
-def _trained(key: str, _spec: Spec) -> Result:
+@kept(by=run_of)
+def _trained(spec: Spec, graph: Graph) -> Result:
     """One training however many students ask for it at once."""
-    graph = graphs.graph(_spec.graph)
-    (result,) = runs.fit_specs(graph, [_spec])
+    with st.spinner("Training a model, a second or two ..."):
+        (result,) = runs.fit_specs(graph, [spec])
     runs.save(result, graph)
     return result
 

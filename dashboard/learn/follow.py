@@ -12,8 +12,10 @@ from bup import metrics
 from bup.datasets import is_here
 from bup.following import Followed, follow
 from bup.inspection import Lens
+from bup.runs import run_of
 from dashboard import graphs, state
 from dashboard.components.arithmetic import Outcome, Side, arithmetic, choice
+from dashboard.kept import kept
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.learn.follow_words import ABSENT, STAGES, sentences
@@ -55,7 +57,7 @@ def _lesson(here: lesson.Lesson) -> None:
         )
         with two:
             node = _node(runs[1])
-    lenses = [_lens(case.spec.key, case) for case in runs]
+    lenses = [_lens(case) for case in runs]
     ways = [_way(lens, node, number) for number, lens in enumerate(lenses)]
     with left:
         st.caption(_about(runs[1], node))
@@ -94,9 +96,9 @@ def _elsewhere() -> None:
     st.session_state.pop("follow_node", None)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _lens(key: str, _case: Case) -> Lens:
-    return Lens(_case.graph, _case.result, graphs.inputs(_case.spec.graph))
+@kept(by=lambda case: run_of(case.spec, case.graph))
+def _lens(case: Case) -> Lens:
+    return Lens(case.graph, case.result, graphs.inputs(case.graph))
 
 
 def _id(case: Case, node: int) -> str:

@@ -31,7 +31,7 @@ def page(view: View) -> None:
         help=view.say("All are trained on the same nodes and tested on the same nodes."),
     )
     wanted = [specs[label] for label in chosen if label in specs]
-    missing = [spec for spec in wanted if shelf.result(spec) is None]
+    missing = [spec for spec in wanted if shelf.find(spec, view.graph) is None]
     if missing:
         train_missing(missing, view)
     found = [v for v in (view_of(spec, view) for spec in wanted) if v is not None]
@@ -43,7 +43,7 @@ def page(view: View) -> None:
     st.subheader("The numbers")
     parts = {label: v.judged()[:2] for label, v in views.items()}
     numbers = metrics_table(
-        {label: shelf.report(v.spec) for label, v in views.items()},
+        {label: v.known.report() for label, v in views.items()},
         {label: metrics.bootstrap_intervals(*part) for label, part in parts.items()},
     )
     st.dataframe(shown(numbers), hide_index=True, width="stretch")
@@ -82,7 +82,7 @@ def page(view: View) -> None:
         colour,
         view.graph.class_names,
         view.theme,
-        drawings.edge_picture(view.spec.graph, view.theme.dark),
+        drawings.edge_picture(view.graph, view.theme.dark),
     )
     charts.node_map(
         view,

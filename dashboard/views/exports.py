@@ -10,7 +10,6 @@ import streamlit as st
 
 from bup.methods import changed_settings
 from bup.spec import Spec, text_of
-from dashboard import shelf
 from dashboard.state import View
 
 
@@ -38,10 +37,10 @@ def downloads(view: View, extra: dict[str, Export] | None = None) -> None:
             return
         st.caption("The command that trains this run again, on any machine:")
         st.code(command_line(view.spec), language="sh")
-        name = f"{view.spec.key}-nodes.csv"
+        name = f"{view.run.key}-nodes.csv"
         st.download_button(
             view.say("All nodes as CSV"),
-            shelf.table_csv(view.spec),
+            view.known.table_csv,
             name,
             "text/csv",
             icon=":material/table:",

@@ -14,7 +14,7 @@ from dashboard.views import charts, exports
 
 def page(view: View) -> None:
     st.title("What does the graph look like?")
-    figures = graphs.description(view.spec.graph)
+    figures = graphs.description(view.graph)
     homophily = figures["homophily"]
     facts = {
         view.say("Nodes"): f"{figures['nodes']:,}",

@@ -10,7 +10,7 @@ from bup import metrics
 from bup.experiments import own_score
 from bup.paper import published
 from bup.scores import SCORES
-from dashboard import columns, shelf
+from dashboard import columns
 from dashboard.figures.ood import precision_recall_figure, roc_figure, score_histograms
 from dashboard.links import link
 from dashboard.state import View
@@ -54,7 +54,7 @@ def page(view: View) -> None:
         "overlaps with that of right answers, the better the score tells them apart.",
     )
     _detection(view, score)
-    if "ood" in shelf.report(view.spec):
+    if "ood" in view.known.report():
         _table(view)
     _gallery(view, test)
     exports.downloads(view)
@@ -100,15 +100,15 @@ def _detection(view: View, score: str) -> None:
     rows = [
         {"score": offered[name].label}
         | {metrics.METRICS[key].label: found[key] for key in ("auroc", "aupr", "fpr95")}
-        for name, found in shelf.report(view.spec)["ood"]["scores"].items()
+        for name, found in view.known.report()["ood"]["scores"].items()
     ]
-    exports.numbers(pd.DataFrame(rows), f"{view.spec.key}-ood", "ood")
+    exports.numbers(pd.DataFrame(rows), f"{view.run.key}-ood", "ood")
 
 
 def _table(view: View) -> None:
     """The paper's second question for this run, its own figures beside ours."""
     st.subheader("The published table, for this run")
-    found = shelf.report(view.spec)["ood"]
+    found = view.known.report()["ood"]
     rows = [
         {
             "": "this run",

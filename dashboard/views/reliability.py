@@ -9,7 +9,7 @@ import streamlit as st
 from bup import conformal, metrics
 from bup.methods import METHODS
 from bup.metrics import METRICS, Scheme
-from dashboard import drawings, shelf
+from dashboard import drawings
 from dashboard.figures.reliability import (
     confidence_histogram,
     reliability_figure,
@@ -61,7 +61,7 @@ def page(view: View) -> None:
             ),
             lambda number: st.session_state.update(bin=number),
         )
-        exports.numbers(_bin_frame(found, view.graph.noun.many), f"{view.spec.key}-bins", "bins")
+        exports.numbers(_bin_frame(found, view.graph.noun.many), f"{view.run.key}-bins", "bins")
     with right:
         st.subheader("How confident is it?")
         charts.chart(
@@ -81,7 +81,7 @@ def page(view: View) -> None:
 
 
 def _scores(view: View, bins: int) -> None:
-    test = shelf.report(view.spec, bins)["test"]
+    test = view.known.report(bins)["test"]
     shown = ["accuracy", "ece", "ace", "nll", "brier"]
     for column, key in zip(st.columns(len(shown)), shown, strict=True):
         metric = METRICS[key]
@@ -126,7 +126,7 @@ def _clicked_bin(view: View, found: metrics.ReliabilityBins, nodes: np.ndarray) 
         lit[inside] = True
         charts.node_map(
             view,
-            drawings.map_drawing(view.spec, "correct", view.theme, lit),
+            drawings.map_drawing(view.known, "correct", view.theme, lit),
             "bin_map",
             view.say(
                 "The same nodes, lit on the map. Where they sit together, their mistakes may have "
@@ -177,7 +177,7 @@ def _selective(view: View, rival: View | None) -> None:
             "least confidence": 1 - curve.threshold,
         }
     )
-    exports.numbers(rows, f"{view.spec.key}-risk-coverage", "risk")
+    exports.numbers(rows, f"{view.run.key}-risk-coverage", "risk")
 
 
 def _sets(view: View) -> None:

@@ -53,10 +53,8 @@ def label_of(spec: Spec, view: View) -> str:
 
 def view_of(spec: Spec, view: View) -> View | None:
     """A finished run as a view; None while it is not trained."""
-    result = shelf.result(spec)
-    if result is None:
-        return None
-    return dataclasses.replace(view, spec=spec, result=result, table=shelf.table(spec))
+    known = shelf.find(spec, view.graph)
+    return None if known is None else dataclasses.replace(view, known=known)
 
 
 def choose_rival(view: View, page: str) -> View | None:
@@ -83,7 +81,7 @@ def train_missing(specs: list[Spec], view: View) -> None:
     for job in jobs:
         if job.state == "failed":
             st.warning(escaped(job.error))
-    if waiting := [job.spec for job in jobs if job.state != "failed"]:
+    if waiting := [job.run for job in jobs if job.state != "failed"]:
         wait_for(waiting, lambda jobs: _show_progress(jobs, view))
 
 

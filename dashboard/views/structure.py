@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from bup import metrics
-from dashboard import columns, shelf
+from dashboard import columns
 from dashboard.figures.structure import against_figure, binned_medians, factor_figure
 from dashboard.state import View
 from dashboard.views import charts, exports, picking
@@ -77,7 +77,7 @@ def page(view: View) -> None:
                     noun.many: found.count,
                 }
             )
-    exports.numbers(pd.DataFrame(rows), f"{view.spec.key}-structure", "structure")
+    exports.numbers(pd.DataFrame(rows), f"{view.run.key}-structure", "structure")
     _factor(view)
     exports.downloads(view)
 
@@ -89,7 +89,7 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> metrics.Correlation | None:
 
 
 def _factor(view: View) -> None:
-    rule = shelf.propagation(view.spec) if view.explains.variance else None
+    rule = view.known.propagation if view.explains.variance else None
     if rule is None or rule.factor is None:
         return
     st.subheader("How much of it is the rule alone?")

@@ -7,52 +7,70 @@ import streamlit as st
 import bup
 from bup.graph import Graph
 from bup.methods import METHODS, complete
-from bup.results import Result
-from bup.spec import Spec
+from bup.spec import Run, Spec
 from dashboard import shelf, state
 from dashboard.figures.training import curves_figure
 from dashboard.jobs.job import Job
+from dashboard.markdown import escaped
 from dashboard.problems import problem
+from dashboard.shelf import Known
 from dashboard.views.waiting import manager, wait_for
 
 
-def result_or_training(spec: Spec, graph: Graph) -> Result | None:
-    """The run's result; None while it has to be trained first."""
-    found = shelf.result(spec)
-    if found is None:  # a split that cannot be made is explained before anybody trains
+def known_or_possible(spec: Spec, graph: Graph) -> Known | None:
+    """What is known of a run; None while it has to be trained first.
+
+    A run that cannot be trained is refused here, before anybody tries.
+    """
+    found = shelf.find(spec, graph)
+    if found is None:
         bup.make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+        METHODS[spec.method].check(graph)
     return found
 
 
-def training_panel(spec: Spec, graph: Graph) -> None:
+def training_panel(run: Run, graph: Graph) -> None:
     """In place of a page: offer to train the run, or show how its training goes."""
+    spec = run.spec
+    changed = bup.Store().has_on_another_graph(run)
     st.title("This model has not been trained yet")
     st.markdown(
-        f"**{METHODS[spec.method].short}** on **{state.graph_label(spec.graph)}**, "
+        f"**{METHODS[spec.method].short}** on **{escaped(state.graph_label(spec.graph))}**, "
         f"{spec.per_class} labelled {graph.noun.many} per class, seed {spec.seed}"
         + (
-            f", without {', '.join(graph.class_names[c] for c in spec.left_out)}"
+            f", without {escaped(', '.join(graph.class_names[c] for c in spec.left_out))}"
             if spec.left_out
             else ""
         )
         + ". Training takes seconds on a small graph; the result is kept, so next time it is here "
         "at once."
     )
-    METHODS[spec.method].check(graph)
-    job = manager().find(spec)
-    if (job is None and _is_first_visit(spec)) or (job is not None and job.state == "done"):
+    if changed:
+        st.info(
+            "The graph's files have changed since this model was trained. What it learned belongs "
+            "to the graph as it was: train it again on the graph as it is now.",
+            icon=":material/history:",
+        )
+    job = manager().find(run)
+    if (job is None and not changed and _is_first_visit(spec)) or (
+        job is not None and job.state == "done"
+    ):
         # Done, but its result is gone or damaged: the manager looks again, and trains if need be.
-        job = manager().submit(spec, graph)
+        job = manager().submit(run, graph)
     if job is None or job.state in ("failed", "cancelled"):
         if job is not None and job.state == "failed":
             problem(job.error or "training failed")
         st.button(
-            "Train", type="primary", icon=":material/play_arrow:", on_click=_submit, args=(spec,)
+            "Train",
+            type="primary",
+            icon=":material/play_arrow:",
+            on_click=_submit,
+            args=(run, graph),
         )
         if refused := st.session_state.pop("submit_error", None):
             problem(refused)
         return
-    wait_for([spec], lambda jobs: _show_progress(jobs[0]))
+    wait_for([run], lambda jobs: _show_progress(jobs[0]))
 
 
 def _is_first_visit(spec: Spec) -> bool:
@@ -67,9 +85,9 @@ def _untouched(spec: Spec) -> Spec:
     )
 
 
-def _submit(spec: Spec) -> None:
+def _submit(run: Run, graph: Graph) -> None:
     try:
-        manager().submit(spec)
+        manager().submit(run, graph)
     except bup.BupError as error:
         st.session_state.submit_error = str(error)
 
@@ -79,7 +97,7 @@ def _show_progress(job: Job) -> None:
     st.button(
         "Cancel",
         icon=":material/stop:",
-        on_click=lambda: manager().cancel(job.spec),
+        on_click=lambda: manager().cancel(job.run),
         key="cancel_training",
     )
 

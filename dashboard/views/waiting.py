@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
 import bup
 from bup.graph import Graph
-from bup.spec import Spec
+from bup.runs import run_of
+from bup.spec import Run, Spec
 from dashboard import graphs
 from dashboard.jobs.job import Job
 from dashboard.jobs.manager import Manager
@@ -22,12 +23,12 @@ def manager() -> Manager:
     return Manager()
 
 
-def ask_for(specs: Sequence[Spec], graph: Graph) -> list[Job]:
+def ask_for(specs: Iterable[Spec], graph: Graph) -> list[Job]:
     """The jobs of these runs, started if need be; a refusal is said and left out."""
     jobs = []
     for spec in specs:
         try:
-            jobs.append(manager().submit(spec, graph))
+            jobs.append(manager().submit(run_of(spec, graph), graph))
         except bup.BupError as error:
             st.warning(escaped(error))
     return jobs
@@ -38,9 +39,9 @@ Show = Callable[[list[Job]], None]
 
 
 @st.fragment(run_every=POLL_SECONDS)
-def wait_for(specs: Sequence[Spec], show: Show, at_end: Callable[[], None] | None = None) -> None:
+def wait_for(runs: Sequence[Run], show: Show, at_end: Callable[[], None] | None = None) -> None:
     """Look at the jobs of these runs until all have ended, then run the whole page again."""
-    jobs = [job for spec in specs if (job := manager().find(spec)) is not None]
+    jobs = [job for run in runs if (job := manager().find(run)) is not None]
     if any(job.active for job in jobs):
         show(jobs)
         return
@@ -50,9 +51,9 @@ def wait_for(specs: Sequence[Spec], show: Show, at_end: Callable[[], None] | Non
 
 
 @st.fragment(run_every=2 * POLL_SECONDS)
-def wait_for_map(name: str) -> None:
+def wait_for_map(graph: Graph) -> None:
     """How far a graph's drawing is; when it is finished, the page is run again to show it."""
-    layout = graphs.layout(name)
+    layout = graphs.layout(graph)
     if layout.finished:
         st.rerun()
     st.progress(layout.share, "A first sketch of the map: it is being drawn")

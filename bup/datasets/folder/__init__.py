@@ -20,6 +20,7 @@ The files may come from anybody. Whatever they hold, the outcome is a graph or a
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable
 from pathlib import Path
 
 from bup.datasets.folder.reading import load
@@ -36,6 +37,16 @@ def _named() -> list[str]:
     return [PREFIX + folder for folder in folders if folder]
 
 
+def _stamp(name: str) -> Hashable:
+    """When each file was last written, and its size."""
+    try:
+        with os.scandir(name.removeprefix(PREFIX)) as entries:
+            found = [(entry.name, entry.stat()) for entry in entries]
+        return tuple(sorted((name, s.st_mtime_ns, s.st_size, s.st_ino) for name, s in found))
+    except (OSError, ValueError):  # loading it says what is wrong
+        return None
+
+
 SOURCE = Source(
     name=f"{PREFIX}PATH",
     title="Your own graph: edges.csv and nodes.csv in a folder",
@@ -44,4 +55,5 @@ SOURCE = Source(
     label=lambda name: Path(name.removeprefix(PREFIX)).name,
     data="yours",
     offered=_named,
+    stamp=_stamp,
 )

@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from bup.inspection import Inspection
-from dashboard import shelf
 from dashboard.figures.classes import probability_table
 from dashboard.markdown import escaped
 from dashboard.state import View
@@ -17,7 +16,7 @@ def probabilities(view: View, node: int, seen: Inspection | None = None) -> None
     probs = view.result.probs[node] if seen is None else seen.probs
     # The interval surrounds what comes out of the message, not what a calibration made of it.
     if seen is None and view.explains.intervals and view.recalibrated is None:
-        seen = shelf.inspection(view.spec, node)
+        seen = view.known.inspection(node)
     low, high = (seen.low, seen.high) if seen is not None else (None, None)
     names, true = view.answers, view.table.true.iloc[node]
     true_index = names.index(true) if true in names else None

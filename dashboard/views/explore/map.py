@@ -74,7 +74,7 @@ def node_map(view: View, shown: np.ndarray) -> None:
     names, spans = view.graph.class_names, st.session_state.setdefault("ranges", {})
     limits = scale(
         st.session_state.setdefault("scales", {}),
-        (view.spec.graph, colour),
+        (view.run.digest, colour),
         map_data.own_limits(view.table, colour),
         bool(st.session_state.get("fit_colours")),
     )
@@ -93,11 +93,11 @@ def node_map(view: View, shown: np.ndarray) -> None:
         if dragged:
             spans[dragged["of"]] = dragged["range"]
 
-    if not graphs.layout(view.spec.graph).finished:
-        wait_for_map(view.spec.graph)
+    if not graphs.layout(view.graph).finished:
+        wait_for_map(view.graph)
     graph_map(
-        drawings.graph_parcel(view.spec.graph),
-        drawings.layer_parcel(view.spec, colour, shown),
+        drawings.graph_parcel(view.graph),
+        drawings.layer_parcel(view.known, colour, shown),
         map_data.look(view.table, colour, names, view.theme, limits),
         view.node,
         MAP,

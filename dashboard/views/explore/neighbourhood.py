@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dashboard import columns, shelf, state
+from dashboard import columns, state
 from dashboard.columns import colour_limits
 from dashboard.components.ego import EgoNetwork, ego_network, not_drawn
 from dashboard.components.network import network, picked
@@ -26,7 +26,7 @@ def chosen_network(view: View) -> EgoNetwork:
     values = limits = None
     stage = st.session_state.get("stage", OFF)
     if view.explains.shares and stage not in (OFF, None):
-        stages = shelf.layer_stds(view.spec)
+        stages = view.known.layer_stds
         values, limits = stages[stage], colour_limits(np.concatenate(list(stages.values())))
         score = "hidden message std, " + stage
     hops = int(st.session_state.get("hops") or 1)
@@ -55,7 +55,7 @@ def neighbourhood(view: View) -> None:
     if steps:
         st.segmented_control(
             "Layer by layer",
-            [OFF, *shelf.layer_stds(view.spec)],
+            [OFF, *view.known.layer_stds],
             default=OFF,
             key="stage",
             required=True,

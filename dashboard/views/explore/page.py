@@ -50,4 +50,4 @@ def page(view: View) -> None:
 
 
 def _export(view: View) -> tuple[str, str, str]:
-    return f"{view.spec.key}-{view.node}.html", standalone_html(chosen_network(view)), "text/html"
+    return f"{view.run.key}-{view.node}.html", standalone_html(chosen_network(view)), "text/html"

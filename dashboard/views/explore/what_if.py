@@ -8,7 +8,6 @@ import streamlit as st
 import bup
 from bup.inspection import Inspection
 from bup.methods import METHODS
-from dashboard import shelf
 from dashboard.figures.classes import compared_table, percent
 from dashboard.markdown import escaped
 from dashboard.state import View
@@ -36,9 +35,8 @@ def what_if(view: View) -> None:
     )
     try:
         added = [view.graph.find(part.strip()) for part in typed.split(",") if part.strip()]
-        before = shelf.inspection(view.spec, node)
-        after = shelf.inspection(
-            view.spec,
+        before = view.known.inspection(node)
+        after = view.known.inspection(
             node,
             add=tuple((node, other) for other in added),
             remove=tuple((node, near[other]) for other in removed),

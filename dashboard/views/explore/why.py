@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from bup.methods import METHODS
-from dashboard import shelf
 from dashboard.figures.classes import breakdown_table
 from dashboard.figures.node import shares_figure
 from dashboard.state import View
@@ -21,7 +20,7 @@ def why(view: View) -> None:
             f"{view.graph.noun.one} to show. Choose {able} in the sidebar."
         )
         return
-    seen = shelf.inspection(view.spec, view.node)
+    seen = view.known.inspection(view.node)
     who = [view.graph.node_id(n) for n in seen.steps[0].neighbours]
     charts.chart(
         shares_figure(seen.steps, who, view.theme),
@@ -53,7 +52,7 @@ def why(view: View) -> None:
         for n, linked, change in zip(step.neighbours, who, step.change.mean(axis=1), strict=True)
     ]
     if rows:
-        exports.numbers(pd.DataFrame(rows), f"{view.spec.key}-{view.node}-shares", "why")
+        exports.numbers(pd.DataFrame(rows), f"{view.run.key}-{view.node}-shares", "why")
 
 
 def _share(change: float, before: float) -> float:

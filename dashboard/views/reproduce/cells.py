@@ -10,7 +10,7 @@ import streamlit as st
 
 import bup
 from bup import experiments, runs
-from bup.experiments import QUESTIONS, Question, Run
+from bup.experiments import QUESTIONS, Planned, Question
 from bup.graph import Graph
 
 SLOW = 0.02  # seconds: what is read from the cache takes less
@@ -24,7 +24,7 @@ class Cell(NamedTuple):
     method: str
 
     @classmethod
-    def of(cls, run: Run) -> Cell:
+    def of(cls, run: Planned) -> Cell:
         return cls(run.per_class, run.protocol.name, run.contender)
 
     @property
@@ -39,17 +39,18 @@ class Cell(NamedTuple):
         return table[same & (table.method == self.method)]
 
 
-def stored_rows(question: Question, planned: list[Run], graph: Graph) -> pd.DataFrame:
+def stored_rows(question: Question, planned: list[Planned], graph: Graph) -> pd.DataFrame:
     """What is measured of each planned run that is stored."""
     store, rows = bup.Store(), []
     bar = st.empty()
     for done, run in enumerate(planned):
         try:
-            stamp = store.path(run.spec).stat().st_mtime_ns
+            identity = runs.run_of(run.spec, graph)
+            stamp = store.path(identity).stat().st_mtime_ns
         except OSError:
             continue
         start = time.monotonic()
-        row = _measured(question.name, run.spec.key, stamp, run, graph)
+        row = _measured(question.name, identity.key, stamp, run, graph)
         if time.monotonic() - start > SLOW:  # not from the cache: then there are more to come
             bar.progress(done / len(planned), f"Measuring stored runs: {done} of {len(planned)}")
         if row is not None:
@@ -61,7 +62,7 @@ def stored_rows(question: Question, planned: list[Run], graph: Graph) -> pd.Data
 
 @st.cache_data(max_entries=10_000, show_spinner=False)
 def _measured(
-    question: str, key: str, stamp: int, _run: Run, _graph: Graph
+    question: str, key: str, stamp: int, _run: Planned, _graph: Graph
 ) -> dict[str, Any] | None:
     result = runs.load(_run.spec, _graph)
     return None if result is None else QUESTIONS[question].measure(result, _graph, _run.protocol)

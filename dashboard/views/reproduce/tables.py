@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bup import experiments
-from bup.experiments import Quantity, Question, Run
+from bup.experiments import Planned, Quantity, Question
 from bup.graph import Graph
 from bup.paper import published
 from dashboard import state
@@ -127,7 +127,7 @@ def show_table(
 
 
 def show_cell(
-    question: Question, graph: Graph, rows: pd.DataFrame, planned: list[Run], cell: Cell
+    question: Question, graph: Graph, rows: pd.DataFrame, planned: list[Planned], cell: Cell
 ) -> None:
     """The reruns behind the clicked cell, each with a link to its model."""
     part = cell.rows(rows)

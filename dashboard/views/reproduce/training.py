@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bup.experiments import Question, Run
+from bup.experiments import Planned, Question
 from bup.graph import Graph
 from bup.methods import METHODS
-from bup.spec import Spec
+from bup.spec import Run
 from dashboard.jobs.job import Job
 from dashboard.markdown import escaped
 from dashboard.views.waiting import ask_for, manager, wait_for
@@ -15,7 +15,7 @@ from dashboard.views.waiting import ask_for, manager, wait_for
 MOST_RERUNS = 3  # that a visitor may start from here: a page is no place for a sweep
 
 
-def start_cell(question: Question, graph: Graph, planned: list[Run]) -> None:
+def start_cell(question: Question, graph: Graph, planned: list[Planned]) -> None:
     """A small reproduction, trained in the background by the server."""
     st.subheader("Train some of it here")
     sizes = list(dict.fromkeys(run.per_class for run in planned))
@@ -34,7 +34,7 @@ def start_cell(question: Question, graph: Graph, planned: list[Run]) -> None:
     ]
     if asked:
         st.session_state.pop("reproduce_trained", None)
-        st.session_state.reproduce_waiting = [job.spec for job in ask_for(specs, graph)]
+        st.session_state.reproduce_waiting = [job.run for job in ask_for(specs, graph)]
     if waiting := st.session_state.get("reproduce_waiting"):
         wait_for(waiting, lambda jobs: _show_progress(jobs, len(waiting)), at_end=_trained)
     elif trained := st.session_state.get("reproduce_trained"):
@@ -56,9 +56,9 @@ def _show_progress(jobs: list[Job], asked: int) -> None:
     )
 
 
-def _show_outcome(specs: list[Spec]) -> None:
-    failed = _show_failures([job for spec in specs if (job := manager().find(spec)) is not None])
-    st.success(f"{len(specs) - failed} of {len(specs)} runs are in the table.")
+def _show_outcome(runs: list[Run]) -> None:
+    failed = _show_failures([job for run in runs if (job := manager().find(run)) is not None])
+    st.success(f"{len(runs) - failed} of {len(runs)} runs are in the table.")
 
 
 def _show_failures(jobs: list[Job]) -> int:

@@ -1,0 +1,109 @@
+"""What is worked out once and shared by every browser, bounded in bytes.
+
+What a page holds is never taken from it: letting go of a value here only means that whoever asks
+next works it out again.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from bup.graph import Graph
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MOST_BYTES = 1_000_000_000
+SAMPLE = 100  # elements of a long list that are looked at to guess its size
+
+
+class Kept:
+    """Values by key; when they outgrow the limit, those go first that nobody asked for longest."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()
+        self._making: dict[Hashable, threading.Lock] = {}
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of a key, made once however many ask for it at the same time."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+            making = self._making.setdefault(key, threading.Lock())
+        try:
+            with making:
+                with self._lock:
+                    if key in self._values:
+                        return self._values[key]
+                value = make()
+                self._keep(key, value)
+                return value
+        finally:
+            with self._lock:
+                self._making.pop(key, None)
+
+    def _keep(self, key: Hashable, value: Any) -> None:
+        with self._lock:
+            self._values[key] = value
+            # All of them again: what is known of a run grows after it came here.
+            sizes = {k: size_of(v) for k, v in self._values.items()}
+            total = sum(sizes.values())
+            for oldest in list(self._values)[:-1]:
+                if total <= MOST_BYTES:
+                    break
+                del self._values[oldest]
+                total -= sizes[oldest]
+
+
+KEPT = Kept()
+
+
+def kept(by: Callable[P, Hashable]) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A function whose values are kept, one for each value of ``by`` on its arguments."""
+
+    def keeping(make: Callable[P, T]) -> Callable[P, T]:
+        @functools.wraps(make)
+        def found(*args: P.args, **kwargs: P.kwargs) -> T:
+            key = (make.__module__, make.__qualname__, by(*args, **kwargs))
+            return KEPT.get(key, lambda: make(*args, **kwargs))
+
+        return found
+
+    return keeping
+
+
+def size_of(value: Any) -> int:
+    """Bytes, roughly. A graph inside of something else is kept, and counted, on its own."""
+    if isinstance(value, Graph):
+        return sum(map(_size, vars(value).values()))
+    return _size(value)
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, Graph):
+        return 0
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, pd.DataFrame):
+        texts = sum(kind.kind == "O" for kind in value.dtypes)
+        return int(value.memory_usage().sum()) + 60 * texts * len(value)
+    if hasattr(value, "element_size"):  # a tensor
+        return value.element_size() * value.nelement()
+    if isinstance(value, Mapping):
+        return sum(map(_size, value.values()))
+    if isinstance(value, list | tuple):
+        looked_at = value[:SAMPLE]
+        return int(sum(map(_size, looked_at)) * len(value) / max(1, len(looked_at)))
+    if hasattr(value, "__dict__") and not callable(value):
+        return sum(map(_size, vars(value).values()))
+    return sys.getsizeof(value)
