@@ -17,8 +17,7 @@ from dashboard.state import View
 from dashboard.views import picking, style, training
 
 ICON = Path(__file__).parent / "shipped" / "icon.png"
-SIDEBAR = 260
-"""Its width in pixels: what it does not take is the map's and the inspector's."""
+SIDEBAR = 260  # pixels; what it does not take is the map's and the inspector's
 
 view: View | None = None
 
