@@ -19,6 +19,7 @@ from streamlit.config import get_option
 import bup
 from bup import datasets
 from bup.spec import text_of
+from dashboard import payloads
 
 SCRIPT = Path(__file__).parent / "app.py"
 
@@ -37,7 +38,7 @@ def application(script: Path | str = SCRIPT, ahead: bool = False, url: str | Non
             _show(url)
         yield
 
-    return st.App(script, lifespan=ready)
+    return st.App(script, lifespan=ready, routes=payloads.routes())
 
 
 def serve(app: st.App, listening: socket.socket) -> None:

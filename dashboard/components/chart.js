@@ -10,31 +10,33 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.data = data;
   view.send = setTriggerValue;
   host.style.height = `${data.height}px`;
-  ready(data.digest).then(([plotly, figure]) => {
-    if (view.data === data && views.get(host) === view) draw(plotly, host, view, figure);
-  });
+  Promise.all([library(), fetched(data.figure, (answer) => answer.json())]).then(
+    ([plotly, figure]) => {
+      if (view.data === data && views.get(host) === view) draw(plotly, host, view, figure);
+    },
+    () => host.replaceChildren("The chart could not be loaded: reload the page."),
+  );
   return () => {
     views.delete(host);
     globalThis.Plotly?.purge(host);
   };
 }
 
-// Two other components bring the library and the figure, perhaps after this one.
-function ready(digest) {
+// Another component brings it, perhaps after this one.
+function library() {
   return new Promise((found) => {
     (function look() {
-      const figure = globalThis.bupFigures?.get(digest);
-      if (globalThis.Plotly && figure) found([globalThis.Plotly, figure]);
+      if (globalThis.Plotly) found(globalThis.Plotly);
       else setTimeout(look, 20);
     })();
   });
 }
 
 async function draw(plotly, host, view, figure) {
-  const { digest, key, config } = view.data;
-  if (view.digest !== digest) {
-    const first = view.digest === undefined;
-    view.digest = digest;
+  const { key, config } = view.data;
+  if (view.figure !== figure) {
+    const first = view.figure === undefined;
+    view.figure = figure;
     const options = {
       displaylogo: false,
       modeBarButtonsToRemove: ["sendChartToCloud"], // nothing leaves this machine

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,20 +11,19 @@ import plotly
 import plotly.graph_objects as go
 import streamlit as st
 
+from dashboard import payloads
+
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure as the browser takes it, with a name that changes when its content does."""
+    """A figure as the browser takes it."""
 
-    digest: str
     json: str
     height: int
 
     @classmethod
     def of(cls, figure: go.Figure) -> Drawing:
-        text = figure.to_json()
-        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        return cls(digest, text, int(figure.layout.height))
+        return cls(figure.to_json(), int(figure.layout.height))
 
 
 @dataclass(frozen=True)
@@ -54,29 +52,17 @@ if (!globalThis.Plotly) import(new URL("{found[0].name}", beside));
     return (folder / "plotly.min.js").read_text(encoding="utf-8")
 
 
-# Three components: the library and each figure are sent to a browser once, because their messages
-# do not change; the view's message, which changes with every pick, stays small.
 _plotly = st.components.v2.component(
     "bup_plotly", js=f"{_library()}\nexport default function () {{}}\n"
 )
-_figure = st.components.v2.component(
-    "bup_figure",
-    js="""
-export default function ({ data }) {
-  globalThis.bupFigures ??= new Map();
-  if (!globalThis.bupFigures.has(data.digest)) {
-    globalThis.bupFigures.set(data.digest, JSON.parse(data.json));
-    for (const old of [...globalThis.bupFigures.keys()].slice(0, -12)) {
-      globalThis.bupFigures.delete(old);
-    }
-  }
-}
-""",
-)
+# A figure is fetched by the browser; the message, which changes with every pick, stays small.
 _view = st.components.v2.component(
     "bup_chart",
     html='<div style="position: relative"><div class="bup-chart" role="img"></div></div>',
-    js=(Path(__file__).parent / "chart.js").read_text(encoding="utf-8"),
+    js="".join(
+        (Path(__file__).parent / name).read_text(encoding="utf-8")
+        for name in ("fetched.js", "chart.js")
+    ),
     isolate_styles=False,
 )
 
@@ -99,20 +85,18 @@ def chart(
     In ``on_pick``, ``st.session_state[key]["pick"]`` is the clicked node; in ``on_group``,
     ``["group"]`` holds those inside a box or lasso.
     """
-    with st.container(gap=None):
-        _figure(key=f"{key}-figure", data={"digest": drawing.digest, "json": drawing.json})
-        _view(
-            key=key,
-            data={
-                "key": key,
-                "digest": drawing.digest,
-                "height": drawing.height,
-                "marks": [{"x": m.x, "y": m.y, "axes": m.axes} for m in marks],
-                "config": config or {},
-            },
-            on_pick_change=on_pick,
-            on_group_change=on_group,
-        )
+    _view(
+        key=key,
+        data={
+            "key": key,
+            "figure": payloads.address(drawing.json.encode(), "json"),
+            "height": drawing.height,
+            "marks": [{"x": m.x, "y": m.y, "axes": m.axes} for m in marks],
+            "config": config or {},
+        },
+        on_pick_change=on_pick,
+        on_group_change=on_group,
+    )
 
 
 def picked(key: str) -> int | None:

@@ -2,50 +2,42 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from dashboard import payloads
 from dashboard.components.map_data import Parcel
 
 _HERE = Path(__file__).parent
 _PARTS = ("scene", "gl", "plain", "above", "bar", "hands")
 
 
+def _source(file: str) -> str:
+    return (_HERE / file).read_text(encoding="utf-8")
+
+
 def _library() -> str:
-    """What draws: several files, which share their names as one module."""
+    """What draws: several files, which share their names as one module, and their style sheet."""
     files = [*(f"graph_map_{part}.js" for part in _PARTS), "graph_map.js"]
-    source = "\n".join((_HERE / file).read_text(encoding="utf-8") for file in files)
-    offered = "globalThis.bupGraphMap = { createMap, parcel };"
-    return f"{source}\n{offered}\nexport default function () {{}}\n"
-
-
-# A component's source and data travel with each of its messages, unless they are what the browser
-# has already. So there are four: the library, the graph and the looks of its nodes stay as they
-# are while one clicks about; only the view, which is small, is sent again.
-_KEEP = """
-export default function ({ data }) {
-  const kept = (globalThis.bupMapParcels ??= new Map());
-  const digest = new TextDecoder().decode(data.subarray(0, 16));
-  kept.delete(digest);
-  kept.set(digest, data);
-  for (const old of [...kept.keys()].slice(0, -24)) kept.delete(old);
-}
+    style = f"""
+const sheet = document.head.appendChild(document.createElement("style"));
+sheet.textContent = {json.dumps(_source("graph_map.css"))};
+export {{ createMap, parcel }};
 """
-_code = st.components.v2.component(
-    "bup_map_library",
-    css=(_HERE / "graph_map.css").read_text(encoding="utf-8"),
-    js=_library(),
-    isolate_styles=False,
-)
-_graph = st.components.v2.component("bup_map_graph", js=_KEEP)
-_layer = st.components.v2.component("bup_map_layer", js=_KEEP)
+    return "\n".join([*map(_source, files), style])
+
+
+# A component's source and data travel with each of its messages. So the library, the graph and the
+# looks of its nodes are files that the browser fetches; only the view, which is small, is sent.
+_LIBRARY = _library().encode()
 _view = st.components.v2.component(
     "bup_map",
     html='<div class="bup-map"></div>',
-    js=(_HERE / "graph_map_view.js").read_text(encoding="utf-8"),
+    js=_source("fetched.js") + _source("graph_map_view.js"),
     isolate_styles=False,
 )
 
@@ -70,23 +62,20 @@ def graph_map(
     enclosed ``group``; in ``on_range``, ``["range"]`` says of which colouring which range was
     dragged. ``plain`` draws as browsers without WebGL2 do.
     """
-    with st.container(gap=None):
-        _code(key=f"{key}-library")
-        _graph(key=f"{key}-graph", data=graph.content)
-        _layer(key=f"{key}-layer", data=layer.content)
-        _view(
-            key=key,
-            data={
-                **look,
-                "key": key,
-                "graph": graph.digest,
-                "layer": layer.digest,
-                "node": node,
-                "range": span,
-                "grouped": grouped,
-                "plain": plain,
-            },
-            on_pick_change=on_pick,
-            on_group_change=on_group,
-            on_range_change=on_range,
-        )
+    _view(
+        key=key,
+        data={
+            **look,
+            "key": key,
+            "library": payloads.address(_LIBRARY, "js"),
+            "graph": payloads.address(graph.content, "bin"),
+            "layer": payloads.address(layer.content, "bin"),
+            "node": node,
+            "range": span,
+            "grouped": grouped,
+            "plain": plain,
+        },
+        on_pick_change=on_pick,
+        on_group_change=on_group,
+        on_range_change=on_range,
+    )

@@ -2,17 +2,12 @@
 
 // Two other components put what they are sent here, by its digest: the graph, once, and what its
 // nodes look like in a run. A click then sends neither again.
-const parcels = (globalThis.bupMapParcels ??= new Map());
 const TYPES = { f4: Float32Array, u4: Uint32Array, u1: Uint8Array, i2: Int16Array };
 const opened = new WeakMap();
 
-// The parcel of a digest: its header, and its arrays by name; undefined until it has come.
-function parcel(digest) {
-  const bytes = parcels.get(digest);
-  if (!bytes) return undefined;
+// What a parcel holds, opened once: its header, and its arrays by name.
+function parcel(bytes) {
   if (!opened.has(bytes)) opened.set(bytes, unpack(bytes));
-  parcels.delete(digest); // those last looked at are thrown away last
-  parcels.set(digest, bytes);
   return opened.get(bytes);
 }
 

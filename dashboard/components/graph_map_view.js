@@ -1,25 +1,31 @@
 // What Streamlit calls, at first and again whenever the data or the theme change. Small, because it
-// travels with every message: the library, the graph and its looks are brought by others.
+// travels with every message: the library, the graph and its looks are fetched.
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const host = parentElement.querySelector(".bup-map");
   const state = (host.bup ??= {});
   state.data = data;
   const send = (name, value) => (name === "range" ? setStateValue : setTriggerValue)(name, value);
-  (function look() {
-    if (state.data !== data || state.gone) return;
-    const make = globalThis.bupGraphMap;
-    const [graph, layer] = [data.graph, data.layer].map((digest) => make?.parcel(digest));
-    if (!graph || !layer) return void setTimeout(look, 15);
-    const style = getComputedStyle(host);
-    const own = (name) => style.getPropertyValue(name).trim();
-    state.map ??= make.createMap(host);
-    state.map.update(
-      { ...data, paper: own("--st-background-color") || data.paper, face: own("--st-font") || "sans-serif" },
-      graph,
-      layer,
-      send,
-    );
-  })();
+  const parts = [imported(data.library), fetched(data.graph, bytes), fetched(data.layer, bytes)];
+  Promise.all(parts).then(
+    ([{ createMap, parcel }, graph, layer]) => {
+      if (state.data !== data || state.gone) return;
+      const style = getComputedStyle(host);
+      const own = (name) => style.getPropertyValue(name).trim();
+      if (!state.map) host.replaceChildren();
+      state.map ??= createMap(host);
+      state.map.update(
+        {
+          ...data,
+          paper: own("--st-background-color") || data.paper,
+          face: own("--st-font") || "sans-serif",
+        },
+        parcel(graph),
+        parcel(layer),
+        send,
+      );
+    },
+    () => state.map || host.replaceChildren("The map could not be loaded: reload the page."),
+  );
   return () => {
     state.gone = true;
     state.map?.dispose();

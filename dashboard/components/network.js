@@ -14,25 +14,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   frame.style.height = `var(--bup-ego-height, ${data.height}px)`; // a page may know better
   view.data = data;
   view.pick = (id) => id !== data.centre && setTriggerValue("pick", id);
-  library().then(
-    (vis) => view.data === data && views.get(frame) === view && show(vis, view),
-    (error) => say(view, error.message),
+  imported(data.library).then(
+    () => view.data === data && views.get(frame) === view && show(globalThis.vis, view),
+    () => say(view, "The network could not be drawn: reload the page."),
   );
   return () => {
     views.delete(frame);
     if (!view.settling) view.network?.destroy();
   };
-}
-
-// Another component brings vis-network, perhaps after this one.
-function library(deadline = Date.now() + 30000) {
-  return new Promise((found, missing) => {
-    (function look() {
-      if (globalThis.vis?.Network) found(globalThis.vis);
-      else if (Date.now() < deadline) setTimeout(look, 20);
-      else missing(new Error("The network could not be drawn: reload the page."));
-    })();
-  });
 }
 
 function show(vis, view) {

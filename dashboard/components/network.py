@@ -12,6 +12,7 @@ from typing import Any
 import pyvis.network
 import streamlit as st
 
+from dashboard import payloads
 from dashboard.components.ego import EgoNetwork
 from dashboard.theme import Theme
 
@@ -58,26 +59,22 @@ def options(theme: Theme) -> dict[str, Any]:
     }
 
 
-def _library() -> str:
-    """The source of vis-network."""
+def _library() -> bytes:
+    """The source of vis-network, half a megabyte, which the browser fetches once."""
     folder = Path(pyvis.network.__file__).parent / "lib" / "vis-9.1.2"
-    return (folder / "vis-network.min.js").read_text(encoding="utf-8")
+    return (folder / "vis-network.min.js").read_bytes()
 
 
 def source(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-# Two components: the half megabyte of vis-network is sent to a browser once, because its message
-# never changes; the view's message, which changes with every pick, stays small.
-_vis = st.components.v2.component(
-    "bup_vis_network", js=f"{_library()}\nexport default function () {{}}\n"
-)
+_LIBRARY = _library()
 _view = st.components.v2.component(
     "bup_ego_network",
     html='<div class="ego"><div class="canvas"></div><p class="said" aria-live="polite"></p></div>',
     css=source("network.css"),
-    js=source("crosses.js") + source("network.js"),
+    js=source("fetched.js") + source("crosses.js") + source("network.js"),
 )
 
 
@@ -87,21 +84,20 @@ def network(ego: EgoNetwork, key: str, on_pick: Callable[[], None], height: int 
     Also with the keyboard: arrows go from node to node, Enter picks, + and - zoom, 0 fits. Nodes
     that stay from one call to the next keep their places, and new colours leave the camera alone.
     """
-    with st.container(gap=None):
-        _vis(key=f"{key}-library")
-        _view(
-            key=key,
-            data={
-                "centre": ego.centre,
-                "nodes": ego.nodes,
-                "edges": ego.edges,
-                "options": options(ego.theme),
-                "settling": SETTLING,
-                "named": len(ego.nodes) <= NAMED,
-                "height": height,
-            },
-            on_pick_change=on_pick,
-        )
+    _view(
+        key=key,
+        data={
+            "library": payloads.address(_LIBRARY, "js"),
+            "centre": ego.centre,
+            "nodes": ego.nodes,
+            "edges": ego.edges,
+            "options": options(ego.theme),
+            "settling": SETTLING,
+            "named": len(ego.nodes) <= NAMED,
+            "height": height,
+        },
+        on_pick_change=on_pick,
+    )
 
 
 def picked(key: str) -> int | None:
