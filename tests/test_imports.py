@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DRAWING = {"streamlit", "plotly", "pyvis", "dashboard", "altair", "matplotlib"}
 FLOORS = (
-    {"jobs", "layouts", "theme", "columns", "markdown", "wording", "kept"},
+    {"jobs", "layouts", "theme", "columns", "markdown", "wording", "kept", "payloads"},
     {"figures", "components"},
     {"graphs", "links", "problems", "garbage"},
     {"shelf"},
