@@ -147,7 +147,7 @@ def _texts(column: pd.Series) -> tuple[str, ...]:
     )
 
 
-def _plain(value: Any) -> str:
+def written(value: Any) -> str:
     """An id or label as people write it: a whole number that pandas made a float has no ``.0``."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
@@ -156,7 +156,7 @@ def _plain(value: Any) -> str:
 
 def _ids(column: pd.Series, name: str) -> tuple[str, ...]:
     _refuse_fractions(column, name, "ids")
-    ids = tuple(map(_plain, column))
+    ids = tuple(map(written, column))
     bad = np.flatnonzero(column.isna().to_numpy() | np.array([not i for i in ids]))
     if len(bad):
         raise BupError(
@@ -169,7 +169,7 @@ def _classes(column: pd.Series, name: str) -> tuple[np.ndarray, tuple[str, ...]]
     """Class numbers and names, in order: by number where all are numbers."""
     _refuse_fractions(column, name, "labels")
     missing = column.isna().to_numpy()
-    texts = ["" if m else _plain(v) for v, m in zip(column, missing, strict=True)]
+    texts = ["" if m else written(v) for v, m in zip(column, missing, strict=True)]
     found = set(texts) - {""}
     if len(found) < 2:
         said = f"only the class {shown(min(found))}" if found else "no label at all"
@@ -209,12 +209,13 @@ def _numbers(nodes: pd.DataFrame, columns: list[str], ids: tuple[str, ...]) -> n
 
 def _ends(column: pd.Series, name: str, place: pd.Series) -> np.ndarray:
     _refuse_fractions(column, name, "ends of links")
-    ends = place.reindex(pd.Index([_plain(v) for v in column], dtype=object))
+    ends = place.reindex(pd.Index([written(v) for v in column], dtype=object))
     lost = np.flatnonzero(ends.isna().to_numpy())
     if len(lost):
+        end = shown(written(column.iloc[lost[0]]))
         raise BupError(
-            f"column {shown(name)}, row {lost[0] + 1}: {shown(_plain(column.iloc[lost[0]]))} is no "
-            f"node's id, and so are {len(lost) - 1:,} further ends: add the nodes or drop the links"
+            f"column {shown(name)}, row {lost[0] + 1}: {end} is no node's id, and so are "
+            f"{len(lost) - 1:,} further ends: add the nodes or drop the links"
         )
     return ends.to_numpy(np.int64)
 

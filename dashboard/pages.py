@@ -20,7 +20,7 @@ from dashboard.learn import (
     words,
 )
 from dashboard.learn.lesson import LESSONS
-from dashboard.views import compare, graph, ood, reliability, structure
+from dashboard.views import compare, graph, ood, own, reliability, structure
 from dashboard.views.explore import page as explore
 from dashboard.views.reproduce import page as reproduce
 
@@ -57,6 +57,7 @@ PAGES = (
     Page("structure", structure.page, "Structure", ":material/account_tree:"),
     Page("compare", compare.page, "Compare", ":material/compare:"),
     Page("graph", graph.page, "The graph", ":material/dataset:"),
+    Page("own", own.page, "Your graph", ":material/upload_file:", needs_run=False),
     Page("reproduce", reproduce.page, "Reproduce", ":material/fact_check:", needs_run=False),
     _learn("learn", start.page, "Start here", ":material/school:"),
     _lesson(1, confident.page),

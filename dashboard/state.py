@@ -123,9 +123,14 @@ def graph_label(name: str) -> str:
     return source.label(name) if source else name
 
 
+def own_graphs() -> list[str]:
+    """The graphs that this visitor brought since the page was opened."""
+    return st.session_state.setdefault("own_graphs", [])
+
+
 def choose_graph() -> str:
     """The graph's widget; a name from a link must be one of ours."""
-    names = graph_names()
+    names = [*graph_names(), *own_graphs()]
     name = st.selectbox(
         "Graph",
         names,
@@ -138,7 +143,10 @@ def choose_graph() -> str:
     )
     source = datasets.find_source(str(name))
     if name not in names and not (source and source.typed):
-        raise bup.BupError(f"there is no graph {name!r} here: choose one of {', '.join(names)}")
+        raise bup.BupError(
+            f"there is no graph {name!r} here: choose one of {', '.join(graph_names())}, or bring "
+            "your own on the page Your graph"
+        )
     return str(name)
 
 

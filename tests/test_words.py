@@ -81,7 +81,7 @@ def spoken_page(node: int) -> None:
 def test_the_inspector_shows_the_words():
     graph = bup.load_graph("synthetic:nodes=60,words=200,mean_degree=8")
     node = int(graph.degree.argmax())
-    page = AppTest.from_function(spoken_page, kwargs={"node": node}).run()
+    page = AppTest.from_function(spoken_page, kwargs={"node": node}, default_timeout=60).run()
     assert not page.exception
     said, shared = (element.value for element in page.markdown)
     assert said.startswith("Speaks of") and speaks_of(graph, node)[0] in said.replace("\\", "")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from bup.datasets import citation, fewer, folder, pyg, synthetic
+from bup.datasets import citation, fewer, folder, own, pyg, synthetic
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
@@ -18,6 +18,7 @@ SOURCES: tuple[Source, ...] = (
     fewer.SOURCE,
     pyg.SOURCE,
     folder.SOURCE,
+    own.SOURCE,
 )
 
 GRAPHS: dict[str, str] = {source.name: source.title for source in SOURCES}

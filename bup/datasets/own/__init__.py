@@ -1,0 +1,95 @@
+"""Graphs that people bring: kept for some days under a name that nobody can guess.
+
+``own:TOKEN-papers`` is the graph with that token; the words after it are for the eye. See ``space``
+for how long and how much, ``draft`` for how files become a graph.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bup import files
+from bup.datasets.own.space import Space, forget_runs, new_token
+from bup.datasets.source import Source
+from bup.errors import BupError
+from bup.graph import Graph
+
+PREFIX = "own:"
+GONE = (
+    "this graph is not here: it was deleted, its time is over, or the link is incomplete. "
+    "Bring it again on the page Your graph"
+)
+SPACE = Space("graphs", GONE)
+_VERSION = 1
+
+
+def token_of(name: str) -> str:
+    return name.removeprefix(PREFIX).partition("-")[0]
+
+
+def keep(graph: Graph, title: str = "") -> str:
+    """Put a graph into the space; returns its name, which is the key to it."""
+    token = new_token()
+    words = re.sub(r"[^a-z0-9]+", "-", (title or graph.name).lower()).strip("-")[:24].strip("-")
+    SPACE.keep(token, packed(graph))
+    return f"{PREFIX}{token}-{words}" if words else f"{PREFIX}{token}"
+
+
+def load(name: str) -> Graph:
+    return unpacked(name, SPACE.load(token_of(name)))
+
+
+def delete(name: str) -> None:
+    """Take a graph out of the space, and every run on it."""
+    SPACE.delete(token_of(name))
+    forget_runs(token_of(name))
+
+
+def packed(graph: Graph) -> bytes:
+    features = graph.features
+    arrays = {"edges": graph.edges, "labels": graph.labels}
+    if isinstance(features, np.ndarray):
+        arrays["features"] = features
+    else:
+        arrays |= {
+            "data": features.data,
+            "indices": features.indices,
+            "indptr": features.indptr,
+        }
+    texts = ("class_names", "ids", "titles", "notes", "words")
+    values = {name: getattr(graph, name) for name in texts}
+    return files.pack(arrays, values | {"version": _VERSION, "columns": graph.num_features})
+
+
+def unpacked(name: str, packed: files.Packed) -> Graph:
+    arrays, values = packed
+    try:
+        if values["version"] != _VERSION:
+            raise BupError(GONE)
+        if "features" in arrays:
+            features = arrays["features"]
+        else:
+            csr = (arrays["data"], arrays["indices"], arrays["indptr"])
+            features = sparse.csr_array(csr, shape=(len(arrays["labels"]), values["columns"]))
+        texts: dict[str, Any] = {
+            field: None if values[field] is None else tuple(values[field])
+            for field in ("class_names", "ids", "titles", "notes", "words")
+        }
+        return Graph(name, features, arrays["edges"], arrays["labels"], **texts)
+    except (KeyError, TypeError, ValueError):
+        raise BupError(GONE) from None
+
+
+SOURCE = Source(
+    name=f"{PREFIX}TOKEN",
+    title="A graph that was brought to the app, under a name that nobody can guess",
+    load=load,
+    takes=lambda name: name.startswith(PREFIX),
+    data="kept for some days",
+    offered=lambda: [],
+    typed=True,
+)

@@ -1,0 +1,219 @@
+"""Bring your own graph: drop files, say what the columns are, look, open it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from bup.datasets import own
+from bup.datasets.own import limits
+from bup.datasets.own.draft import Choice, Draft, draft_of, graph_of, guess, numeric
+from bup.datasets.own.tables import DECIMALS, SEPARATORS
+from bup.graph import Graph, describe
+from dashboard import graphs, links, state
+from dashboard.markdown import escaped
+from dashboard.problems import explained
+
+NOTHING = "(none)"
+AUTOMATIC = "Automatic"
+WORDS, COLUMNS, FILE, LINKS_ONLY = "Words of a text", "Columns of numbers", "From the file", "None"
+KINDS = ["csv", "tsv", "txt", "npz", "zip", "graphml", "gexf", "gml", "json"]
+ROWS = 5
+T = TypeVar("T")
+
+
+def page() -> None:
+    st.title("Bring your own graph")
+    st.markdown(
+        "Drop **nodes.csv** and **edges.csv** (and **features.npz**), a **zip** of them, or one "
+        "**GraphML**, **GEXF**, **GML** or node-link **JSON** file. Nodes need an id and, most of "
+        "them, a class; links name the ids at their two ends."
+    )
+    st.caption(
+        f"At most {limits.UPLOAD_MB.value} MB, {limits.NODES.value:,} nodes and "
+        f"{limits.LINKS.value:,} links. What you open is kept on this server, under a link that "
+        f"only you know, for {limits.DAYS.value} days after it was last opened."
+    )
+    files = st.file_uploader(
+        "Files of one graph",
+        KINDS,
+        accept_multiple_files=True,
+        key="own_files",
+        max_upload_size=limits.UPLOAD_MB.value,
+    )
+    if files:
+        with explained():
+            _review([(file.name, file.getvalue()) for file in files])
+    _kept()
+
+
+def _review(files: list[tuple[str, bytes]]) -> None:
+    separator, decimal = _reading()
+    files_key = _digest(files)
+    draft = _once("own_draft", (files_key, separator), lambda: draft_of(files, separator))
+    choice = _choose(draft, decimal)
+    graph = _once(
+        "own_graph", (files_key, separator, choice), lambda: graph_of(draft, choice, "own")
+    )
+    _preview(draft, graph)
+    title = st.text_input("Name", _stem(files), max_chars=40, key="own_title")
+    if st.button("Open this graph", type="primary", icon=":material/hub:", key="own_open"):
+        name = own.keep(graph, title)
+        state.own_graphs().append(name)
+        st.switch_page(st.session_state.linked_pages["explore"], query_params=_query(name, graph))
+
+
+def _reading() -> tuple[str | None, str | None]:
+    with st.expander("How tables are read"):
+        left, right = st.columns(2)
+        separator = left.selectbox("Separator", [AUTOMATIC, *SEPARATORS], key="own_separator")
+        decimal = right.selectbox("Decimal mark", [AUTOMATIC, *DECIMALS], key="own_decimal")
+        st.caption("UTF-8, UTF-16 and Latin-1 are told apart by themselves.")
+    return SEPARATORS.get(separator), DECIMALS.get(decimal)
+
+
+def _once(place: str, key: Hashable, make: Callable[[], T]) -> T:
+    """Made once, not on every click, and kept with the visitor until the key is another."""
+    kept = st.session_state.get(place)
+    if kept is None or kept[0] != key:
+        with st.spinner("Reading your files ..."):
+            kept = st.session_state[place] = key, make()
+    return kept[1]
+
+
+def _digest(files: list[tuple[str, bytes]]) -> str:
+    content = hashlib.sha256(repr([name for name, _ in files]).encode())
+    for _, data in files:
+        content.update(hashlib.sha256(data).digest())
+    return content.hexdigest()
+
+
+def _choose(draft: Draft, decimal: str | None) -> Choice:
+    """A widget for each column that matters, set to what was guessed."""
+    known = guess(draft)
+    nodes, ends = list(draft.nodes.columns), list(draft.edges.columns)
+    st.subheader("What are the columns?")
+    one, two, three, four, five = st.columns(5)
+    with one:
+        id = _column("Id of a node", nodes, known.id, "own_id", "row numbers, from 0")
+    with two:
+        label = _column("Class", nodes, known.label, "own_label", NOTHING)
+    with three:
+        title = _column("Title", nodes, known.title, "own_name", NOTHING)
+    with four:
+        source = _column("Link from", ends, known.source, "own_source")
+    with five:
+        target = _column("Link to", ends, known.target, "own_target")
+    offered = [WORDS, COLUMNS, *([FILE] if draft.features is not None else []), LINKS_ONLY]
+    usual = WORDS if known.text else COLUMNS if known.features else offered[-1]
+    usual = FILE if draft.features is not None else usual
+    left, right = st.columns([2, 3])
+    kind = left.segmented_control(
+        "Features",
+        offered,
+        default=usual,
+        required=True,
+        key="own_kind",
+        help="What a model learns from, besides links. Words are weighted by TF-IDF, and shown.",
+    )
+    choice = Choice(label, source or ends[0], target or ends[-1], id, title, decimal=decimal)
+    if kind == WORDS:
+        text = right.multiselect("Text", nodes, known.text, key="own_text")
+        if not text:
+            right.caption("Choose at least one column of text.")
+        return dataclasses.replace(choice, text=tuple(text))
+    if kind == COLUMNS:
+        able = [column for column in numeric(draft, decimal) if column not in (id, label)]
+        chosen = right.multiselect(
+            "Columns", able, [c for c in known.features if c in able], key="own_columns"
+        )
+        return dataclasses.replace(choice, features=tuple(chosen))
+    return choice
+
+
+def _column(
+    label: str, columns: list[str], usual: str | None, key: str, none: str | None = None
+) -> str | None:
+    options = [*([none] if none else []), *columns]
+    index = options.index(usual) if usual in options else 0
+    chosen = st.selectbox(label, options, index, key=key)
+    return None if chosen == none else chosen
+
+
+def _preview(draft: Draft, graph: Graph) -> None:
+    st.subheader("What the graph will be")
+    figures = describe(graph)
+    homophily = figures["homophily"]
+    facts = {
+        "Nodes": f"{graph.num_nodes:,}",
+        "Links": f"{graph.num_edges:,}",
+        "Classes": f"{graph.num_classes}",
+        "Words" if graph.words else "Features": f"{graph.num_features:,}",
+        "Homophily": "unknown" if homophily is None else f"{homophily:.2f}",
+    }
+    for column, (name, value) in zip(st.columns(len(facts)), facts.items(), strict=True):
+        column.metric(name, value)
+    if graph.notes:
+        st.info("\n".join(f"- {escaped(note)}" for note in graph.notes))
+    sizes = pd.DataFrame(figures["class_sizes"].items(), columns=["Class", "Nodes"])
+    left, right = st.columns([1, 2])
+    with left:
+        st.markdown("**Classes**")
+        st.dataframe(sizes, hide_index=True, height=215)
+    with right:
+        st.markdown(f"**First {min(ROWS, len(draft.nodes))} of {len(draft.nodes):,} nodes**")
+        st.dataframe(draft.nodes.head(ROWS), hide_index=True, height=215)
+    with st.expander("First links"):
+        st.dataframe(draft.edges.head(ROWS), hide_index=True)
+
+
+def _stem(files: list[tuple[str, bytes]]) -> str:
+    """What one file is called; the usual names of two say nothing."""
+    return files[0][0].rpartition(".")[0][:40] if len(files) == 1 else "my graph"
+
+
+def _query(name: str, graph: Graph) -> dict[str, str]:
+    """The link to a graph, asking for no more labels than its classes have."""
+    smallest = int(pd.Series(graph.labels[graph.labelled]).value_counts().min())
+    fewer = {"per_class": str(max(1, smallest // 3))} if smallest < 60 else {}
+    return {"graph": name} | fewer
+
+
+def _kept() -> None:
+    """What this visitor brought, with links and a way to be rid of it."""
+    names = state.own_graphs()
+    if not names:
+        return
+    st.subheader("Your graphs")
+    st.caption(
+        "Whoever has a link can open its graph; nobody else can find it. Keep the links: they are "
+        "not listed anywhere, and this list ends with your visit."
+    )
+    for name in list(names):
+        with explained():
+            until = own.SPACE.until(own.token_of(name))
+            row = st.container(horizontal=True, vertical_alignment="center")
+            with row:
+                query = _query(name, graphs.graph(name))
+                links.link("explore", name, ":material/hub:", query)
+                st.caption(f"kept until {until:%d %B %Y}, and longer if it is opened")
+                st.button(
+                    "Delete",
+                    icon=":material/delete:",
+                    key=f"delete_{name}",
+                    on_click=_delete,
+                    args=(name,),
+                    help="Deletes the graph and every run on it, now.",
+                )
+
+
+def _delete(name: str) -> None:
+    own.delete(name)
+    if name in state.own_graphs():
+        state.own_graphs().remove(name)
+    graphs.graph.clear(name)
