@@ -216,4 +216,3 @@ def _delete(name: str) -> None:
     own.delete(name)
     if name in state.own_graphs():
         state.own_graphs().remove(name)
-    graphs.graph.clear(name)

@@ -91,5 +91,6 @@ SOURCE = Source(
     takes=lambda name: name.startswith(PREFIX),
     data="kept for some days",
     offered=lambda: [],
+    stamp=lambda name: SPACE.opened(token_of(name)),
     typed=True,
 )

@@ -60,17 +60,21 @@ class Space:
             ) from error
 
     def load(self, token: str) -> Packed:
-        """What is kept; reading it puts its end off."""
-        path = self.path(token)
+        """What is kept."""
         try:
-            packed = files.read_packed(path)
-            if _expired(path):
-                raise FileNotFoundError
-            with contextlib.suppress(OSError):
-                os.utime(path)
-            return packed
+            if self.opened(token):
+                return files.read_packed(self.path(token))
         except (OSError, DamagedFile):
-            raise BupError(self.gone) from None
+            pass
+        raise BupError(self.gone)
+
+    def opened(self, token: str) -> bool:
+        """Whether it is here; asking puts its end off."""
+        if not TOKEN.fullmatch(token) or _expired(self.path(token)):
+            return False
+        with contextlib.suppress(OSError):
+            os.utime(self.path(token))
+        return True
 
     def delete(self, token: str) -> None:
         with contextlib.suppress(OSError):
