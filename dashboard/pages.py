@@ -34,10 +34,11 @@ class Page:
     title: str
     icon: str
     needs_run: bool = True
-    section: str = ""
+    section: str = ""  # of the menu: at most five pages stand in it by themselves
 
 
 LEARN = "Learn"
+MORE = "More"
 
 
 def _learn(address: str, draw: Callable[[], None], title: str, icon: str) -> Page:
@@ -56,9 +57,9 @@ PAGES = (
     Page("ood", ood.page, "Unseen classes", ":material/help_center:"),
     Page("structure", structure.page, "Structure", ":material/account_tree:"),
     Page("compare", compare.page, "Compare", ":material/compare:"),
-    Page("graph", graph.page, "The graph", ":material/dataset:"),
-    Page("own", own.page, "Your graph", ":material/upload_file:", needs_run=False),
-    Page("reproduce", reproduce.page, "Reproduce", ":material/fact_check:", needs_run=False),
+    Page("graph", graph.page, "The graph", ":material/dataset:", section=MORE),
+    Page("own", own.page, "Your graph", ":material/upload_file:", False, MORE),
+    Page("reproduce", reproduce.page, "Reproduce", ":material/fact_check:", False, MORE),
     _learn("learn", start.page, "Start here", ":material/school:"),
     _lesson(1, confident.page),
     _lesson(2, message.page),

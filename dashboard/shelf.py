@@ -13,6 +13,7 @@ from bup.graph import Graph
 from bup.inspection import Inspection, Lens, inspect, with_links
 from bup.propagation import Propagation
 from bup.results import Result, evaluate, node_table
+from bup.sheets import csv_text
 from bup.spec import Run, Spec
 from dashboard import graphs
 from dashboard.kept import kept
@@ -34,7 +35,7 @@ class Known:
 
     @cached_property
     def table_csv(self) -> str:
-        return self.table.to_csv(index=False)
+        return csv_text(self.table)
 
     def report(self, bins: int = 10) -> dict[str, Any]:
         if bins not in self._reports:

@@ -96,7 +96,7 @@ def degree() -> Panels:
         std = result.scores()["message_std"]
         found = metrics.spearman(graph.degree, std, 1).value
         figure = against_figure(
-            *(graph.degree, std, np.arange(graph.num_nodes), THEME),
+            *(graph.degree, std, np.arange(graph.num_nodes), graph.ids, THEME),
             *("degree (neighbours and the node itself)", "message std", True),
             binned_medians(graph.degree, std),
         )

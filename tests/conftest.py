@@ -4,15 +4,19 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit as st
 from scipy import sparse
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 import bup
 from bup.graph import Graph, simple_edges
+
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="session")
@@ -111,3 +115,23 @@ def nothing_left_to_do(manager):
     yield
     for spec in list(manager._jobs):
         manager.cancel(spec)
+
+
+@pytest.fixture
+def open_app(stocked_cache, monkeypatch, go_to):
+    """Open the app at a page, as a link with these parameters would."""
+    from dashboard import kept
+
+    monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
+    monkeypatch.chdir(ROOT)
+    st.cache_resource.clear()
+    monkeypatch.setattr(kept, "KEPT", kept.Kept())
+
+    def open_at(page: str = "explore", **query: str | list[str]) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120)
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.run()
+        return app if page == "explore" else go_to(app, page)
+
+    return open_at

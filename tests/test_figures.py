@@ -42,7 +42,9 @@ LABELLED_BY_DATA = {
         NASTY,
         (metrics.risk_coverage(TWO, FLAGS), NASTY),
     ),
-    "against": lambda: structure.against_figure(TWO, TWO, np.arange(2), LIGHT, NASTY, NASTY),
+    "against": lambda: structure.against_figure(
+        TWO, TWO, np.arange(2), [NASTY, NASTY], LIGHT, NASTY, NASTY
+    ),
     "overlay": lambda: compare.overlay_reliability([(NASTY, two_bins())], LIGHT),
     "shares": lambda: node.shares_figure(
         (Shares(np.array([3]), -TWO[None] / 2, 0 * TWO, TWO, TWO / 2),), [NASTY], LIGHT

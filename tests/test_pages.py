@@ -12,30 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from bup.methods import METHODS, complete
 from bup.spec import Spec
-from dashboard import kept, pages
+from dashboard import pages
 from dashboard.links import link
 from dashboard.pages import PAGES, Page
 from dashboard.state import View
 
 ROOT = Path(__file__).parent.parent
-
-
-@pytest.fixture
-def open_app(stocked_cache, monkeypatch, go_to):
-    """Open the app at a page, as a link with these parameters would."""
-    monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
-    monkeypatch.chdir(ROOT)
-    st.cache_resource.clear()
-    monkeypatch.setattr(kept, "KEPT", kept.Kept())
-
-    def open_at(page: str = "explore", **query: str | list[str]) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120)
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.run()
-        return app if page == "explore" else go_to(app, page)
-
-    return open_at
 
 
 @pytest.mark.parametrize("page", [page.address for page in PAGES if page.needs_run])

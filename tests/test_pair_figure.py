@@ -31,6 +31,8 @@ def test_two_maps_show_every_node_twice_and_move_together(tables, cora):
 
 def test_the_graphs_figures_are_drawn_as_they_are():
     sizes = class_sizes_figure({"a<b": 3, "c": 5}, Theme()).data[0]
-    assert list(sizes.x) == [3, 5] and list(sizes.y) == ["a&lt;b", "c"]
-    degrees = degrees_figure([{"degree": "1", "nodes": 4}, {"degree": "2-3", "nodes": 1}], Theme())
-    assert list(degrees.data[0].y) == [4, 1]
+    assert list(sizes.x) == [3, 5] and list(sizes.customdata) == [0, 1]
+    assert sizes.hovertext[0] == "a&lt;b: 3 nodes"
+    (degrees,) = degrees_figure(np.array([2, 0, 4, 1]), Theme()).data
+    assert (list(degrees.customdata), list(degrees.y)) == ([0, 2, 3], [2, 4, 1])
+    assert degrees.hovertext[2] == "1 node with 3 links"

@@ -55,10 +55,11 @@ def test_nodes_without_a_value_are_left_out_of_the_scatter():
     y = np.array([5.0, 6.0, np.nan, 8.0])
     binned = structure.binned_medians(x, y, 1)
     figure = structure.against_figure(
-        x, y, np.array([10, 11, 12, 13]), LIGHT, "x", "y", binned=binned
+        x, y, np.array([10, 11, 12, 13]), list("abcd"), LIGHT, "x", "y", binned=binned
     )
     points, medians = figure.data
     assert points.customdata.tolist() == [10, 13] and points.y.tolist() == [5, 8]
+    assert list(points.text) == ["a", "d"]
     assert medians.y.tolist() == [6.5] and medians.x.tolist() == [2.5]
     with pytest.raises(BupError, match="nothing to draw"):
         structure.binned_medians(np.array([np.nan]), np.array([1.0]))
@@ -68,7 +69,7 @@ def test_intervals_of_the_scatter_reach_from_low_to_high(run, cora):
     degree, std = cora.degree, node_table(run, cora)["message_std"].to_numpy()
     binned = structure.binned_medians(degree, std)
     nodes = np.arange(cora.num_nodes)
-    figure = structure.against_figure(degree, std, nodes, LIGHT, "x", "y", True, binned)
+    figure = structure.against_figure(degree, std, nodes, cora.ids, LIGHT, "x", "y", True, binned)
     points, medians = figure.data
     np.testing.assert_allclose(medians.y + medians.error_y.array, binned.high)
     np.testing.assert_allclose(medians.y - medians.error_y.arrayminus, binned.low)
@@ -80,7 +81,7 @@ def test_the_factor_stands_above_the_learned_std_on_one_axis(run, rival, cora):
     nodes = np.arange(cora.num_nodes)
     rule = RULES["paper"].on(cora, RULES["paper"].settings_from(), ())
     factor, std = rule.factor, node_table(run, cora)["message_std"].to_numpy()
-    figure = structure.factor_figure(cora.degree, factor, std, nodes, LIGHT)
+    figure = structure.factor_figure(cora.degree, factor, std, nodes, cora.ids, LIGHT)
     above, below = (t for t in figure.data if t.name == "nodes")
     np.testing.assert_allclose(above.y, factor)
     np.testing.assert_allclose(below.y, std)
@@ -88,4 +89,4 @@ def test_the_factor_stands_above_the_learned_std_on_one_axis(run, rival, cora):
     assert above.customdata.tolist() == below.customdata.tolist() == nodes.tolist()
     assert figure.layout.xaxis.matches == "x2"
     with pytest.raises(BupError, match="no variance"):
-        structure.factor_figure(cora.degree, factor, rival.var, nodes, LIGHT)
+        structure.factor_figure(cora.degree, factor, rival.var, nodes, cora.ids, LIGHT)

@@ -104,7 +104,9 @@ def reproduce(
     tables = [(q, e.rows_of(q, plan, graphs, store)) for q, plan in plans]
     rows = pd.concat([frame.assign(question=q.name) for q, frame in tables], ignore_index=True)
     if csv_path is not None:
-        files.write_atomically(Path(csv_path), rows.to_csv(index=False).encode())
+        from bup.sheets import csv_text
+
+        files.write_atomically(Path(csv_path), csv_text(rows).encode())
     text = "\n".join(e.markdown(q, frame) for q, frame in tables)
     if out is not None:
         files.write_atomically(Path(out), text.encode())

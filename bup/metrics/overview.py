@@ -25,6 +25,11 @@ class Metric:
     higher_is_better: bool
     percent: bool  # shown times 100
 
+    @property
+    def short(self) -> str:
+        """The abbreviation that its label ends with, or the label."""
+        return self.label.partition("(")[2].rstrip(")") or self.label
+
 
 METRICS: dict[str, Metric] = {
     metric.key: metric

@@ -10,6 +10,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.data = data;
   view.send = setTriggerValue;
   host.style.height = `${data.height}px`;
+  host.setAttribute("aria-label", data.label);
   Promise.all([library(), fetched(data.figure, (answer) => answer.json())]).then(
     ([plotly, figure]) => {
       if (view.data === data && views.get(host) === view) draw(plotly, host, view, figure);
@@ -96,7 +97,8 @@ function ring(host, { stage, data }) {
     const across = host._fullLayout?.[`xaxis${axes}`];
     const down = host._fullLayout?.[`yaxis${axes}`];
     if (!across || !down) continue;
-    const share = (value, { range: [from, to] }) => (value - from) / (to - from);
+    const share = (value, { type, range: [from, to] }) =>
+      ((type === "log" ? Math.log10(value) : value) - from) / (to - from);
     const [right, up] = [share(x, across), share(y, down)];
     if (Math.min(right, up) < 0 || Math.max(right, up) > 1) continue;
     const mark = stage.appendChild(document.createElement("div"));

@@ -28,9 +28,9 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Mark:
-    """A ring around a picked node; ``axes`` is "" for the first map, "2" for the second."""
+    """A ring around a picked node; ``axes`` is "" for the first chart, "2" for the second."""
 
-    x: float
+    x: float  # in the axis's own units, also where it is logarithmic
     y: float
     axes: str = ""
 
@@ -75,12 +75,13 @@ def library() -> None:
 def chart(
     drawing: Drawing,
     key: str,
+    label: str,
     on_pick: Callable[[], None],
     on_group: Callable[[], None] = lambda: None,
     marks: Sequence[Mark] = (),
     config: dict[str, Any] | None = None,
 ) -> None:
-    """Draw a figure whose points carry node indices in ``customdata``.
+    """Draw a figure whose points carry node indices in ``customdata``; ``label`` says what it is.
 
     In ``on_pick``, ``st.session_state[key]["pick"]`` is the clicked node; in ``on_group``,
     ``["group"]`` holds those inside a box or lasso.
@@ -89,6 +90,7 @@ def chart(
         key=key,
         data={
             "key": key,
+            "label": label,
             "figure": payloads.address(drawing.json.encode(), "json"),
             "height": drawing.height,
             "marks": [{"x": m.x, "y": m.y, "axes": m.axes} for m in marks],

@@ -183,7 +183,10 @@ def diagonal(theme: Theme) -> go.Scatter:
 def confidence_histogram(
     confidence: np.ndarray, correct: np.ndarray, theme: Theme, bins: int = 20
 ) -> go.Figure:
-    """How many nodes the model is how sure of, right and wrong ones stacked."""
+    """How many nodes the model is how sure of, right and wrong ones stacked.
+
+    A bar carries twice its number as ``customdata``, and one more if its answers are wrong.
+    """
     correct = np.asarray(correct, dtype=bool)
     edges = np.linspace(0, 1, bins + 1)
     figure = go.Figure()
@@ -194,6 +197,7 @@ def confidence_histogram(
         figure.add_bar(
             x=edges[:-1],
             y=np.histogram(confidence[group], edges)[0],
+            customdata=2 * np.arange(bins) + (name == "wrong"),
             width=1 / bins,
             offset=0,
             marker={
@@ -243,7 +247,10 @@ def confidence_histogram(
 
 
 def set_size_figure(size: np.ndarray, covered: np.ndarray, classes: int, theme: Theme) -> go.Figure:
-    """How many nodes get a set of how many classes, by whether it contains the true one."""
+    """How many nodes get a set of how many classes, by whether it contains the true one.
+
+    A bar carries twice its size as ``customdata``, and one more if the sets miss the true class.
+    """
     covered = np.asarray(covered, dtype=bool)
     figure = go.Figure()
     for name, group, colour, pattern in (
@@ -253,6 +260,7 @@ def set_size_figure(size: np.ndarray, covered: np.ndarray, classes: int, theme: 
         figure.add_bar(
             x=np.arange(classes + 1),
             y=np.bincount(size[group], minlength=classes + 1),
+            customdata=2 * np.arange(classes + 1) + (name == "misses it"),
             marker={"color": colour, "pattern": hatch(pattern, theme.background)},
             hovertemplate=theme.noun.said("%{y:,} nodes with %{x} classes"),
             name=name,
@@ -269,8 +277,12 @@ def risk_coverage_figure(
     theme: Theme,
     label: str = "this run",
     other: tuple[RiskCoverage, str] | None = None,
+    nodes: np.ndarray | None = None,
 ) -> go.Figure:
-    """How often the answers are right when only the surest nodes are answered."""
+    """How often the answers are right when only the surest nodes are answered.
+
+    ``nodes`` holds, for each point of the first curve, a node that is answered from there on.
+    """
     figure = go.Figure()
     lowest = 1.0
     runs = [(curve, label)] if other is None else [(curve, label), other]
@@ -279,6 +291,7 @@ def risk_coverage_figure(
         figure.add_scatter(
             x=run.coverage,
             y=accuracy,
+            customdata=nodes if run is curve else None,
             mode="lines" if len(accuracy) > 30 else "lines+markers",
             line={"color": style.colour, "dash": style.dash, "width": 2.5},
             marker={"color": style.colour, "symbol": style.symbol, "size": 6},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,6 +74,7 @@ def against_figure(
     x: np.ndarray,
     y: np.ndarray,
     nodes: np.ndarray,
+    ids: Sequence[str],
     theme: Theme,
     x_label: str,
     y_label: str,
@@ -81,7 +83,7 @@ def against_figure(
 ) -> go.Figure:
     """A score of every node against its place in the graph, with medians of similar nodes."""
     figure = go.Figure()
-    _add_points(figure, x, y, nodes, theme)
+    _add_points(figure, x, y, nodes, ids, (x_label.partition(" (")[0], y_label), theme)
     if binned is not None:
         _add_medians(figure, binned, theme)
     framed(figure, theme, height=420)
@@ -94,6 +96,7 @@ def factor_figure(
     factor: np.ndarray,
     std: np.ndarray | None,
     nodes: np.ndarray,
+    ids: Sequence[str],
     theme: Theme,
 ) -> go.Figure:
     """What a rule multiplies a node's variance by, above the std of its message."""
@@ -102,7 +105,8 @@ def factor_figure(
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07)
     for row, values in enumerate((factor, std), start=1):
         place = {"row": row, "col": 1, "showlegend": row == 1}
-        _add_points(figure, degree, values, nodes, theme, **place)
+        words = ("degree", "factor" if row == 1 else "message std")
+        _add_points(figure, degree, values, nodes, ids, words, theme, **place)
         _add_medians(figure, binned_medians(degree, values), theme, **place)
     framed(figure, theme, height=560)
     figure.update_xaxes(**_LOG_AXIS)
@@ -116,19 +120,24 @@ def _add_points(
     x: np.ndarray,
     y: np.ndarray,
     nodes: np.ndarray,
+    ids: Sequence[str],
+    words: tuple[str, str],
     theme: Theme,
     **place: object,
 ) -> None:
-    x, y, nodes = _finite(x, y, nodes)
+    x, y, nodes, names = _finite(x, y, nodes, np.array(ids, dtype=object))
+    across, up = (unformatted(word[0].lower() + word[1:]) for word in words)
     figure.add_scattergl(
         x=x,
         y=y,
         customdata=nodes,
+        text=[unformatted(name) for name in names],
         mode="markers",
         marker={"color": IN, "size": 6, "opacity": 0.6 if theme.dark else 0.35},
         selected={"marker": {"color": OUT, "opacity": 1, "size": 12}},
         unselected={"marker": {"opacity": 0.25}},
-        hovertemplate="%{x:.3g}, %{y:.3g}<extra></extra>",
+        hovertemplate=f"{theme.noun.one} %{{text}}<br>{across} %{{x:.3g}}<br>{up} %{{y:.3g}}"
+        "<extra></extra>",
         name=theme.noun.many,
         **place,
     )

@@ -2,43 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
+import numpy as np
 import plotly.graph_objects as go
 
 from dashboard.figures.frame import framed, unformatted
 from dashboard.theme import IN, Theme, class_colours
 
+_LINKS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000]
+
 
 def class_sizes_figure(sizes: Mapping[str, int], theme: Theme) -> go.Figure:
-    """Nodes per class, in the colours that the map gives the classes."""
+    """Nodes per class, in the colours that the map gives the classes; a bar carries its class."""
     colours = class_colours(list(sizes))
     figure = go.Figure(
         go.Bar(
             x=list(sizes.values()),
-            y=[unformatted(name) for name in sizes],
+            y=np.arange(len(sizes)),
+            customdata=np.arange(len(sizes)),
             orientation="h",
             marker={"color": [colours[name] for name in sizes]},
             text=[f"{size:,}" for size in sizes.values()],
-            hoverinfo="skip",
+            textfont={"color": theme.text},
+            textposition="outside",
+            cliponaxis=False,
+            hovertext=[
+                f"{unformatted(name)}: {theme.noun.counted(size)}" for name, size in sizes.items()
+            ],
+            hoverinfo="text",
         )
     )
     framed(figure, theme, 360)
-    figure.update_yaxes(autorange="reversed")
-    return figure.update_xaxes(title=theme.noun.many)
+    names = [unformatted(name) for name in sizes]
+    figure.update_yaxes(
+        autorange="reversed", tickvals=np.arange(len(sizes)), ticktext=names, showgrid=False
+    )
+    return figure.update_xaxes(title=theme.noun.many, range=[0, 1.12 * max([1, *sizes.values()])])
 
 
-def degrees_figure(rows: Sequence[Mapping[str, Any]], theme: Theme) -> go.Figure:
-    """Nodes per degree, as ``bup.graph.describe`` groups them."""
+def degrees_figure(counts: np.ndarray, theme: Theme) -> go.Figure:
+    """How many nodes have how many links, on two logarithmic axes; a point carries its links.
+
+    One point per number of links that occurs: bins of different widths would show bumps that are
+    not there. The axis counts from 1, which the logarithm needs, and is labelled from 0.
+    """
+    links = np.flatnonzero(counts)
     figure = go.Figure(
-        go.Bar(
-            x=[row["degree"] for row in rows],
-            y=[row["nodes"] for row in rows],
-            marker={"color": IN},
-            hovertemplate=theme.noun.said("degree %{x}: %{y:,} nodes<extra></extra>"),
+        go.Scatter(
+            x=links + 1,
+            y=counts[links],
+            customdata=links,
+            mode="markers",
+            marker={"color": IN, "size": 9, "line": {"width": 1, "color": theme.background}},
+            hovertext=[
+                f"{theme.noun.counted(int(counts[k]))} with {k:,} link{'s' if k != 1 else ''}"
+                for k in links
+            ],
+            hoverinfo="text",
         )
     )
     framed(figure, theme, 360)
-    figure.update_xaxes(title=theme.noun.said("degree (linked nodes + 1)"), type="category")
-    return figure.update_yaxes(title=theme.noun.many)
+    ticks = [k for k in _LINKS if k <= links.max()]
+    figure.update_xaxes(
+        title="links",
+        type="log",
+        tickvals=[k + 1 for k in ticks],
+        ticktext=[f"{k:,}" for k in ticks],
+    )
+    powers = [digit * 10**p for p in range(7) for digit in (1, 2, 5)]
+    return figure.update_yaxes(
+        title=theme.noun.many, type="log", tickvals=powers, ticktext=[f"{p:,}" for p in powers]
+    )

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.components import chart as component
-from dashboard.components.chart import Drawing
+from dashboard.components.chart import Drawing, Mark
 from dashboard.state import View
 from dashboard.views.picking import pick_node
 
 
 def chart(figure: go.Figure, key: str, caption: str) -> None:
-    """A chart with two sentences of meaning below it."""
+    """A chart with two sentences of meaning below it, which are also its name."""
     config = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["sendChartToCloud"],  # nothing leaves this machine
         "toImageButtonOptions": {"format": "svg", "filename": key, "scale": 2},
     }
-    st.plotly_chart(figure, width="stretch", theme=None, key=key, config=config)
+    st.plotly_chart(figure, width="stretch", theme=None, key=key, config=config, alt=caption)
     st.caption(caption)
 
 
-def clickable(figure: go.Figure, key: str, caption: str, on_pick: Callable[[int], None]) -> None:
+def clickable(
+    figure: go.Figure,
+    key: str,
+    caption: str,
+    on_pick: Callable[[int], None],
+    marks: Sequence[Mark] = (),
+) -> None:
     """A chart whose points can be clicked; ``on_pick`` gets the clicked point's ``customdata``."""
 
     def clicked() -> None:
@@ -33,7 +39,7 @@ def clickable(figure: go.Figure, key: str, caption: str, on_pick: Callable[[int]
             on_pick(found)
 
     options = {"toImageButtonOptions": {"format": "svg", "filename": key}, "scrollZoom": False}
-    component.chart(Drawing.of(figure), key, clicked, config=options)
+    component.chart(Drawing.of(figure), key, caption, clicked, marks=marks, config=options)
     st.caption(caption)
 
 
@@ -55,9 +61,10 @@ def node_map(
     component.chart(
         drawing,
         key,
+        caption,
         on_pick,
         on_group,
-        [component.Mark(x, y, a) for a in axes],
+        [Mark(x, y, a) for a in axes],
         {"toImageButtonOptions": {"format": "png", "filename": key, "scale": 2}},
     )
     st.caption(caption)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from bup import metrics
+from bup.experiments import own_score
+from bup.sheets import csv_text
 from dashboard import columns, drawings, shelf
 from dashboard.components.chart import Drawing
+from dashboard.figures.card import Verdict, verdicts_table
 from dashboard.figures.compare import (
     disagreement_table,
     metrics_table,
@@ -14,13 +21,16 @@ from dashboard.figures.compare import (
     shown,
 )
 from dashboard.figures.pair import paired_maps
+from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views import charts, exports, picking
+from dashboard.views.card import card
 from dashboard.views.rivals import label_of, rival_specs, train_missing, view_of
 
 
 def page(view: View) -> None:
     st.title("Which method knows best what it does not know?")
+    card(view, "compare")
     specs = rival_specs(view)
     chosen = st.multiselect(
         "Compare this run with",
@@ -35,10 +45,12 @@ def page(view: View) -> None:
     if missing:
         train_missing(missing, view)
     found = [v for v in (view_of(spec, view) for spec in wanted) if v is not None]
-    if not found:
-        st.info("Choose at least one other method.")
-        return
     views = {label_of(v.spec, view): v for v in (view, *found)}
+    _under_each(view, views)
+    if not wanted:
+        st.info("Choose at least one other method to compare this run with.")
+    if not found:
+        return
 
     st.subheader("The numbers")
     parts = {label: v.judged()[:2] for label, v in views.items()}
@@ -53,7 +65,7 @@ def page(view: View) -> None:
             "where intervals overlap, the difference may be chance."
         )
     )
-    st.download_button("CSV", numbers.to_csv(index=False), "comparison.csv", "text/csv")
+    st.download_button("CSV", csv_text(numbers), "comparison.csv", "text/csv")
 
     st.subheader("Calibration")
     bins = {label: metrics.reliability_bins(p, y, 10) for label, (p, y) in parts.items()}
@@ -64,8 +76,13 @@ def page(view: View) -> None:
         "Above the diagonal a method is under-confident, below it over-confident.",
     )
 
-    first, second = next(iter(views.items())), list(views.items())[1]
-    st.subheader(f"{first[0]} and {second[0]}, {view.graph.noun.one} by {view.graph.noun.one}")
+    st.subheader(view.say("Two methods, node by node"))
+    first = next(iter(views.items()))
+    others = list(views)[1:]
+    against = others[0]
+    if len(others) > 1:
+        against = st.selectbox("Beside this run", others, key="pair_rival") or others[0]
+    second = against, views[against]
     offered = columns.of(first[1].table)
     both = [key for key in offered if key in columns.of(second[1].table)]
     colour = st.selectbox(
@@ -112,3 +129,38 @@ def page(view: View) -> None:
     rows = rows.rename(columns={"ood": "never shown"})
     picking.picking_table(view, nodes, rows, "disagree")
     exports.downloads(view)
+
+
+def _under_each(view: View, views: Mapping[str, View]) -> None:
+    """The picked node under each method."""
+    noun = view.graph.noun
+    st.subheader(f"{view.say('Node')} {escaped(view.name_of(view.node))} under each method")
+    st.html(verdicts_table([_verdict(label, v) for label, v in views.items()], view.theme))
+    true = str(view.table.true.iloc[view.node])
+    st.caption(
+        (f"True class: {escaped(true)}. " if true else "The true class is not known. ")
+        + "Bars: the probability of the answer; whiskers: where it would lie in 90% of cases, were "
+        "the message known exactly, for methods that can say. Uncertainty is each method's own "
+        f"score, with the share of {noun.many} of which it is surer."
+    )
+
+
+def _verdict(label: str, view: View) -> Verdict:
+    row, node = view.table.iloc[view.node], view.node
+    score = own_score(view.spec.method)
+    doubt = view.result.uncertainties()[score]
+    span = None
+    if view.explains.intervals and view.recalibrated is None:
+        seen = view.known.inspection(node)
+        answer = int(seen.probs.argmax())
+        span = float(seen.low[answer]), float(seen.high[answer])
+    return Verdict(
+        label,
+        str(row.predicted),
+        None if pd.isna(row.correct) else bool(row.correct),
+        float(row.confidence),
+        span,
+        columns.scores(view.table)[score].label,
+        float(row[score]),
+        float(np.mean(doubt < doubt[node])),
+    )

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bup.methods import changed_settings
+from bup.sheets import csv_text
 from bup.spec import Spec, text_of
 from dashboard.state import View
 
@@ -55,6 +56,4 @@ def numbers(frame: pd.DataFrame, name: str, key: str) -> None:
     """The numbers behind a picture, with a CSV."""
     with st.expander("The numbers", icon=":material/table:"):
         st.dataframe(frame, hide_index=True, width="stretch", key=f"{key}_table")
-        st.download_button(
-            "CSV", frame.to_csv(index=False), f"{name}.csv", "text/csv", key=f"{key}_csv"
-        )
+        st.download_button("CSV", csv_text(frame), f"{name}.csv", "text/csv", key=f"{key}_csv")

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from dashboard import graphs
+from dashboard.components.chart import Mark
 from dashboard.figures.summary import class_sizes_figure, degrees_figure
 from dashboard.markdown import escaped
 from dashboard.state import View
-from dashboard.views import charts, exports
+from dashboard.views import charts, exports, lit
+from dashboard.views.card import card
+from dashboard.views.lit import Group
+
+PAGE = "graph"
+COLUMNS = ("true", "degree", "part")
 
 
 def page(view: View) -> None:
     st.title("What does the graph look like?")
-    figures = graphs.description(view.graph)
+    card(view)
+    graph = view.graph
+    figures = graphs.description(graph)
     homophily = figures["homophily"]
     facts = {
         view.say("Nodes"): f"{figures['nodes']:,}",
@@ -35,25 +44,48 @@ def page(view: View) -> None:
     for note in figures["notes"]:
         st.info(escaped(note))
     left, right = st.columns(2)
+    own, links = int(graph.labels[view.node]), int(graph.degree[view.node]) - 1
     with left:
         st.subheader(view.say("How many nodes does each class have?"))
-        charts.chart(
+        charts.clickable(
             class_sizes_figure(figures["class_sizes"], view.theme),
             "class_sizes",
             view.say(
                 "A class of few nodes is harder to learn and easier to overlook. The colours are "
-                "those of the map."
+                "those of the map. Click a bar to see its nodes."
             ),
+            lambda c: lit.light(view, PAGE, f"class {c}", _of_class(view, c)),
+            [Mark(0.0, float(own))] if own >= 0 else [],
         )
+    counts = np.bincount(graph.degree - 1)
     with right:
         st.subheader(view.say("How many links does a node have?"))
-        charts.chart(
-            degrees_figure(figures["degrees"], view.theme),
+        charts.clickable(
+            degrees_figure(counts, view.theme),
             "degrees",
             view.say(
-                "Most nodes have few links, and a few have very many. The degree of a node counts "
-                "the node itself, so that one without links has degree 1."
+                "A point for every number of links that occurs. Most nodes have few links, and a "
+                "few have very many. Click a point to see its nodes."
             ),
+            lambda k: lit.light(view, PAGE, f"links {k}", _with_links(view, k)),
+            [Mark(float(links + 1), float(counts[links]))],
         )
-    exports.numbers(pd.DataFrame(figures["degrees"]), f"{view.spec.graph}-degrees", "degrees")
+    kind, _, number = (lit.asked(PAGE) or "").partition(" ")
+    if kind == "class" and int(number) < graph.num_classes:
+        lit.show(view, PAGE, _of_class(view, int(number)))
+    elif kind == "links" and int(number) < len(counts):
+        lit.show(view, PAGE, _with_links(view, int(number)))
+    found = np.flatnonzero(counts)
+    rows = pd.DataFrame({"links": found, view.graph.noun.many: counts[found]})
+    exports.numbers(rows, f"{view.spec.graph}-links", "degrees")
     exports.downloads(view)
+
+
+def _of_class(view: View, c: int) -> Group:
+    title = f"of the class {escaped(view.graph.class_names[c])}"
+    return Group(title, np.flatnonzero(view.graph.labels == c), COLUMNS)
+
+
+def _with_links(view: View, links: int) -> Group:
+    title = f"with {links:,} link{'s' if links != 1 else ''}"
+    return Group(title, np.flatnonzero(view.graph.degree == links + 1), COLUMNS)

@@ -15,12 +15,14 @@ from dashboard.figures.ood import precision_recall_figure, roc_figure, score_his
 from dashboard.links import link
 from dashboard.state import View
 from dashboard.views import charts, exports, picking
+from dashboard.views.card import card
 
 GALLERY = 12
 
 
 def page(view: View) -> None:
     st.title("Does the model notice a class that it has never seen?")
+    card(view)
     if not view.result.split.left_out:
         st.info(
             "Every class was shown in training. Leave one out to see what the model makes of it: "

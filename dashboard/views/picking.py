@@ -13,6 +13,9 @@ from bup.results import Result
 from dashboard import state
 from dashboard.state import View
 
+MOST_ROWS = 2000
+"""That a list sends to a browser; it says so when there are more."""
+
 
 def pick_node(view: View, node: int) -> None:
     """What a click on a point of a node does."""
@@ -26,7 +29,11 @@ def node_list(view: View, nodes: list[int], columns: list[str], key: str) -> Non
 
 
 def picking_table(view: View, nodes: list[int], rows: pd.DataFrame, key: str) -> None:
-    """A row per node, whatever it says of it; clicking the row picks the node."""
+    """A row per node, whatever it says of it; clicking any cell of it picks the node."""
+    if len(nodes) > MOST_ROWS:
+        noun = view.graph.noun
+        st.caption(f"The first {MOST_ROWS:,} of {noun.counted(len(nodes))} are listed.")
+        nodes, rows = nodes[:MOST_ROWS], rows.iloc[:MOST_ROWS]
 
     def chosen() -> None:
         selected = st.session_state[key]["selection"]
@@ -45,6 +52,7 @@ def picking_table(view: View, nodes: list[int], rows: pd.DataFrame, key: str) ->
         column_config={
             c: st.column_config.NumberColumn(format="%.3f") for c in rows.select_dtypes("float")
         },
+        alt=view.say("Nodes: click a row to pick one"),
     )
 
 
@@ -52,20 +60,21 @@ def walk(graph: Graph, result: Result | None) -> None:
     """Next, previous and random node, also by keyboard."""
     if result is None:
         return
-    current = graph.find(st.session_state.node) if _known(graph) else 0
-    said = graph.noun.said
+    current = graph.find(_typed()) if _known(graph) else 0
+    anywhere, said = random.randrange(graph.num_nodes), graph.noun.said
     steps = {
-        ":material/arrow_back:": (said("Previous node"), "P", (current - 1) % graph.num_nodes),
-        ":material/casino:": (said("A node at random"), "X", random.randrange(graph.num_nodes)),
-        ":material/arrow_forward:": (said("Next node"), "N", (current + 1) % graph.num_nodes),
+        ":material/arrow_back:": ("Back", said("The node before this one"), "P", current - 1),
+        ":material/casino:": ("Any", said("A node at random"), "X", anywhere),
+        ":material/arrow_forward:": ("Next", said("The node after this one"), "N", current + 1),
     }
-    for column, (icon, (words, key, node)) in zip(st.columns(3), steps.items(), strict=True):
+    for column, (icon, (short, words, key, node)) in zip(st.columns(3), steps.items(), strict=True):
         column.button(
-            icon,
+            short,
+            icon=icon,
             help=words,
             shortcut=key,
             on_click=state.pick,
-            args=(graph.node_id(node),),
+            args=(graph.node_id(node % graph.num_nodes),),
             width="stretch",
             key=f"walk_{key}",
         )
@@ -73,7 +82,11 @@ def walk(graph: Graph, result: Result | None) -> None:
 
 def _known(graph: Graph) -> bool:
     try:
-        graph.find(str(st.session_state.get("node", "")))
+        graph.find(_typed())
     except bup.BupError:
         return False
     return True
+
+
+def _typed() -> str:
+    return str(st.session_state.get("node", "")).strip()

@@ -1,6 +1,8 @@
-"""Is 80 % really 80 %? Calibration of a run, and answering only when sure."""
+"""Is 80% really 80%? Calibration of a run, and answering only when sure."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -9,7 +11,7 @@ import streamlit as st
 from bup import conformal, metrics
 from bup.methods import METHODS
 from bup.metrics import METRICS, Scheme
-from dashboard import drawings
+from dashboard.components.chart import Mark
 from dashboard.figures.reliability import (
     confidence_histogram,
     reliability_figure,
@@ -17,15 +19,20 @@ from dashboard.figures.reliability import (
     set_size_figure,
 )
 from dashboard.state import View
-from dashboard.views import charts, exports, picking
+from dashboard.views import charts, exports, lit, picking
+from dashboard.views.card import card
+from dashboard.views.lit import Group
 from dashboard.views.rivals import choose_rival
 
+PAGE = "reliability"
+BARS = 20
 SCHEMES: dict[Scheme, str] = {"width": "an equal range", "mass": "equally many nodes"}
 
 
 def page(view: View) -> None:
-    st.title("When the model says 80%, is it right 80 % of the time?")
-    one, two, three = st.columns([2, 2, 3])
+    st.title("When the model says 80%, is it right 80% of the time?")
+    card(view)
+    one, two, three = st.columns([2, 3, 3])
     bins = one.slider("Bins", 2, 30, 10, key="bins", bind="query-params")
     scheme = two.segmented_control(
         "Each bin spans",
@@ -47,8 +54,11 @@ def page(view: View) -> None:
             metrics.reliability_bins(rival_probs, rival_targets, bins, scheme or "width"),
             METHODS[rival.spec.method].short,
         )
-    _scores(view, bins)
-    left, right = st.columns(2)
+    _scores(view, found)
+    confidence, right = metrics.confidence(probs), metrics.hits(probs, targets)
+    groups = _bins(found, nodes, scheme or "width") | _bars(confidence, right, nodes)
+    place = np.flatnonzero(nodes == view.node)  # the picked node's, if it is measured
+    left, beside = st.columns(2)
     with left:
         st.subheader("Confidence against accuracy")
         charts.clickable(
@@ -59,36 +69,77 @@ def page(view: View) -> None:
                 "more often than it says (under-confident), below it less often. Whiskers are 95% "
                 "intervals: few nodes in a bin make them wide. Click a bin to see its nodes."
             ),
-            lambda number: st.session_state.update(bin=number),
+            lambda number: _light(view, groups, f"bin {number} of {bins} by {scheme}"),
+            [Mark(float(confidence[i]), float(found.accuracy[found.member[i]])) for i in place],
         )
         exports.numbers(_bin_frame(found, view.graph.noun.many), f"{view.run.key}-bins", "bins")
-    with right:
+    with beside:
         st.subheader("How confident is it?")
-        charts.chart(
-            confidence_histogram(
-                metrics.confidence(probs), metrics.hits(probs, targets), view.theme
-            ),
+        charts.clickable(
+            confidence_histogram(confidence, right, view.theme, BARS),
             "confidence",
             view.say(
                 "How many test nodes get which confidence, right and wrong answers stacked. If the "
-                "two lines lie apart, the model is over- or under-confident on the whole."
+                "two lines lie apart, the model is over- or under-confident on the whole. Click a "
+                "bar to see its nodes."
             ),
+            lambda number: _light(view, groups, f"bar {number}"),
+            [Mark(float(confidence[i]), 0.0) for i in place],
         )
-    _clicked_bin(view, found, nodes)
+    if (name := lit.asked(PAGE)) in groups:
+        lit.show(view, PAGE, groups[str(name)])
     _selective(view, rival)
     _sets(view)
     exports.downloads(view)
 
 
-def _scores(view: View, bins: int) -> None:
-    test = view.known.report(bins)["test"]
+def _light(view: View, groups: Mapping[str, Group], name: str) -> None:
+    if name in groups:
+        lit.light(view, PAGE, name, groups[name])
+
+
+def _bins(found: metrics.ReliabilityBins, nodes: np.ndarray, scheme: Scheme) -> dict[str, Group]:
+    """The nodes of every bin that holds any."""
+    bins = len(found.count)
+    return {
+        f"bin {b} of {bins} by {scheme}": Group(
+            f"with a confidence of {100 * found.edges[b]:.3g}% to {100 * found.edges[b + 1]:.3g}%",
+            nodes[found.member == b],
+        )
+        for b in np.flatnonzero(found.count).tolist()
+    }
+
+
+def _bars(confidence: np.ndarray, right: np.ndarray, nodes: np.ndarray) -> dict[str, Group]:
+    """Those of every bar of the histogram, the surest first."""
+    bar = (confidence * BARS).astype(int).clip(max=BARS - 1)
+    order = np.argsort(-confidence, kind="stable")
+    groups = {}
+    for number in np.unique(2 * bar + ~right).tolist():
+        low, wrong = divmod(number, 2)
+        chosen = order[(2 * bar + ~right)[order] == number]
+        title = (
+            f"answered {'wrongly' if wrong else 'rightly'} with a confidence of "
+            f"{low / BARS:.0%} to {(low + 1) / BARS:.0%}"
+        )
+        groups[f"bar {number}"] = Group(title, nodes[chosen])
+    return groups
+
+
+def _scores(view: View, found: metrics.ReliabilityBins) -> None:
+    """The metrics, those of calibration by the very bins that are drawn."""
+    test = view.known.report()["test"] | {
+        "ece": found.expected_error,
+        "ace": found.average_error,
+    }
     shown = ["accuracy", "ece", "ace", "nll", "brier"]
     for column, key in zip(st.columns(len(shown)), shown, strict=True):
         metric = METRICS[key]
         value = f"{test[key]:.1%}" if metric.percent else f"{test[key]:.3f}"
-        column.metric(metric.label.split(" (")[0], value, help=view.say(metric.meaning))
+        column.metric(metric.short, value, help=view.say(metric.meaning))
     st.caption(
-        f"On {test['nodes']:,} test {view.graph.noun.many} of learned classes, with {bins} bins."
+        f"On {test['nodes']:,} test {view.graph.noun.many} of learned classes; both calibration "
+        "errors are those of the bins drawn below."
     )
 
 
@@ -104,35 +155,6 @@ def _bin_frame(found: metrics.ReliabilityBins, many: str) -> pd.DataFrame:
             "high": found.high,
         }
     )
-
-
-def _clicked_bin(view: View, found: metrics.ReliabilityBins, nodes: np.ndarray) -> None:
-    number = st.session_state.get("bin")
-    if number is None or number >= len(found.count) or not found.count[number]:
-        return
-    inside = nodes[found.member == number]
-    st.subheader(
-        f"{view.graph.noun.counted(len(inside))} with a confidence of "
-        f"{found.edges[number]:.0%} to {found.edges[number + 1]:.0%}"
-    )
-    left, right = st.columns(2)
-    with left:
-        picking.node_list(
-            view, inside[:300].tolist(), ["true", "predicted", "confidence"], "bin_list"
-        )
-        st.caption(view.say("Click a row to pick its node."))
-    with right:
-        lit = np.zeros(view.graph.num_nodes, dtype=bool)
-        lit[inside] = True
-        charts.node_map(
-            view,
-            drawings.map_drawing(view.known, "correct", view.theme, lit),
-            "bin_map",
-            view.say(
-                "The same nodes, lit on the map. Where they sit together, their mistakes may have "
-                "a common cause."
-            ),
-        )
 
 
 def _selective(view: View, rival: View | None) -> None:
@@ -156,19 +178,31 @@ def _selective(view: View, rival: View | None) -> None:
         f"{curve.area:.3f}",
         help=view.say(METRICS["aurc"].meaning),
     )
-    charts.chart(
+    probs, _, nodes = view.judged()
+    doubt = 1 - metrics.confidence(probs)
+    point = np.searchsorted(curve.threshold, doubt)  # of the curve, for every node
+    entering = np.empty(len(curve.threshold), dtype=np.int64)
+    entering[point] = nodes
+    charts.clickable(
         risk_coverage_figure(
             curve,
             coverage,
             view.theme,
             METHODS[view.spec.method].short,
             None if rival is None else (_curve(rival), METHODS[rival.spec.method].short),
+            entering,
         ),
         "risk_coverage",
         view.say(
             "The nodes are answered in the order of confidence. A model that knows what it does "
-            "not know gains accuracy with every doubtful node that it leaves unanswered."
+            "not know gains accuracy with every doubtful node that it leaves unanswered. Click "
+            "the line to pick the node that comes next there."
         ),
+        lambda node: picking.pick_node(view, node),
+        [
+            Mark(float(curve.coverage[at]), float(1 - curve.risk[at]))
+            for at in point[nodes == view.node]
+        ],
     )
     rows = pd.DataFrame(
         {
@@ -225,17 +259,29 @@ def _sets(view: View) -> None:
             f"{sets.size[unseen].mean():.2f}",
             help="No set can contain a class that the model cannot answer with.",
         )
-    charts.chart(
-        set_size_figure(
-            sets.size[nodes], sets.member[nodes, targets], len(view.answers), view.theme
-        ),
+    covered = sets.member[nodes, targets]
+    number = 2 * sets.size[nodes] + ~covered
+    asked = f"at {level:.0%} by {rule}"
+    groups = {
+        f"sets {k} {asked}": Group(
+            f"whose set of {k // 2} {'misses' if k % 2 else 'contains'} the true class",
+            nodes[number == k],
+        )
+        for k in np.unique(number).tolist()
+    }
+    charts.clickable(
+        set_size_figure(sets.size[nodes], covered, len(view.answers), view.theme),
         "set_sizes",
         view.say(
             "Doubtful nodes get larger sets, and the promise holds on average over the nodes, "
             "whatever the model. The validation nodes also chose the best epoch, so it holds "
-            "nearly, not strictly."
+            "nearly, not strictly. Click a bar to see its nodes."
         ),
+        lambda k: _light(view, groups, f"sets {k} {asked}"),
+        [Mark(float(size), 0.0) for size in sets.size[nodes[nodes == view.node]]],
     )
+    if (name := lit.asked(PAGE)) in groups:
+        lit.show(view, PAGE, groups[str(name)])
 
 
 def _curve(view: View) -> metrics.RiskCoverage:

@@ -8,9 +8,11 @@ import streamlit as st
 
 from bup import metrics
 from dashboard import columns
+from dashboard.components.chart import Mark
 from dashboard.figures.structure import against_figure, binned_medians, factor_figure
 from dashboard.state import View
 from dashboard.views import charts, exports, picking
+from dashboard.views.card import card
 
 AXES = {
     "degree": ("Degree (linked nodes + 1)", True),
@@ -20,6 +22,7 @@ AXES = {
 
 def page(view: View) -> None:
     st.title(view.say("Is a well-linked node a certain node?"))
+    card(view)
     scores = columns.scores(view.table)
     score = st.selectbox(
         "Score",
@@ -41,6 +44,7 @@ def page(view: View) -> None:
                 x[nodes],
                 values[nodes],
                 nodes,
+                [view.graph.node_id(node) for node in nodes.tolist()],
                 view.theme,
                 label,
                 scores[score].label,
@@ -66,6 +70,7 @@ def page(view: View) -> None:
                 + " The line joins the medians of equally filled bins, with 95% intervals. "
                 + view.say("Click a point to pick its node."),
                 lambda node: picking.pick_node(view, node),
+                [Mark(float(x[i]), float(values[i])) for i in (view.node,) if reachable[i]],
             )
         if found:
             rows.append(
@@ -95,9 +100,17 @@ def _factor(view: View) -> None:
     st.subheader("How much of it is the rule alone?")
     factor, std = rule.factor, view.table.message_std.to_numpy()
     nodes = np.arange(view.graph.num_nodes)
+    ids = [view.graph.node_id(node) for node in nodes.tolist()]
     same = _correlation(factor, std)
     charts.clickable(
-        factor_figure(view.graph.degree, factor, std, nodes, view.theme),
+        factor_figure(
+            view.graph.degree,
+            factor,
+            std,
+            nodes,
+            ids,
+            view.theme,
+        ),
         "factor",
         view.say(
             "Above: what this run's propagation rule multiplies a node's variance by. Below: the "
@@ -106,4 +119,8 @@ def _factor(view: View) -> None:
         )
         + (f" Spearman of the two: {same.value:+.3f}." if same is not None else ""),
         lambda node: picking.pick_node(view, node),
+        [
+            Mark(float(view.graph.degree[view.node]), float(numbers[view.node]), axes)
+            for axes, numbers in (("", factor), ("2", std))
+        ],
     )

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.figures import classes
+from dashboard.figures import card, classes
 
 
 def page_style(large: bool) -> None:
     """Less empty space on top; everything larger for a projector."""
-    st.html(f"<style>{_STYLE}{classes.STYLE}{_LARGE if large else ''}</style>")
+    st.html(f"<style>{_STYLE}{classes.STYLE}{card.STYLE}{_LARGE if large else ''}</style>")
 
 
 _STYLE = """
 .stMainBlockContainer { padding: 4rem 2rem 2rem; }
+.stVerticalBlock > :has(> .st-key-node_card), .st-key-node_card {
+  position: sticky; top: 3.2rem; z-index: 9; background: var(--st-background-color, inherit);
+}
+.st-key-node_card { padding: 0.5rem 0.9rem; }
+[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: inherit; }
+[data-testid="stCaptionContainer"] { opacity: 0.75; }
+[data-testid="stMetricValue"] { font-size: 1.7rem; }
+@media (min-width: 900px) {
+  .st-key-node_card { flex-wrap: nowrap; }
+  .st-key-node_card > :first-child { flex: 1 1 auto; }
+  .st-key-node_card > :not(:first-child) { flex: none; }
+}
+@media (max-width: 640px) { .st-key-node_card { position: static; } }
 """
 _LARGE = """
 html { font-size: 20px; }

@@ -12,6 +12,7 @@ from bup import experiments
 from bup.experiments import Planned, Quantity, Question
 from bup.graph import Graph
 from bup.paper import published
+from bup.sheets import csv_text
 from dashboard import state
 from dashboard.components import chart
 from dashboard.figures.reproduce import Dot, beside_published
@@ -118,7 +119,7 @@ def show_table(
     )
     st.download_button(
         "Every rerun as CSV",
-        rows.to_csv(index=False),
+        csv_text(rows),
         f"{question.name}-{graph.name}.csv",
         "text/csv",
         icon=":material/download:",

@@ -1,0 +1,118 @@
+"""The picked node in two lines, on every page: plain HTML, quick to send and to read out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bup.noun import Noun
+from dashboard.theme import IN, Theme
+
+STYLE = """
+.picked p { margin: 0; line-height: 1.35; font-size: 0.95rem; }
+.picked .facts { font-size: 0.85rem; }
+.picked .mark { font-weight: bold; }
+.verdicts { width: 100%; border-collapse: collapse; font-size: 0.9rem; }
+.verdicts th, .verdicts td { text-align: left; padding: 0.3rem 0.8rem 0.3rem 0; border: 0;
+  border-bottom: 1px solid var(--faint); font-weight: normal; }
+.verdicts thead th { font-size: 0.8rem; }
+.verdicts .plot { width: 30%; min-width: 7rem; }
+.verdicts .plot > div { position: relative; height: 1.2rem; background: var(--faint); }
+.verdicts .plot i { position: absolute; display: block; box-sizing: border-box; }
+.verdicts .bar { inset: 0 auto 0 0; }
+.verdicts .span { top: 25%; bottom: 25%; border: solid currentColor; border-width: 0 2px; }
+.verdicts .span::before { content: ""; position: absolute; top: 50%; left: 0; right: 0;
+  border-top: 1.5px solid currentColor; }
+"""
+
+
+def sureness(share: float) -> str:
+    """A probability in words: never 100% where it is not."""
+    return f"{share:.0%}" if share <= 0.995 else "over 99%" if share < 1 else "100%"
+
+
+def card_html(
+    name: str, row: pd.Series, score: str, label: str, rank: float, noun: Noun, theme: Theme
+) -> str:
+    """A row of the node table in words; ``rank`` is the share of nodes that are surer."""
+    verdict, mark, colour = _verdict(row, theme)
+    links = int(row.degree) - 1
+    facts = [
+        f"{label} {row[score]:.3g}: less sure than {rank:.0%} of the {noun.many}",
+        f"{links:,} link{'s' if links != 1 else ''}",
+        "not used in this run" if row.part == "unused" else f"{row.part} {noun.one}",
+        _distance(row.distance, noun),
+    ]
+    return (
+        f'<div class="picked" role="status"><p><b>{noun.one.capitalize()} {escape(name)}</b>:'
+        f" the model says <b>{escape(str(row.predicted))}</b>, {sureness(row.confidence)} sure. "
+        f'<span class="mark" style="color:{colour}">{mark}</span> {verdict}</p>'
+        f'<p class="facts">{escape(" · ".join(fact for fact in facts if fact))}</p></div>'
+    )
+
+
+def _verdict(row: pd.Series, theme: Theme) -> tuple[str, str, str]:
+    """What is true, a mark and its colour."""
+    true = f"<b>{escape(str(row.true))}</b>"
+    if row.ood:
+        return f"It is {true}, a class never shown.", "◆", "#E69F00" if theme.dark else "#8A5A00"
+    if pd.isna(row.correct):
+        return "Its true class is not known.", "○", theme.text
+    if row.correct:
+        return "That is right.", "✓", "#4FC3A1" if theme.dark else "#00694C"
+    return f"That is wrong: it is {true}.", "✕", "#FF8A5B" if theme.dark else "#A63F00"
+
+
+def _distance(distance: float, noun: Noun) -> str:
+    if np.isnan(distance):
+        return f"no path to a training {noun.one}"
+    if distance == 0:
+        return ""
+    return f"{distance:.0f} link{'s' if distance != 1 else ''} from the nearest training {noun.one}"
+
+
+class Verdict(NamedTuple):
+    """What one method says of a node."""
+
+    method: str
+    answer: str
+    right: bool | None  # None: nobody can tell, or no answer could be right
+    confidence: float
+    span: tuple[float, float] | None  # the credible interval of that probability
+    score: str  # the name of the method's own uncertainty
+    doubt: float
+    rank: float  # the share of nodes of which it is surer
+
+
+def verdicts_table(verdicts: Sequence[Verdict], theme: Theme) -> str:
+    """A row per method: answer, confidence with its interval, uncertainty."""
+    rows = []
+    for v in verdicts:
+        mark = {True: "✓ ", False: "✕ ", None: ""}[v.right]
+        bar = f'<i class="bar" style="width:{100 * v.confidence:.2f}%;background:{IN}90"></i>'
+        span = "not given"
+        if v.span is not None:
+            low, high = v.span
+            span = f"{low:.1%} to {high:.1%}"
+            bar += (
+                f'<i class="span" style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%">'
+                "</i>"
+            )
+        rows.append(
+            f'<tr><th scope="row">{escape(v.method)}</th><td>{mark}<b>{escape(v.answer)}</b></td>'
+            f'<td>{sureness(v.confidence)}</td><td class="plot"><div>{bar}</div></td>'
+            f"<td>{span}</td><td>{escape(v.score)} {v.doubt:.3g}, above {v.rank:.0%}</td></tr>"
+        )
+    head = "".join(
+        f'<th scope="col">{words}</th>'
+        for words in ("Method", "Answer", "Confidence", "", "90% interval", "Uncertainty")
+    )
+    return (
+        f'<table class="verdicts" style="--faint:{theme.faint}" '
+        f'aria-label="This {theme.noun.one} under each method">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )

@@ -1,0 +1,37 @@
+"""The picked node as a card, the same on every page."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from bup.experiments import own_score
+from dashboard import columns
+from dashboard.figures.card import card_html
+from dashboard.links import link
+from dashboard.state import View
+
+
+def card(view: View, here: str = "") -> None:
+    """What the run says of the picked node, with the ways on; ``here`` is the page's own address.
+
+    It stays in sight while the page scrolls, so that whatever is clicked is seen to be picked.
+    """
+    score = own_score(view.spec.method)
+    doubt = view.result.uncertainties()[score]
+    rank = float(np.mean(doubt < doubt[view.node]))
+    with st.container(border=True, key="node_card", horizontal=True, vertical_alignment="center"):
+        st.html(
+            card_html(
+                view.name_of(view.node),
+                view.table.iloc[view.node],
+                score,
+                columns.scores(view.table)[score].label,
+                rank,
+                view.graph.noun,
+                view.theme,
+            )
+        )
+        link("explore", "Open in Explore", ":material/hub:")
+        if here != "compare":
+            link("compare", "Compare methods", ":material/compare:")

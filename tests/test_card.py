@@ -1,0 +1,110 @@
+"""The picked node on every page: what it says, and what picks it."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from figure_parts import LIGHT, NASTY
+
+from bup import metrics
+from bup.noun import PAPER
+from bup.results import node_table
+from dashboard.figures.card import Verdict, card_html, sureness, verdicts_table
+
+
+def row(**changed: object) -> pd.Series:
+    usual = {"predicted": "A", "true": "A", "confidence": 0.8, "correct": True, "ood": False}
+    usual |= {"degree": 3, "part": "test", "distance": 2.0, "message_std": 0.4}
+    return pd.Series(usual | changed)
+
+
+def said(changed: pd.Series, name: str = "7") -> str:
+    return card_html(name, changed, "message_std", "Message std", 0.25, PAPER, LIGHT)
+
+
+def test_the_card_says_answer_truth_doubt_and_place():
+    text = said(row())
+    for words in ("Paper 7", "80% sure", "That is right.", "Message std 0.4", "25% of the papers"):
+        assert words in text
+    assert "2 links · test paper · 2 links from the nearest training paper" in text
+    assert "That is wrong: it is <b>B</b>." in said(row(true="B", correct=False))
+    assert "<b>B</b>, a class never shown" in said(row(true="B", correct=pd.NA, ood=True))
+    assert "not known" in said(row(true="", correct=pd.NA))
+    assert "1 link ·" in said(row(degree=2)) and "not used in this run" in said(row(part="unused"))
+    assert "no path to a training paper" in said(row(distance=np.nan))
+
+
+def test_names_from_the_data_stay_text():
+    assert NASTY not in said(row(predicted=NASTY, true=NASTY, correct=False), NASTY)
+    verdict = Verdict(NASTY, NASTY, None, 0.5, (0.1, 0.9), NASTY, 1.0, 0.5)
+    assert NASTY not in verdicts_table([verdict], LIGHT)
+
+
+def test_nothing_short_of_certain_is_called_so():
+    assert [sureness(p) for p in (0.5, 0.994, 0.9999, 1.0)] == ["50%", "99%", "over 99%", "100%"]
+
+
+@pytest.mark.parametrize("page", ["reliability", "ood", "structure", "compare", "graph"])
+def test_every_page_has_the_card_of_the_picked_node(open_app, page):
+    app = open_app(page, node="1033", left_out="Rule Learning")
+    assert not app.exception, app.exception
+    (card,) = (e.proto.body for e in app.get("html") if 'class="picked"' in e.proto.body)
+    assert "Paper 1033" in card
+    assert {"", "compare"} - {page} <= {e.proto.page for e in app.get("page_link")}
+
+
+def test_the_calibration_errors_are_those_of_the_bins_drawn(open_app, run, cora):
+    app = open_app("reliability")
+    shown = {m.label: m.value for m in app.metric}
+    app.segmented_control(key="scheme").set_value("mass").run()
+    by_mass = {m.label: m.value for m in app.metric}
+    assert not app.exception and by_mass["Accuracy"] == shown["Accuracy"]
+    from bup import runs
+    from bup.methods import METHODS, complete
+    from bup.spec import Spec
+
+    spec = complete(Spec(settings=tuple(METHODS["bup"].opens_with.items())))
+    probs, targets, _ = runs.load(spec, cora).judged(cora)
+    for found, scheme in ((shown, "width"), (by_mass, "mass")):
+        bins = metrics.reliability_bins(probs, targets, 10, scheme)
+        assert found["ECE"] == f"{bins.expected_error:.1%}"
+        assert found["ACE"] == f"{bins.average_error:.1%}"
+
+
+def test_a_bin_that_was_clicked_goes_with_the_bins_that_it_was_one_of(open_app):
+    app = open_app("reliability")
+    app.session_state["lit_reliability"] = "bin 9 of 10 by width"
+    app.run()
+    (title,) = (s.value for s in app.subheader if "with a confidence of 90% to 100%" in s.value)
+    assert title.split()[1] == "papers"
+    app.slider(key="bins").set_value(5).run()
+    assert not app.exception
+    assert not any("with a confidence of" in s.value for s in app.subheader)
+
+
+def test_the_node_of_a_clicked_point_is_ringed_where_it_is(open_app, cora):
+    app = open_app("structure", node="1033")
+    marks = [
+        json.loads(e.proto.json)["marks"]
+        for e in app.get("bidi_component")
+        if '"against_degree"' in e.proto.json
+    ]
+    assert marks[0][0]["x"] == cora.degree[cora.find("1033")]
+
+
+def test_a_short_list_is_whole_and_a_long_one_says_that_it_is_cut(open_app, monkeypatch):
+    from dashboard.views import picking
+
+    monkeypatch.setattr(picking, "MOST_ROWS", 5)
+    app = open_app("reliability")
+    app.session_state["lit_reliability"] = "bin 9 of 10 by width"
+    app.run()
+    assert any(c.value.startswith("The first 5 of ") for c in app.caption)
+    assert len(app.dataframe[0].value) == 5 or any(len(d.value) == 5 for d in app.dataframe)
+
+
+def test_the_table_of_nodes_is_the_cards_source(run, cora):
+    table = node_table(run, cora)
+    text = card_html("35", table.iloc[0], "message_std", "Message std", 0.5, PAPER, LIGHT)
+    assert str(table.predicted.iloc[0]) in text

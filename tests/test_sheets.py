@@ -1,0 +1,26 @@
+"""What leaves as CSV is text, whatever the data are called."""
+
+import csv
+import io
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bup.sheets import csv_text
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-cmd", "@x", "\t=1", " =1", "\r=1", "|x", "%0A"])
+def test_no_text_is_a_formula(text):
+    rows = list(csv.reader(io.StringIO(csv_text(pd.DataFrame({"=id": [text], "n": [-1.5]})))))
+    assert rows == [["'=id", "n"], ["'" + text, "-1.5"]]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1))
+def test_every_cell_is_the_text_or_the_text_after_an_apostrophe(texts):
+    written = csv_text(pd.DataFrame({"id": texts, "n": range(len(texts))}))
+    read = [row[0] for row in csv.reader(io.StringIO(written, newline=""), strict=True)][1:]
+    for cell, text in zip(read, texts, strict=True):
+        assert cell in (text, "'" + text)
+        assert not cell.lstrip().startswith(("=", "+", "-", "@"))
