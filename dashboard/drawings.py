@@ -12,7 +12,8 @@ import numpy as np
 from bup.graph import Graph
 from dashboard.components import map_data
 from dashboard.components.chart import Drawing
-from dashboard.components.map_data import Parcel
+from dashboard.components.excerpts import Excerpt, Window, excerpt
+from dashboard.components.parcels import Parcel
 from dashboard.figures.edges import edge_image
 from dashboard.figures.map import map_figure
 from dashboard.graphs import layout
@@ -56,12 +57,29 @@ def map_drawing(known: Known, colour: str, theme: Theme, shown: np.ndarray) -> D
     )
 
 
-@kept(by=_drawn)
-def graph_parcel(graph: Graph) -> Parcel:
-    return map_data.graph_parcel(graph, layout(graph).points)
+@kept(by=lambda graph, window=None: (_drawn(graph), window))
+def graph_parcel(graph: Graph, window: Window | None = None) -> Parcel:
+    """A graph, or what the map needs of a part of it."""
+    return map_data.graph_parcel(graph, layout(graph).points, part_of(graph, window))
 
 
-@kept(by=lambda known, colour, shown: (known.run, colour, _digest(shown)))
-def layer_parcel(known: Known, colour: str, shown: np.ndarray) -> Parcel:
+@kept(by=lambda graph, window: (_drawn(graph), window))
+def part_of(graph: Graph, window: Window | None) -> Excerpt:
+    return excerpt(graph, layout(graph).points, window)
+
+
+@kept(
+    by=lambda known, colour, shown, window=None: (
+        known.run,
+        _drawn(known.graph),
+        colour,
+        _digest(shown),
+        window,
+    )
+)
+def layer_parcel(
+    known: Known, colour: str, shown: np.ndarray, window: Window | None = None
+) -> Parcel:
     """What each node of a run looks like, packed once for every way of looking at it."""
-    return map_data.layer_parcel(known.table, colour, known.graph.class_names, shown)
+    part = part_of(known.graph, window)
+    return map_data.layer_parcel(known.table, colour, known.graph.class_names, shown, part)

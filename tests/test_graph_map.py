@@ -1,5 +1,6 @@
 """What the map of a graph is sent: places and links, looks, colours, limits, names of regions."""
 
+import gzip
 import json
 import struct
 

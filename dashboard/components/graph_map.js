@@ -31,7 +31,7 @@ function createMap(host) {
   let drawn = { ...camera };
   let [width, height, ratio, fitted] = [0, 0, 1, 1];
   let [painter, base, paint, presence] = [null, null, null, null];
-  let [queued, resting, dear, mixed, fading] = [0, 0, false, 1, 0];
+  let [queued, resting, wanting, dear, mixed, fading] = [0, 0, 0, false, 1, 0];
 
   const visible = (i) => presence[i] === 255;
   const lit = () => (map.hot >= 0 ? map.hot : map.held);
@@ -81,9 +81,28 @@ function createMap(host) {
   function ask() {
     map.touched = true;
     cameras.set(map.place, { ...camera, fitted, tall: map.scene.tall });
+    clearTimeout(wanting);
+    wanting = setTimeout(want, 350);
     clearTimeout(resting);
     if (dear) resting = setTimeout(drawTimed, 160);
     if (!queued) queued = requestAnimationFrame(dear ? carry : draw);
+  }
+
+  // Where something of a large graph is left out, or lies beyond what was sent, the page is asked
+  // for what one sees now.
+  function want() {
+    const { window: part, thinned, tall, whole } = map.scene;
+    const [left, top] = toPlace(0, 0);
+    const [right, bottom] = toPlace(width, height);
+    const seen = [
+      Math.max(left, whole.left), Math.max(bottom, whole.bottom) / tall,
+      Math.min(right, whole.right), Math.min(top, whole.top) / tall,
+    ];
+    if (seen[0] >= seen[2] || seen[1] >= seen[3]) return;
+    const side = (box) => Math.max(box[2] - box[0], box[3] - box[1]);
+    const within = !part || seen.every((end, k) => (k < 2 ? end >= part[k] : end <= part[k]));
+    const nearer = side(seen) < (part ? 0.28 * side(part) : 1);
+    if (!within || (thinned && nearer)) map.send("window", seen);
   }
 
   function drawAbove() {
@@ -99,6 +118,10 @@ function createMap(host) {
     if (lit() >= 0) drawLit(ink, map, lit(), { screen, visible, colour, size });
     if (picked >= 0 && picked < map.scene.n && presence[picked] !== GONE) {
       ring(ink, ...screen(picked), Math.max(9, size) / 2 + 6, 3, [text, paper]);
+    }
+    if (map.data.focus && map.scene.thinned) {
+      const [place, ...near] = map.data.focus.map(([x, y]) => toScreen(x, y * map.scene.tall));
+      drawFocus(ink, place, near, { size, text, paper, links: map.held >= 0 || picked < 0 });
     }
     if (map.lasso?.length > 1) drawLasso(ink, map.lasso, accent);
   }
@@ -137,14 +160,14 @@ function createMap(host) {
         (from === null || shade >= from) && (to === null || shade <= to) &&
         (bar.range() === null || Number.isFinite(shade));
       const there = layer.shown[i] && inRange;
-      presence[i] = map.folded && scene.parts[i] < data.fold ? GONE : there ? 255 : HIDDEN;
+      presence[i] = map.folded && scene.small[i] ? GONE : there ? 255 : HIDDEN;
       shown += presence[i] === 255;
     }
     const old = paint;
     paint = paintOf(layer, data, presence);
     painter.recolour(old ?? paint, paint);
     host.dataset.shown = shown;
-    bar.count(shown, scene.n);
+    bar.count(shown, scene.n, scene.all[0]);
     host.dataset.colour = data.colour;
     describe(alternative, stage, map, shown);
     cancelAnimationFrame(fading);
@@ -163,8 +186,8 @@ function createMap(host) {
   }
 
   function home() {
-    const counts = (i) => !map.folded || map.scene.parts[i] >= map.data.fold;
-    const { left, right, bottom, top } = boxOf(map.scene.places, counts, map.scene.n);
+    const { whole, places, small, n } = map.scene;
+    const { left, right, bottom, top } = map.folded ? boxOf(places, (i) => !small[i], n) : whole;
     const room = [(width - 48) / (right - left || 1), (height - 48) / (top - bottom || 1)];
     return { x: (left + right) / 2, y: (bottom + top) / 2, scale: Math.max(1, Math.min(...room)) };
   }
@@ -202,7 +225,7 @@ function createMap(host) {
 
   // A layout has no true proportions: it is stretched a little to fill the window it opens in.
   function stretch() {
-    const { left, right, bottom, top } = map.flat.box;
+    const { left, right, bottom, top } = map.flat.whole;
     const shape = (right - left) / (top - bottom || 1) / (width / height);
     const tall = Math.min(1.35, Math.max(0.8, shape));
     // Once somebody has moved it, it keeps its shape.
@@ -274,19 +297,33 @@ function createMap(host) {
     });
   }
 
-  function update(data, graph, layer, send) {
+  function update(given, graph, layer, send) {
     const first = map.data === undefined;
+    const another = map.data?.of !== given.of; // not only another part of the same graph
+    const before = map.scene;
+    if (map.data?.graph !== given.graph) map.scene = map.flat = makeScene(graph);
+    const data = { ...given, node: map.scene.at(given.node) };
     const [newGraph, newLayer] = [map.data?.graph !== data.graph, map.data?.layer !== data.layer];
     const key = ({ colours, limits, dark, paper, enlarge }) =>
       JSON.stringify([colours, limits, dark, paper, enlarge]);
     const newLook = first || key(map.data) !== key(data) || map.data.plain !== data.plain;
     const moved = !first && map.data.node !== data.node;
-    Object.assign(map, { data, layer, send, place: `${data.key} ${data.graph}` });
+    const told = (name, value) => {
+      const { number } = map.scene;
+      send(name, name === "pick" ? number(value) : name === "group" ? value.map(number) : value);
+    };
+    Object.assign(map, { data, layer, send: told, place: `${data.key} ${data.of}` });
     host.style.setProperty("--paper", data.paper);
     if (newGraph) {
-      map.scene = map.flat = makeScene(graph);
-      Object.assign(map, { hot: -1, held: -1, group: [], framed: false, touched: false });
+      map.hot = -1;
       paint = presence = null;
+      if (another) Object.assign(map, { held: -1, group: [], framed: false, touched: false });
+      else {
+        const now = (i) => (i < 0 ? -1 : map.scene.at(before.number(i)));
+        map.held = now(map.held);
+        map.group = map.group.map(now).filter((i) => i >= 0);
+        map.scene = stretched(map.flat, before.tall);
+      }
     }
     if (newGraph || !painter) prepare();
     else if (newLayer) painter.reshape(layer.shapes);
@@ -298,12 +335,12 @@ function createMap(host) {
       if (newGraph) resize();
       dress(first || newGraph ? 0 : FADE);
     }
-    fold.hidden = !map.scene.parts.some((size) => size < data.fold);
+    fold.hidden = !map.scene.small.some((small) => small);
     fold.title = `Fold away groups of fewer than ${data.fold}`;
     fold.setAttribute("aria-label", fold.title);
     fill(); // what stands above may have grown
     light();
-    host.dataset.picked = data.node;
+    host.dataset.picked = given.node;
     host.dataset.graph = data.graph;
     host.dataset.layer = data.layer;
   }
@@ -316,13 +353,14 @@ function createMap(host) {
 
   // On the element: a handle for the console and for tests.
   host.map = {
-    node: (i) => {
+    node: (number) => {
       const { left, top } = stage.getBoundingClientRect();
-      const [u, v] = screen(i);
+      const [u, v] = screen(map.scene.at(number));
       return [left + u, top + v];
     },
     lit: () => (lit() < 0 ? null : { node: lit(), near: [...map.scene.neighbours(lit())] }),
     shows: (i) => visible(i),
+    drawn: () => ({ nodes: map.scene.n, links: map.scene.m, window: map.scene.window }),
     camera: () => ({ ...camera, zoom: camera.scale / fitted }),
     colour: (i) => [...paint.subarray(4 * i, 4 * i + 3)],
   };
@@ -333,6 +371,7 @@ function createMap(host) {
       watcher.disconnect();
       globalThis.removeEventListener("resize", resize);
       clearTimeout(resting);
+      clearTimeout(wanting);
       cancelAnimationFrame(queued);
       cancelAnimationFrame(fading);
       const last = painter;

@@ -10,10 +10,10 @@ from typing import Any
 import streamlit as st
 
 from dashboard import payloads
-from dashboard.components.map_data import Parcel
+from dashboard.components.parcels import Parcel
 
 _HERE = Path(__file__).parent
-_PARTS = ("scene", "gl", "plain", "above", "bar", "hands")
+_PARTS = ("parcels", "scene", "gl", "plain", "above", "bar", "hands")
 
 
 def _source(file: str) -> str:
@@ -51,6 +51,9 @@ def graph_map(
     on_pick: Callable[[], None],
     on_group: Callable[[], None],
     on_range: Callable[[], None],
+    on_window: Callable[[], None] = lambda: None,
+    of: str = "",
+    focus: list[list[float]] | None = None,
     span: list[float | None] | None = None,
     grouped: bool = False,
     plain: bool = False,
@@ -60,7 +63,9 @@ def graph_map(
 
     In ``on_pick`` and ``on_group``, ``st.session_state[key]`` has the clicked ``pick`` and the
     enclosed ``group``; in ``on_range``, ``["range"]`` says of which colouring which range was
-    dragged. ``plain`` draws as browsers without WebGL2 do.
+    dragged, and in ``on_window``, ``["window"]`` which part of a map that was thinned is looked at.
+    ``of`` names the graph whose excerpt it is; ``focus`` is where the picked node of a thinned map
+    is, and then its neighbours, drawn or not. ``plain`` draws as browsers without WebGL2 do.
     """
     _view(
         key=key,
@@ -68,6 +73,8 @@ def graph_map(
             **look,
             "key": key,
             "library": payloads.address(_LIBRARY, "js"),
+            "of": of or graph.digest,
+            "focus": focus,
             "graph": payloads.address(graph.content, "bin"),
             "layer": payloads.address(layer.content, "bin"),
             "node": node,
@@ -78,4 +85,5 @@ def graph_map(
         on_pick_change=on_pick,
         on_group_change=on_group,
         on_range_change=on_range,
+        on_window_change=on_window,
     )

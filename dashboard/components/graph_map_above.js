@@ -45,6 +45,23 @@ function drawLit(ink, { data, layer, scene }, node, { screen, visible, colour, s
   ring(ink, x, y, large / 2 + 4, 1.5, [data.text, data.paper]);
 }
 
+// The picked node of a thinned map, where it and its neighbours may not be among those drawn.
+function drawFocus(ink, [x, y], near, { size, text, paper, links }) {
+  ink.strokeStyle = ink.fillStyle = text;
+  ink.lineWidth = 1.2;
+  ink.globalAlpha = near.length > 60 ? 0.35 : 0.7;
+  ink.beginPath();
+  for (const [u, v] of links ? near : []) {
+    ink.moveTo(x, y);
+    ink.lineTo(u, v);
+    ink.moveTo(u + 2, v);
+    ink.arc(u, v, 2, 0, 2 * Math.PI);
+  }
+  ink.stroke();
+  ink.globalAlpha = 1;
+  ring(ink, x, y, Math.max(9, size) / 2 + 6, 3, [text, paper]);
+}
+
 function ring(ink, x, y, radius, thick, [text, paper]) {
   for (const [colour, line] of [
     [paper, thick + 3],

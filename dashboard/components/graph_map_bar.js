@@ -136,9 +136,11 @@ function makeBar(strip, changed) {
     draw,
     range: () => bar.range,
     busy: () => drag !== null,
-    count(shown, all) {
+    count(shown, drawn, all) {
       const number = (n) => n.toLocaleString("en");
-      count.textContent = shown < all ? ` · ${number(shown)} of ${number(all)} shown` : "";
+      const words = shown < drawn ? ` · ${number(shown)} of ${number(drawn)} shown` : "";
+      const few = ` · ${number(drawn)} of ${number(all)} nodes drawn here, zoom in for more`;
+      count.textContent = words + (drawn < all ? few : "");
     },
     show(data, layer, range) {
       bar.data = data;

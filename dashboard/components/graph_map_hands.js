@@ -145,7 +145,8 @@ function icon(path) {
 // A node in words, as text: its id and title, what the model says, the truth, the score.
 function linesOf(map, node) {
   const { scene, layer, data } = map;
-  const title = scene.titles ? `${scene.ids[node]}: ${scene.titles[node]}` : scene.ids[node];
+  const id = scene.ids?.[node] ?? `Node ${scene.number(node)}`;
+  const title = scene.titles ? `${id}: ${scene.titles[node]}` : id;
   const [said, truth, shape] = [layer.said[node], layer.truth[node], layer.shapes[node]];
   const name = (code) => scene.classes[code] ?? "unknown";
   const verdict =
@@ -157,20 +158,16 @@ function linesOf(map, node) {
   const shade = layer.shades[node];
   const score = Number.isFinite(shade) ? written(data, shade) : "none";
   if (data.limits) lines.push(`${data.label} ${score}${rankWords(map, shade)}`);
-  lines.push(links === 1 ? "1 link" : `${links} links`);
+  const more = scene.thinned ? " drawn, zoom in for all" : "";
+  lines.push(`${links === 1 ? "1 link" : `${links} links`}${more}`);
   return lines;
 }
 
 function rankWords(map, shade) {
   if (!map.data.doubt || !Number.isFinite(shade)) return "";
   map.ranks ??= Float32Array.from(map.layer.shades).filter(Number.isFinite).sort();
-  let [low, high] = [0, map.ranks.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (map.ranks[middle] < shade) low = middle + 1;
-    else high = middle;
-  }
-  return `: more doubt than at ${Math.floor((100 * low) / map.ranks.length)} % of the others`;
+  const below = lowerBound(map.ranks, shade);
+  return `: more doubt than at ${Math.floor((100 * below) / map.ranks.length)} % of the others`;
 }
 
 function tell(tip, map, node) {
@@ -182,11 +179,11 @@ function tell(tip, map, node) {
 function describe(alternative, stage, map, shown) {
   const { scene, data, layer } = map;
   const count = (n) => n.toLocaleString("en");
-  const what = `${count(scene.n)} nodes and ${count(scene.m)} links`;
+  const what = `${count(scene.all[0])} nodes and ${count(scene.all[1])} links`;
   stage.setAttribute("aria-label", `Map of ${what}, coloured by ${data.label}`);
   const [wrong, unseen] = [1, 2].map((shape) => layer.shapes.filter((s) => s === shape).length);
   alternative.textContent =
-    `${count(shown)} of ${count(scene.n)} nodes are shown. ${count(wrong)} are predicted wrongly, ` +
+    `${count(shown)} of ${count(scene.all[0])} nodes are shown. ${count(wrong)} are predicted wrongly, ` +
     `${count(unseen)} are of classes never shown. Picked: ` +
     `${data.node >= 0 ? linesOf(map, data.node).join(". ") : "none"}. ` +
     "Arrow keys move the map, plus and minus zoom, 0 shows all of it, Escape lets go.";

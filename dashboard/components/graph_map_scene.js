@@ -1,33 +1,7 @@
 // What a map knows of its graph, whatever draws it: places, links, neighbours, who is where.
 
-// Two other components put what they are sent here, by its digest: the graph, once, and what its
-// nodes look like in a run. A click then sends neither again.
-const TYPES = { f4: Float32Array, u4: Uint32Array, u1: Uint8Array, i2: Int16Array };
-const opened = new WeakMap();
-
-// What a parcel holds, opened once: its header, and its arrays by name.
-function parcel(bytes) {
-  if (!opened.has(bytes)) opened.set(bytes, unpack(bytes));
-  return opened.get(bytes);
-}
-
-// See packed() in graph_map.py: digest, length of the header, header, arrays.
-function unpack(bytes) {
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(16, true);
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(20, 20 + length)));
-  let at = bytes.byteOffset + 20 + length;
-  const found = { ...header };
-  for (const [name, type, count] of header.arrays) {
-    const size = count * TYPES[type].BYTES_PER_ELEMENT;
-    found[name] = new TYPES[type](bytes.buffer.slice(at, at + size)); // a copy: aligned
-    at += size;
-  }
-  return found;
-}
-
 function makeScene(graph) {
-  const { places, links, parts } = graph;
-  const n = parts.length;
+  const { places, links, numbers, count: n } = graph;
   const box = boxOf(places, () => true, n);
   const scene = { ...graph, n, m: links.length / 2, box, grid: gridOf(places, n, box) };
   const first = new Uint32Array(n + 1);
@@ -40,7 +14,25 @@ function makeScene(graph) {
     near[next[links[k + 1]]++] = links[k];
   }
   scene.neighbours = (i) => near.subarray(first[i], first[i + 1]);
+  // Of an excerpt: which node of the graph each is, and where among them a node is, or -1.
+  scene.number = (i) => (numbers && i >= 0 ? numbers[i] : i);
+  scene.at = (node) => {
+    if (!numbers) return node < n ? node : -1;
+    const i = lowerBound(numbers, node);
+    return numbers[i] === node ? i : -1;
+  };
   return scene;
+}
+
+// Where in ascending numbers one would be put.
+function lowerBound(numbers, wanted) {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 // The same, `by` times as high.
@@ -49,7 +41,9 @@ function stretched(scene, by) {
   const regions = scene.regions.map((region) => ({ ...region, y: region.y * by }));
   const box = boxOf(places, () => true, scene.n);
   const grid = gridOf(places, scene.n, box);
-  return { ...scene, places, regions, box, grid, tall: by };
+  const { left, right, bottom, top } = scene.whole;
+  const whole = { left, right, bottom: bottom * by, top: top * by };
+  return { ...scene, places, regions, box, whole, grid, tall: by };
 }
 
 function boxOf(places, counts, n) {

@@ -6,10 +6,7 @@ such.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,55 +17,44 @@ from bup.errors import BupError
 from bup.graph import Graph
 from dashboard import columns
 from dashboard.columns import Column
+from dashboard.components.excerpts import Excerpt, excerpt
+from dashboard.components.parcels import Parcel, packed, quantised, shortened
 from dashboard.theme import PART_COLOURS, Theme, category_colours, score_colours
 
 Limits = tuple[float, float]
 
 FOLD = 10
 """Components of fewer nodes can be folded away."""
+MOST_NAMES = 25_000
+"""Of more nodes the map is not sent the ids: it has them where one has zoomed in."""
+_STEPS = 32767  # layouts are kept in such steps: nothing is lost
+_ENOUGH = 30_000  # nodes, to find where a class is
 _STOPS = 24  # colours of a scale; the map mixes those in between
 
 
-@dataclass(frozen=True)
-class Parcel:
-    """Bytes that a browser keeps by their digest."""
-
-    digest: str
-    content: bytes
-
-
-def packed(header: dict[str, Any], **arrays: np.ndarray) -> Parcel:
-    """Digest, length of the header, header as JSON, then the arrays, all little-endian."""
-    kinds = [
-        (name, array.dtype.newbyteorder("<").str[1:], array.size) for name, array in arrays.items()
-    ]
-    head = json.dumps(header | {"arrays": kinds}).encode()
-    body = b"".join(
-        [
-            np.uint32(len(head)).astype("<u4").tobytes(),
-            head,
-            *(array.astype(array.dtype.newbyteorder("<")).tobytes() for array in arrays.values()),
-        ]
-    )
-    digest = hashlib.sha256(body).hexdigest()[:16]
-    return Parcel(digest, digest.encode() + body)
-
-
-def graph_parcel(graph: Graph, positions: np.ndarray) -> Parcel:
-    """Everything about a graph that no run changes."""
-    n = graph.num_nodes
-    parts = np.bincount(graph.components)[graph.components]
+def graph_parcel(graph: Graph, positions: np.ndarray, part: Excerpt | None = None) -> Parcel:
+    """Everything about a graph, or an excerpt of it, that no run changes."""
+    part = part or excerpt(graph, positions)
+    nodes = np.arange(graph.num_nodes) if part.nodes is None else part.nodes
+    named = len(nodes) <= MOST_NAMES
+    small = np.bincount(graph.components)[graph.components] < FOLD
     header = {
-        "ids": [graph.node_id(i) for i in range(n)],
-        "titles": list(graph.titles) if graph.titles is not None else None,
+        "ids": [graph.node_id(i) for i in nodes.tolist()] if named else None,
+        "titles": [graph.titles[i] for i in nodes.tolist()] if named and graph.titles else None,
         "classes": list(graph.class_names),
         "regions": regions(positions, graph.labels, graph.class_names),
+        "all": [graph.num_nodes, graph.num_edges],
+        "box": [*positions.min(axis=0).tolist(), *positions.max(axis=0).tolist()],
+        "window": part.window,
+        "thinned": part.thinned,
+        "count": len(nodes),
     }
     return packed(
         header,
-        places=positions.astype(np.float32),
-        links=np.ascontiguousarray(graph.edges.T).astype(np.uint32),
-        parts=parts.astype(np.uint32),
+        numbers=shortened(nodes) if part.nodes is not None else np.zeros(0, np.uint8),
+        places=np.round(part.of(positions) * _STEPS).astype(np.int16),
+        links=shortened(part.links[0].astype(np.int64) * len(nodes) + part.links[1]),
+        small=np.packbits(part.of(small), bitorder="little"),
     )
 
 
@@ -77,6 +63,9 @@ def regions(
 ) -> list[dict[str, Any]]:
     """Where to write the name of each class, that of the largest first: the middle of its nodes
     around the one that has many of its own class near it, and few others."""
+    if len(labels) > _ENOUGH:  # of very many, some tell where the others are
+        some = np.random.RandomState(0).choice(len(labels), _ENOUGH, replace=False)
+        positions, labels = positions[some], labels[some]
     tree, found = KDTree(positions), []
     reach = 0.16 * float(np.ptp(positions, axis=0).max() or 1) / 2
     for label, name in enumerate(class_names):
@@ -92,24 +81,31 @@ def regions(
 
 
 def layer_parcel(
-    table: pd.DataFrame, colour_by: str, class_names: Sequence[str], shown: np.ndarray
+    table: pd.DataFrame,
+    colour_by: str,
+    class_names: Sequence[str],
+    shown: np.ndarray,
+    part: Excerpt | None = None,
 ) -> Parcel:
     """What each node of a run looks like: what its colour is proportional to (or the number of its
     category), the shape of its verdict, whether it is shown, its predicted and its true class."""
     column = _column(table, colour_by)
+    if part is not None and part.nodes is not None:
+        table, shown = table.iloc[part.nodes], shown[part.nodes]
     if column.kind == "score":
-        shades = column.shade(table[colour_by].to_numpy(np.float32))
+        shades, scale = quantised(column.shade(table[colour_by].to_numpy(np.float32)))
     else:
         names = pd.Index(list(category_colours(colour_by, class_names)))
-        shades = names.get_indexer(columns.categories(table, colour_by))
+        shades, scale = names.get_indexer(columns.categories(table, colour_by)), [0, 1]
     classes = pd.Index(class_names)
+    code = np.int8 if len(class_names) < 127 else np.int16
     return packed(
-        {},
-        shades=shades.astype(np.float32),
-        said=classes.get_indexer(table["predicted"]).astype(np.int16),
-        truth=classes.get_indexer(table["true"]).astype(np.int16),
+        {"scale": scale},
+        shades=shades.astype(np.uint16),
+        said=classes.get_indexer(table["predicted"]).astype(code),
+        truth=classes.get_indexer(table["true"]).astype(code),
         shapes=columns.verdicts(table).astype(np.uint8),
-        shown=np.asarray(shown).astype(np.uint8),
+        shown=np.packbits(shown, bitorder="little"),
     )
 
 

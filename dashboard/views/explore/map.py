@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard import columns, drawings, graphs
 from dashboard.components import chart, map_data
+from dashboard.components.excerpts import snapped
 from dashboard.components.graph_map import graph_map
 from dashboard.components.map_data import Limits
 from dashboard.state import View
@@ -21,6 +22,7 @@ FILTERS = {
     "test": "Only test nodes",
 }
 MAP = "map"
+NEAR = 300  # neighbours of the picked node that a thinned map is told of
 
 
 def controls(view: View) -> np.ndarray:
@@ -93,21 +95,36 @@ def node_map(view: View, shown: np.ndarray) -> None:
         if dragged:
             spans[dragged["of"]] = dragged["range"]
 
+    def on_window() -> None:
+        if seen := st.session_state[MAP].get("window"):
+            windows[view.graph.digest] = snapped(tuple(map(float, seen)))
+
     if not graphs.layout(view.graph).finished:
         wait_for_map(view.graph)
+    windows = st.session_state.setdefault("windows", {})
+    window = windows.get(view.graph.digest)
     graph_map(
-        drawings.graph_parcel(view.graph),
-        drawings.layer_parcel(view.known, colour, shown),
+        drawings.graph_parcel(view.graph, window),
+        drawings.layer_parcel(view.known, colour, shown, window),
         map_data.look(view.table, colour, names, view.theme, limits),
         view.node,
         MAP,
         on_pick,
         on_group,
         on_range,
+        on_window,
+        view.graph.digest,
+        focus(view),
         spans.get(colour),
         grouped=bool(st.session_state.get("group")),
         plain=st.query_params.get("plain") == "true",  # to see what others see
     )
+
+
+def focus(view: View) -> list[list[float]]:
+    """Where the picked node is, and then those that it is linked to, the first of very many."""
+    near = view.graph.neighbours(view.node)[:NEAR]
+    return view.positions[[view.node, *near]].astype(float).round(5).tolist()
 
 
 def scale(

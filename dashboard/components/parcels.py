@@ -1,0 +1,59 @@
+"""Parcels: few bytes for the browser, known by their digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """Bytes that are known by their digest."""
+
+    digest: str
+    content: bytes
+
+
+def packed(header: dict[str, Any], **arrays: np.ndarray) -> Parcel:
+    """Digest, length of the header, header as JSON, then the arrays, all little-endian."""
+    kinds = [
+        (name, array.dtype.newbyteorder("<").str[1:], array.size) for name, array in arrays.items()
+    ]
+    head = json.dumps(header | {"arrays": kinds}).encode()
+    body = b"".join(
+        [
+            np.uint32(len(head)).astype("<u4").tobytes(),
+            head,
+            *(array.astype(array.dtype.newbyteorder("<")).tobytes() for array in arrays.values()),
+        ]
+    )
+    digest = hashlib.sha256(body).hexdigest()[:16]
+    return Parcel(digest, digest.encode() + body)
+
+
+def shortened(numbers: np.ndarray) -> np.ndarray:
+    """Ascending whole numbers as bytes: of each the distance from the one before, seven bits a
+    byte, lowest first; the last byte of each is below 128."""
+    gaps = np.diff(numbers.astype(np.int64), prepend=0)
+    bits = np.frexp(np.maximum(gaps, 1).astype(float))[1]
+    sizes = (bits + 6) // 7
+    ends = np.cumsum(sizes)
+    out = np.zeros(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
+    for k in range(int(sizes.max(initial=0))):
+        has = sizes > k
+        more = np.where(sizes[has] > k + 1, 128, 0)
+        out[(ends - sizes)[has] + k] = ((gaps[has] >> (7 * k)) & 127) | more
+    return out
+
+
+def quantised(values: np.ndarray) -> tuple[np.ndarray, list[float]]:
+    """Values as 16-bit steps [n] and [first value, size of a step]; 65535 where there is none."""
+    finite = np.isfinite(values)
+    low, high = (values[finite].min(), values[finite].max()) if finite.any() else (0.0, 0.0)
+    step = float(high - low) / 65534 or 1.0
+    steps = np.where(finite, np.round((np.where(finite, values, low) - low) / step), 65535)
+    return steps.astype(np.uint16), [float(low), step]
