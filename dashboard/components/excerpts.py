@@ -44,7 +44,7 @@ def excerpt(graph: Graph, positions: np.ndarray, window: Window | None = None) -
         x, y = positions.T
         inside = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
     edges, chosen = graph.edges, inside
-    if (crowded := int(inside.sum()) > MOST_NODES):
+    if crowded := int(inside.sum()) > MOST_NODES:
         chosen = np.zeros(n, dtype=bool)
         nodes = np.flatnonzero(inside)
         chosen[nodes[np.argpartition(_turns(n)[nodes], MOST_NODES)[:MOST_NODES]]] = True
@@ -57,7 +57,7 @@ def excerpt(graph: Graph, positions: np.ndarray, window: Window | None = None) -
             chosen = linked
         else:
             edges, crowded = edges[:, inside[edges].all(axis=0)], True
-    if (cut := edges.shape[1] > MOST_LINKS):
+    if cut := edges.shape[1] > MOST_LINKS:
         drawn = np.random.RandomState(0).permutation(edges.shape[1])[:MOST_LINKS]
         edges = edges[:, np.sort(drawn)]
     if chosen.all():

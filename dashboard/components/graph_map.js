@@ -88,21 +88,11 @@ function createMap(host) {
     if (!queued) queued = requestAnimationFrame(dear ? carry : draw);
   }
 
-  // Where something of a large graph is left out, or lies beyond what was sent, the page is asked
-  // for what one sees now.
   function want() {
-    const { window: part, thinned, tall, whole } = map.scene;
     const [left, top] = toPlace(0, 0);
     const [right, bottom] = toPlace(width, height);
-    const seen = [
-      Math.max(left, whole.left), Math.max(bottom, whole.bottom) / tall,
-      Math.min(right, whole.right), Math.min(top, whole.top) / tall,
-    ];
-    if (seen[0] >= seen[2] || seen[1] >= seen[3]) return;
-    const side = (box) => Math.max(box[2] - box[0], box[3] - box[1]);
-    const within = !part || seen.every((end, k) => (k < 2 ? end >= part[k] : end <= part[k]));
-    const nearer = side(seen) < (part ? 0.28 * side(part) : 1);
-    if (!within || (thinned && nearer)) map.send("window", seen);
+    const part = wanted(map.scene, { left, bottom, right, top });
+    if (part) map.send("window", part);
   }
 
   function drawAbove() {
@@ -151,18 +141,8 @@ function createMap(host) {
   // Who is there, in which colours; `ms` to fade from those before.
   function dress(ms) {
     const { scene, layer, data } = map;
-    const [from, to] = bar.range() ?? [null, null];
     presence ??= new Uint8Array(scene.n);
-    let shown = 0;
-    for (let i = 0; i < scene.n; i++) {
-      const shade = layer.shades[i];
-      const inRange =
-        (from === null || shade >= from) && (to === null || shade <= to) &&
-        (bar.range() === null || Number.isFinite(shade));
-      const there = layer.shown[i] && inRange;
-      presence[i] = map.folded && scene.small[i] ? GONE : there ? 255 : HIDDEN;
-      shown += presence[i] === 255;
-    }
+    const shown = attend(presence, map, bar.range());
     const old = paint;
     paint = paintOf(layer, data, presence);
     painter.recolour(old ?? paint, paint);

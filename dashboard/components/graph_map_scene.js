@@ -46,6 +46,20 @@ function stretched(scene, by) {
   return { ...scene, places, regions, box, whole, grid, tall: by };
 }
 
+// Where something of a large graph is left out, or lies beyond what was sent: the part that one
+// sees now, [left, bottom, right, top] as the server knows it; null if there is no more of it.
+function wanted({ window: part, thinned, tall, whole }, { left, bottom, right, top }) {
+  const seen = [
+    Math.max(left, whole.left), Math.max(bottom, whole.bottom) / tall,
+    Math.min(right, whole.right), Math.min(top, whole.top) / tall,
+  ];
+  const side = (box) => Math.max(box[2] - box[0], box[3] - box[1]);
+  const within = !part || seen.every((end, k) => (k < 2 ? end >= part[k] : end <= part[k]));
+  const nearer = side(seen) < (part ? 0.28 * side(part) : 1);
+  const empty = seen[0] >= seen[2] || seen[1] >= seen[3];
+  return !empty && (!within || (thinned && nearer)) ? seen : null;
+}
+
 function boxOf(places, counts, n) {
   const box = { left: Infinity, right: -Infinity, bottom: Infinity, top: -Infinity };
   for (let i = 0; i < n; i++) {
@@ -135,6 +149,22 @@ function ramp(colours) {
 
 const HIDDEN = 30; // of 255: the node is gone, its links stay as a breath of the graph
 const GONE = 0; // folded away, with its links
+
+// Who is there: what the layer shows, of it what is in the range [from, to] of shades, and not what
+// is folded away. How many are.
+function attend(presence, { scene, layer, folded }, range) {
+  const [from, to] = range ?? [null, null];
+  let shown = 0;
+  for (let i = 0; i < scene.n; i++) {
+    const shade = layer.shades[i];
+    const inRange =
+      (from === null || shade >= from) && (to === null || shade <= to) &&
+      (range === null || Number.isFinite(shade));
+    presence[i] = folded && scene.small[i] ? GONE : layer.shown[i] && inRange ? 255 : HIDDEN;
+    shown += presence[i] === 255;
+  }
+  return shown;
+}
 
 // Red, green, blue and presence of every node.
 function paintOf({ shades }, data, presence) {

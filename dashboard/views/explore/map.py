@@ -97,7 +97,8 @@ def node_map(view: View, shown: np.ndarray) -> None:
 
     def on_window() -> None:
         if seen := st.session_state[MAP].get("window"):
-            windows[view.graph.digest] = snapped(tuple(map(float, seen)))
+            left, bottom, right, top = map(float, seen)
+            windows[view.graph.digest] = snapped((left, bottom, right, top))
 
     if not graphs.layout(view.graph).finished:
         wait_for_map(view.graph)
