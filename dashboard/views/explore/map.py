@@ -115,7 +115,7 @@ def node_map(view: View, shown: np.ndarray) -> None:
         on_range,
         on_window,
         view.graph.digest,
-        focus(view),
+        focus(view) if drawings.part_of(view.graph, window).thinned else None,
         spans.get(colour),
         grouped=bool(st.session_state.get("group")),
         plain=st.query_params.get("plain") == "true",  # to see what others see
