@@ -20,7 +20,7 @@ from bup import calibrators
 from bup.calibrators import Held, temperature
 from bup.conformal import conformal_sets
 from bup.graph import Graph
-from bup.methods import METHODS
+from bup.methods import TRAINED
 
 PEER_EPOCHS = 200
 
@@ -55,7 +55,7 @@ def _fits(graph: Graph) -> None:
     bup.fit(graph, "gcn")
     print("Cora, defaults, one thread (ratios to the GCN trained just before)")
     print(f"  {'method':<12} {'s per fit':>10} {'ratio':>7} {'epochs':>7} {'ms per epoch':>13}")
-    for name in METHODS:
+    for name in TRAINED:
         unit, seconds = _seconds(graph, "gcn")[0], _seconds(graph, name)
         print(
             f"  {name:<12} {seconds[0]:10.2f} {seconds[0] / unit:7.1f} {seconds[1]:7d} "

@@ -28,13 +28,21 @@ def fit(
     validation: int = 200,
     test: int | None = 2000,
     on_epoch: OnEpoch | None = None,
+    model: Any = None,
     **settings: Any,
 ) -> Result:
     """Train one model on a random split and return its result.
 
     ``on_epoch`` is called after every epoch and may raise ``bup.Cancelled``. ``settings`` are the
-    method's own; the same arguments give bit-identical results on the same machine.
+    method's own; the same arguments give bit-identical results on the same machine. ``model`` is
+    a model of your own instead of a method, see ``bup.own.fit_model``.
     """
+    if model is not None:
+        from bup.own import fit_model
+
+        graph = load_graph(graph) if isinstance(graph, str) else graph
+        spec = Spec(graph.name, "own", per_class, validation, test, tuple(left_out), seed)
+        return fit_model(graph, model, spec, on_epoch, **settings)
     return fit_many(
         graph, method, per_class, [seed], left_out, validation, test, on_epoch, **settings
     )[0]
@@ -80,11 +88,11 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
     seeds = [spec.seed for spec in specs]
     method, settings = methods.find(specs[0].method), methods.settings_of(specs[0])
     method.check(graph)
+    fitted = method.fit(graph, splits, seeds, settings, on_epoch)
+    splits = [f.split or split for f, split in zip(fitted, splits, strict=True)]
     fitted = [
         methods.calibrated(f, method, settings, graph, split, seed)
-        for f, split, seed in zip(
-            method.fit(graph, splits, seeds, settings, on_epoch), splits, seeds, strict=True
-        )
+        for f, split, seed in zip(fitted, splits, seeds, strict=True)
     ]
     seconds = (time.perf_counter() - start) / len(specs)
     return [

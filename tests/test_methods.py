@@ -12,7 +12,7 @@ import bup
 from bup import methods, metrics, runs
 from bup.graph import Graph, simple_edges
 from bup.inspection import Lens
-from bup.methods import METHODS, complete
+from bup.methods import METHODS, TRAINED, complete
 from bup.methods import bup as bup_method
 from bup.methods import gcn as gcn_method
 from bup.methods.gcn import gcn_output
@@ -46,7 +46,7 @@ def fit(graph: Graph, method: str, **arguments) -> Result:
     return bup.fit(graph, method, **request)
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(params=TRAINED)
 def method(request) -> str:
     return request.param
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from keyword import iskeyword
 
 import click
 
@@ -14,6 +15,7 @@ COMMANDS = {
     "graph": "bup.cli.graphs",
     "methods": "bup.cli.methods",
     "fit": "bup.cli.fitting",
+    "import": "bup.cli.importing",
     "reproduce": "bup.cli.reproduction",
     "dashboard": "dashboard.command",
 }
@@ -26,7 +28,8 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         home = COMMANDS.get(cmd_name)
-        return None if home is None else getattr(import_module(home), cmd_name)
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        return None if home is None else getattr(import_module(home), name)
 
 
 @click.group(

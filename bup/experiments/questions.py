@@ -25,7 +25,7 @@ from bup.experiments.protocols import (
     with_and_without_last_class,
 )
 from bup.experiments.question import Quantity, Question
-from bup.methods import METHODS
+from bup.methods import METHODS, TRAINED
 
 ACCURACY, ACE, ECE = (
     Quantity("accuracy", "accuracy", 1),
@@ -139,7 +139,7 @@ QUESTIONS: dict[str, Question] = {
             "Finding classes that were never shown, under three protocols (AUROC in percent)",
             ("cora", "citeseer", "pubmed"),
             (20,),
-            contenders(*METHODS, "doubt", "evidence"),
+            contenders(*TRAINED, "doubt", "evidence"),
             ood_numbers,
             (
                 Quantity("auroc_confidence", "by confidence", 1, 1),

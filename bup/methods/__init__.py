@@ -24,6 +24,7 @@ from bup.methods import (
     grasp,
     mc_dropout,
     mlp,
+    own,
     sgcn,
     vgcn,
 )
@@ -49,8 +50,14 @@ METHODS: dict[str, Method] = {
         gebm.METHOD,
         grasp.METHOD,
         mlp.METHOD,
+        own.PROBABILITIES,
+        own.MESSAGES,
     )
 }
+
+
+TRAINED = [name for name, method in METHODS.items() if not method.brought]
+"""Those that learn here."""
 
 
 def find(name: str) -> Method:

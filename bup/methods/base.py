@@ -38,6 +38,7 @@ class Fitted:
     weights: Mapping[str, np.ndarray] = field(default_factory=dict)
     constants: Mapping[str, float] = field(default_factory=dict)  # e.g. a fitted temperature
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)  # [n] each, see Method.scores
+    split: Split | None = None  # where it is another than the one asked for
 
     @classmethod
     def of(
@@ -149,6 +150,7 @@ class Method:
     """Settings with which the app opens, where they differ from the defaults."""
     most_nodes: int | None = None  # it refuses larger graphs ...
     limit_reason: str = ""  # ... because of this
+    brought: bool = False  # its answers were made elsewhere and are only read
     draws_answers: bool = False  # predictions are averages over random draws, not a function
 
     @property

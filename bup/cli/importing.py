@@ -1,0 +1,64 @@
+"""``bup import``: predictions that were made elsewhere, judged like any other run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import bup
+from bup.cli.output import json_option, print_json
+from bup.cli.report import print_report
+from bup.spec import value_of
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--graph", "graph_name", default="cora", show_default=True, help="Of which graph.")
+@click.option("--per-class", type=int, help="Training nodes per class of the split to judge on.")
+@click.option("--seed", default=0, show_default=True, help="Seed of that split.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting.")
+@click.option("--bins", default=10, show_default=True, help="Bins of the calibration errors.")
+@json_option
+def import_(
+    file: Path,
+    graph_name: str,
+    per_class: int | None,
+    seed: int,
+    settings: tuple[str, ...],
+    bins: int,
+    as_json: bool,
+) -> None:
+    """Judge predictions of a model of your own, and keep them as a run.
+
+    FILE is a csv with an id and one column a class, or an npz with probs [n, c]; columns score*
+    and split are optional. Without a split, the nodes are those on which our own runs are judged.
+
+    For example: bup import probs.csv --graph cora --set calibrate=temperature
+    """
+    from bup import predictions, runs
+    from bup.own import run_of_predictions
+
+    pairs = {}
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise bup.BupError(f"--set takes NAME=VALUE, got {text!r}")
+        pairs[name] = value_of(value)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise bup.BupError(
+            f"{file} cannot be read ({error.strerror}): give a csv or npz file"
+        ) from error
+    graph = bup.load_graph(graph_name)
+    given = predictions.read(graph, file.name, content)
+    spec = run_of_predictions(graph, given, per_class, seed, **pairs)
+    (result,) = runs.fit_specs(graph, [spec])
+    runs.save(result, graph)
+    report = bup.evaluate(result, graph, bins)
+    if as_json:
+        print_json({"spec": spec.as_dict(), **report})
+        return
+    print_report(result, report, bins, was_stored=False)
+    print(f"kept as method={spec.method}, predictions={dict(spec.settings)['predictions']}")

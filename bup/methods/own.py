@@ -1,0 +1,123 @@
+"""Answers that were made elsewhere, as runs beside ours: nothing is trained, a file is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bup import likelihood, metrics, predictions
+from bup.errors import BupError
+from bup.graph import Graph
+from bup.methods.base import (
+    CalibratesVariance,
+    Chances,
+    Explains,
+    Fitted,
+    Method,
+    MethodSettings,
+    chances_of,
+    one_by_one,
+)
+from bup.predictions import MOST_SCORES, Predictions
+from bup.results import Result
+from bup.scores import Score
+from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
+from bup.settings import checked, setting
+from bup.splits import Split
+from bup.training import OnEpoch
+
+SCORES = tuple(
+    Score(
+        f"own_score_{k}",
+        "Your score" if k == 1 else f"Your score {k}",
+        "neither",
+        "A score that came with the predictions; the higher, the less sure.",
+    )
+    for k in range(1, MOST_SCORES + 1)
+)
+
+
+@dataclass(frozen=True)
+class Settings(MethodSettings):
+    predictions: str = setting("", "The key of the predictions, as 'bup import' prints it.")
+
+
+@dataclass(frozen=True)
+class MessageSettings(CalibratesVariance, Settings):
+    prediction: str = setting(
+        "exact", "How class probabilities come out of messages.", choices=likelihood.RULES
+    )
+
+
+def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
+    if not s.predictions:
+        raise BupError("which predictions? Bring some on the page Your own, or with 'bup import'")
+    return fitted(predictions.load(s.predictions), graph, split, s)
+
+
+def fitted(given: Predictions, graph: Graph, usual: Split, s: Settings) -> Fitted:
+    """Predictions as the outcome of a method."""
+    if given.digest != graph.digest:
+        raise BupError(f"these predictions are for another graph than {graph.name}")
+    if given.classes != usual.classes:
+        wanted = [graph.class_names[c] for c in range(graph.num_classes) if c not in given.classes]
+        raise BupError(
+            f"these predictions have columns for {len(given.classes)} classes and the run for "
+            f"{len(usual.classes)}: as classes never shown, choose {', '.join(wanted) or 'none'}"
+        )
+    split = given.split(usual)
+    probs = given.probs
+    if probs is None:
+        assert isinstance(s, MessageSettings) and given.mean is not None and given.var is not None
+        probs = link(s, torch.from_numpy(given.mean), torch.from_numpy(given.var)).numpy()
+    nodes = split.validation
+    targets = split.targets(graph.labels[nodes])
+    nll = metrics.negative_log_likelihood(probs[nodes], targets)
+    hits = float(metrics.hits(probs[nodes], targets).mean())
+    return Fitted(
+        probs=probs,
+        history={"loss": [nll], "validation_nll": [nll], "validation_accuracy": [hits]},
+        kept_epoch=1,
+        mean=given.mean,
+        var=given.var,
+        scores=dict(given.scores),
+        split=split,
+    )
+
+
+def link(s: MessageSettings, mean: Tensor, var: Tensor) -> Tensor:
+    """Class probabilities of messages."""
+    return likelihood.class_probabilities(mean, var, rule=s.prediction)
+
+
+def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
+    s = checked(MessageSettings, dict(result.spec.settings), result.spec.method)
+    return chances_of(partial(link, s), result, mean, var, level)
+
+
+PROBABILITIES = Method(
+    name="own",
+    title="Predictions of your own (Own)",
+    explanation="Class probabilities that were made elsewhere and brought here. Nothing is "
+    "trained: they are judged like any other run.",
+    settings=Settings,
+    fit=one_by_one(fit_one),
+    scores=SCORES,
+    brought=True,
+)
+MESSAGES = Method(
+    name="own_messages",
+    title="Messages of your own (Own messages)",
+    explanation="Means and variances that were made elsewhere and brought here. Class "
+    "probabilities follow from them as they do for BUP.",
+    settings=MessageSettings,
+    fit=one_by_one(fit_one),
+    scores=(MESSAGE_STD, MESSAGE_ENTROPY, *SCORES),
+    explains=Explains(variance=True, chances=chances),
+    link=link,
+    brought=True,
+)

@@ -1,0 +1,311 @@
+"""Predictions that were made elsewhere: read, checked row by row, kept by their content.
+
+A file has a row per node: ``id``, a column for each class, perhaps columns whose names begin with
+``score`` (higher means less certain) and a column ``split`` (train, validation, test or empty).
+Classes without a column are those that the model was never shown.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bup import files
+from bup.datasets.folder.wording import listed, shown
+from bup.datasets.own import limits
+from bup.datasets.own.space import Space
+from bup.errors import BupError
+from bup.graph import Graph
+from bup.splits import Split
+
+SPACE = Space(
+    "predictions",
+    "these predictions are not here: they were deleted, their time is over, or their key is "
+    "incomplete. Bring them again, on the page Your own or with 'bup import'",
+)
+PARTS = ("train", "validation", "test")
+MOST_SCORES = 3
+_PART_NAMES = {"val": "validation", "valid": "validation", "dev": "validation", "training": "train"}
+_VERSION = 1
+_TOLERANCE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model says of every node: class probabilities, or messages with variances."""
+
+    digest: str  # of the graph
+    classes: tuple[int, ...]  # of the graph, one a column
+    probs: np.ndarray | None = None  # [n, c]
+    mean: np.ndarray | None = None  # [n, c], with ``var`` instead of ``probs``
+    var: np.ndarray | None = None
+    scores: Mapping[str, np.ndarray] = field(default_factory=dict)  # [n] each
+    parts: np.ndarray | None = None  # [n] place in ``PARTS``, -1 for none
+
+    @property
+    def method(self) -> str:
+        """The method as which they are a run."""
+        return "own" if self.probs is not None else "own_messages"
+
+    def split(self, usual: Split) -> Split:
+        """The split that came with them, or the usual one."""
+        if self.parts is None:
+            return usual
+        train, validation, test = (np.flatnonzero(self.parts == k) for k in range(len(PARTS)))
+        return Split(train, validation, test, usual.classes, usual.left_out)
+
+    def packed(self) -> bytes:
+        arrays = {"probs": self.probs, "mean": self.mean, "var": self.var, "parts": self.parts}
+        arrays |= {f"scores.{name}": values for name, values in self.scores.items()}
+        values = {"version": _VERSION, "digest": self.digest, "classes": self.classes}
+        return files.pack({k: v for k, v in arrays.items() if v is not None}, values)
+
+    def keep(self) -> str:
+        """Put them where runs find them; returns their key, which follows from their content."""
+        data = self.packed()
+        key = base64.b32encode(hashlib.sha256(data).digest()).decode().lower()[:20]
+        SPACE.keep(key, data)
+        return key
+
+
+def load(key: str) -> Predictions:
+    arrays, values = SPACE.load(key)
+    if values.get("version") != _VERSION:
+        raise BupError(SPACE.gone)
+    scores = {k.removeprefix("scores."): v for k, v in arrays.items() if k.startswith("scores.")}
+    named = {name: arrays.get(name) for name in ("probs", "mean", "var", "parts")}
+    return Predictions(values["digest"], tuple(values["classes"]), scores=scores, **named)
+
+
+def checked(
+    graph: Graph,
+    probs: Any = None,
+    mean: Any = None,
+    var: Any = None,
+    classes: tuple[int, ...] | None = None,
+    scores: Mapping[str, Any] | None = None,
+    parts: np.ndarray | None = None,
+) -> Predictions:
+    """Predictions in the order of the graph's nodes, if every row is sound."""
+    classes = tuple(range(graph.num_classes)) if classes is None else classes
+    shape = (graph.num_nodes, len(classes))
+    arrays = {}
+    for name, given in (("probs", probs), ("mean", mean), ("var", var)):
+        if given is not None:
+            array = np.asarray(given, dtype=np.float64)
+            if array.shape != shape:
+                raise BupError(
+                    f"{name} must have a row per node and a column per class, {shape}, got "
+                    f"{array.shape}"
+                )
+            _refuse(graph, ~np.isfinite(array).all(axis=1), array, "is not finite")
+            arrays[name] = array
+    if "probs" in arrays:
+        table = arrays["probs"]
+        _refuse(graph, (table < -1e-6).any(axis=1), table, "has a negative probability")
+        total = table.sum(axis=1)
+        _refuse(graph, np.abs(total - 1) > _TOLERANCE, table, "does not sum to 1")
+        arrays["probs"] = (table.clip(0) / table.clip(0).sum(axis=1, keepdims=True)).astype("f4")
+    elif "mean" in arrays and "var" in arrays:
+        _refuse(
+            graph, (arrays["var"] <= 0).any(axis=1), arrays["var"], "has a variance of 0 or less"
+        )
+        arrays = {name: array.astype("f4") for name, array in arrays.items()}
+    else:
+        raise BupError("predictions are class probabilities, or a mean and a variance of messages")
+    return Predictions(
+        graph.digest,
+        classes,
+        scores=_scores(graph, scores or {}),
+        parts=_parts(graph, classes, parts),
+        **arrays,
+    )
+
+
+def _refuse(graph: Graph, bad: Any, table: np.ndarray, what: str) -> None:
+    if bad.any():
+        nodes = np.flatnonzero(bad)
+        ids = listed([graph.node_id(int(i)) for i in nodes])
+        raise BupError(
+            f"the row of {ids} {what}: {np.round(table[nodes[0]], 4).tolist()}. Give each node "
+            "probabilities from 0 to 1 that sum to 1"
+        )
+
+
+def _scores(graph: Graph, scores: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    if len(scores) > MOST_SCORES:
+        raise BupError(f"there are {len(scores)} scores: give at most {MOST_SCORES}")
+    found = {}
+    for k, (name, given) in enumerate(scores.items(), 1):
+        values = np.asarray(given, dtype=np.float32)
+        if values.shape != (graph.num_nodes,) or not np.isfinite(values).all():
+            raise BupError(f"score {shown(name)} must be a finite number for each node")
+        found[f"own_score_{k}"] = values
+    return found
+
+
+def _parts(graph: Graph, classes: tuple[int, ...], parts: np.ndarray | None) -> np.ndarray | None:
+    """The split that was brought; a class without a column can only be in its test part."""
+    if parts is None:
+        return None
+    may_learn = np.isin(graph.labels, classes)
+    parts = np.where(may_learn | (graph.labelled & (parts == 2)), parts, -1).astype(np.int8)
+    for k, name in enumerate(PARTS):
+        if not (parts == k).any():
+            raise BupError(
+                f"the split has no {name} node with a class: give some, or leave the split out"
+            )
+    return parts
+
+
+def read(graph: Graph, name: str, content: bytes) -> Predictions:
+    """Predictions for a graph from ``probs.csv`` or ``probs.npz``."""
+    if len(content) > limits.UPLOAD_MB.value * limits.MEGABYTE:
+        raise BupError(
+            f"{shown(name)} is larger than {limits.UPLOAD_MB.value} MB ({limits.UPLOAD_MB.name})"
+        )
+    if name.lower().endswith(".npz"):
+        return _read_npz(graph, name, content)
+    if name.lower().endswith((".csv", ".tsv", ".txt")):
+        return _read_table(graph, name, content)
+    raise BupError(f"predictions come as csv or npz, got {shown(name)}")
+
+
+def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
+    from bup.datasets.own import tables
+
+    table = tables.read_table(name, tables.decoded(name, content)[0])
+    by_name = {column.lower(): column for column in table.columns}
+    if "id" not in by_name:
+        raise BupError(f"{shown(name)} has no column 'id': it has {listed(table.columns)}")
+    order = _order(graph, name, table[by_name["id"]].tolist())
+    classes, columns = _class_columns(graph, name, list(table.columns))
+    numbers = {}
+    scores = [c for c in table.columns if c.lower().startswith("score") and c not in columns]
+    for column in (*columns, *scores):
+        values = tables.numbers(table[column])
+        if values is None:
+            cell, row = next(
+                (cell, row)
+                for row, cell in enumerate(table[column])
+                if tables.numbers(table[column].iloc[[row]]) is None
+            )
+            raise BupError(
+                f"{shown(name)}, row {row + 1}, column {shown(column)}: {shown(cell)} is no finite "
+                "number"
+            )
+        numbers[column] = values[order]
+    return checked(
+        graph,
+        np.stack([numbers[c] for c in columns], axis=1),
+        classes=classes,
+        scores={c: numbers[c] for c in scores},
+        parts=_named_parts(name, table[by_name["split"]].to_numpy()[order])
+        if "split" in by_name and by_name["split"] not in columns
+        else None,
+    )
+
+
+def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            unpacked = sum(info.file_size for info in archive.infolist())
+        if unpacked > limits.UNPACKED_MB.value * limits.MEGABYTE:
+            raise BupError(f"{shown(name)} unpacks to {unpacked:,} bytes: give fewer")
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays = {key: archive[key] for key in archive.files}
+    except BupError:
+        raise
+    except Exception as error:  # numpy and zipfile answer damage with a dozen kinds of exceptions
+        raise BupError(
+            f"{shown(name)} cannot be read ({type(error).__name__}): write it with numpy.savez and "
+            "plain numbers or text, no objects"
+        ) from error
+    for key, kinds in (("probs", "f"), ("mean", "f"), ("var", "f"), ("ids", "USiu")):
+        if key in arrays and arrays[key].dtype.kind not in kinds:
+            raise BupError(f"{shown(name)}: {key!r} has dtype {arrays[key].dtype}, not {kinds!r}")
+    if "probs" not in arrays and not {"mean", "var"} <= set(arrays):
+        raise BupError(
+            f"{shown(name)} has {listed(sorted(arrays)) or 'no arrays'}: give 'probs' [n, c], or "
+            "'mean' and 'var'"
+        )
+    order: Any = slice(None)
+    if "ids" in arrays:
+        order = _order(graph, name, [str(i) for i in arrays["ids"].ravel().tolist()])
+    classes = None
+    if "classes" in arrays:
+        named = [str(c) for c in arrays["classes"].ravel().tolist()]
+        classes, found = _class_columns(graph, name, named)
+        if len(found) != len(named):
+            raise BupError(f"{shown(name)}: not all of {listed(named)} are classes of the graph")
+    given = {key: arrays[key][order] for key in ("probs", "mean", "var") if key in arrays}
+    return checked(
+        graph,
+        **given,
+        classes=classes,
+        scores={k: v[order] for k, v in arrays.items() if k.startswith("score")},
+        parts=_named_parts(name, arrays["split"].astype(str)[order]) if "split" in arrays else None,
+    )
+
+
+def _order(graph: Graph, name: str, ids: list[str]) -> np.ndarray:
+    """The row [n] of every node of the graph."""
+    row_of: dict[str, int] = {}
+    for row, node_id in enumerate(ids):
+        if node_id in row_of:
+            raise BupError(
+                f"{shown(name)}, row {row + 1}: {shown(node_id)} is already on row "
+                f"{row_of[node_id] + 1}: give each node once"
+            )
+        row_of[node_id] = row
+    nodes = [graph.node_id(i) for i in range(graph.num_nodes)]
+    missing = [node_id for node_id in nodes if node_id not in row_of]
+    strange = sorted(set(row_of) - set(nodes), key=row_of.__getitem__)
+    if strange:
+        raise BupError(
+            f"{shown(name)}, row {row_of[strange[0]] + 1}: the graph has no node {listed(strange)}"
+        )
+    if missing:
+        raise BupError(
+            f"{shown(name)} has no row for {len(missing):,} of {len(nodes):,} nodes: "
+            f"{listed(missing)}"
+        )
+    return np.array([row_of[node_id] for node_id in nodes])
+
+
+def _class_columns(
+    graph: Graph, name: str, columns: list[str]
+) -> tuple[tuple[int, ...], list[str]]:
+    """Classes of the graph that are columns, by name or number, and those columns."""
+    lookup = {str(c): c for c in range(graph.num_classes)}
+    lookup |= {class_name.strip(): c for c, class_name in enumerate(graph.class_names)}
+    found = {lookup[c]: c for c in columns if c in lookup}
+    if len(found) < 2:
+        raise BupError(
+            f"{shown(name)} has columns for {len(found)} classes: name a column after each of "
+            f"{listed(graph.class_names, 20)}, it has {listed(columns)}"
+        )
+    classes = tuple(sorted(found))
+    return classes, [found[c] for c in classes]
+
+
+def _named_parts(name: str, cells: np.ndarray) -> np.ndarray:
+    places = {part: k for k, part in enumerate(PARTS)} | {"": -1, "unused": -1, "none": -1}
+    parts = np.empty(len(cells), dtype=np.int8)
+    for i, cell in enumerate(cells.tolist()):
+        word = str(cell).strip().lower()
+        place = places.get(_PART_NAMES.get(word, word))
+        if place is None:
+            raise BupError(
+                f"{shown(name)}: {shown(str(cell))} is no part of a split: write train, "
+                "validation, test or nothing"
+            )
+        parts[i] = place
+    return parts

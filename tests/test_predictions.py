@@ -1,0 +1,283 @@
+"""Predictions and models of one's own: read with care, then runs like any other."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from torch import nn
+from torch_geometric.nn import GATConv, GCNConv
+
+import bup
+from bup import predictions, runs
+from bup.cli import app
+from bup.own import run_of_predictions
+
+NAME = "synthetic:nodes=200,classes=3,words=60,mean_degree=6"
+SPLIT = {"per_class": 5, "validation": 40, "test": None}
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("BUP_CACHE", str(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def graph() -> bup.Graph:
+    return bup.load_graph(NAME)
+
+
+@pytest.fixture(scope="module")
+def theirs(graph) -> bup.Result:
+    return bup.fit(graph, "gcn", **SPLIT)
+
+
+def as_csv(graph, probs, columns=None, order=None, **more) -> bytes:
+    names = columns or graph.class_names
+    rows = [",".join(["id", *names, *more])]
+    for i in range(graph.num_nodes) if order is None else order:
+        cells = [
+            graph.node_id(i),
+            *(f"{p:.8f}" for p in probs[i]),
+            *(str(v[i]) for v in more.values()),
+        ]
+        rows.append(",".join(cells))
+    return "\n".join(rows).encode()
+
+
+def as_npz(**arrays) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def brought(graph, name, content, **settings) -> bup.Result:
+    spec = run_of_predictions(graph, predictions.read(graph, name, content), 5, **settings)
+    (result,) = runs.fit_specs(graph, [spec])
+    return result
+
+
+def test_what_our_model_says_judges_the_same_when_it_comes_back(graph, theirs):
+    shuffled = np.random.RandomState(0).permutation(graph.num_nodes)
+    for name, content in (
+        ("probs.csv", as_csv(graph, theirs.probs, order=shuffled)),
+        ("probs.csv", as_csv(graph, theirs.probs, columns=["0", "1", "2"])),
+        ("probs.npz", as_npz(probs=theirs.probs)),
+        ("probs.npz", as_npz(probs=theirs.probs[shuffled], ids=shuffled)),
+    ):
+        result = brought(graph, name, content)
+        assert result.spec.method == "own" and result.spec.per_class == 5
+        np.testing.assert_allclose(result.probs, theirs.probs, atol=1e-6)
+        report, expected = bup.evaluate(result, graph), bup.evaluate(theirs, graph)
+        assert report["test"] == pytest.approx(expected["test"], abs=1e-4)
+        runs.save(result, graph)
+        assert runs.load(result.spec, graph) is not None
+
+
+def test_the_key_follows_from_the_content(graph, theirs):
+    one, two = (predictions.read(graph, "p.csv", as_csv(graph, theirs.probs)) for _ in range(2))
+    assert one.keep() == two.keep()
+    turned = predictions.read(graph, "p.csv", as_csv(graph, theirs.probs[:, ::-1]))
+    assert turned.keep() != one.keep()
+
+
+def test_scores_split_and_calibration_come_along(graph, theirs):
+    parts = np.full(graph.num_nodes, "", dtype=object)
+    parts[:30], parts[30:90], parts[90:150] = "train", "val", "test"
+    score = np.arange(graph.num_nodes) / 7
+    content = as_csv(graph, theirs.probs, score_mine=score, split=parts)
+    result = brought(graph, "p.csv", content, calibrate="temperature")
+    assert result.split.train.tolist() == list(range(30))
+    assert result.split.test.tolist() == list(range(90, 150))
+    np.testing.assert_allclose(result.scores()["own_score_1"], score, rtol=1e-5)
+    assert result.constants["temperature"] > 0
+    assert not np.allclose(result.probs, theirs.probs)
+
+
+def test_a_class_without_a_column_was_never_shown(graph, theirs):
+    two = theirs.probs[:, :2] / theirs.probs[:, :2].sum(axis=1, keepdims=True)
+    result = brought(graph, "p.csv", as_csv(graph, two, graph.class_names[:2]))
+    assert result.spec.left_out == (2,) and "ood" in bup.evaluate(result, graph)
+    with pytest.raises(bup.BupError, match="never shown, choose Topic C"):
+        bup.fit(graph, "own", **SPLIT, predictions=dict(result.spec.settings)["predictions"])
+
+
+def test_messages_get_intervals_and_likelihoods(graph):
+    run = bup.fit(graph, "bup", **SPLIT, calibrate="none")
+    content = as_npz(mean=run.mean, var=run.var)
+    result = brought(graph, "m.npz", content, prediction="erf")
+    assert result.spec.method == "own_messages"
+    np.testing.assert_allclose(result.probs, run.probs, atol=1e-5)
+    assert "message_std" in result.scores() and "structure" in bup.evaluate(result, graph)
+    method = bup.METHODS["own_messages"]
+    low, high = method.explains.chances(result, result.mean[:3], result.var[:3], 0.9)[1:]
+    assert (low < high).all()
+
+
+UNSOUND = np.full((200, 3), 1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("p.csv", lambda t: t.replace("id,", "node,"), "no column 'id'"),
+        (
+            "p.csv",
+            lambda t: t.replace("\n3,", "\nnobody,"),
+            "row 4: the graph has no node 'nobody'",
+        ),
+        ("p.csv", lambda t: t.replace("\n3,", "\n2,"), "row 4: '2' is already on row 3"),
+        ("p.csv", lambda t: t[: t.rindex("\n")], "no row for 1 of 200 nodes: '199'"),
+        ("p.csv", lambda t: t.replace("0.33333333", "oops", 1), "row 1.*'oops' is no finite"),
+        ("p.csv", lambda t: t.replace("0.33333333", "0.9", 1), "row of '0' does not sum to 1"),
+        ("p.csv", lambda t: t.replace("0.33333333,0.33333333", "-0.5,1.17", 1), "negative"),
+        ("p.csv", lambda t: t.replace("0.33333333", "nan", 1), "'nan' is no finite"),
+        ("p.csv", lambda t: t.replace("Topic", "Thema"), "columns for 0 classes"),
+        ("p.pkl", lambda t: t, "csv or npz"),
+    ],
+)
+def test_bad_rows_are_named(graph, name, change, message):
+    text = as_csv(graph, UNSOUND).decode()
+    with pytest.raises(bup.BupError, match=message):
+        predictions.read(graph, name, change(text).encode())
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"probs": UNSOUND[:5]}, r"\(200, 3\), got \(5, 3\)"),
+        ({"probs": np.array([[None]], dtype=object)}, "no objects"),
+        ({"probs": UNSOUND.astype(int)}, "dtype int64"),
+        ({"other": UNSOUND}, "give 'probs'"),
+        ({"mean": UNSOUND, "var": UNSOUND * 0}, "variance of 0"),
+        ({"probs": UNSOUND, "score": np.full(200, np.inf)}, "finite number for each"),
+        ({"probs": UNSOUND, "split": np.full(200, "exam")}, "'exam' is no part"),
+        ({"probs": UNSOUND, "split": np.full(200, "test")}, "no train node"),
+        ({"probs": UNSOUND, "classes": np.array(["Topic A", "x", "y"])}, "columns for 1 classes"),
+    ],
+)
+def test_unsound_arrays_are_refused(graph, arrays, message):
+    with pytest.raises(bup.BupError, match=message):
+        predictions.read(graph, "p.npz", as_npz(**arrays))
+
+
+def test_predictions_stay_with_their_graph(graph, theirs):
+    key = predictions.checked(graph, theirs.probs).keep()
+    other = bup.load_graph(NAME + ",seed=1")
+    with pytest.raises(bup.BupError, match="another graph"):
+        bup.fit(other, "own", **SPLIT, predictions=key)
+    with pytest.raises(bup.BupError, match="not here"):
+        bup.fit(graph, "own", **SPLIT, predictions="a" * 20)
+    with pytest.raises(bup.BupError, match="which predictions"):
+        bup.fit(graph, "own", **SPLIT)
+
+
+def test_the_command_reports_and_keeps(graph, theirs, tmp_path):
+    path = tmp_path / "gat.csv"
+    path.write_bytes(as_csv(graph, theirs.probs))
+    done = CliRunner().invoke(app, ["import", str(path), "--graph", NAME, "--json"])
+    assert done.exit_code == 0, done.output
+    report = json.loads(done.output)
+    spec = bup.Spec.from_dict(report["spec"])
+    assert runs.load(spec, graph) is not None and 0 < report["test"]["accuracy"] <= 1
+    missing = CliRunner().invoke(app, ["import", str(tmp_path / "none.csv"), "--graph", NAME])
+    assert isinstance(missing.exception, bup.BupError) and "cannot be read" in str(
+        missing.exception
+    )
+
+
+class Gat(nn.Module):
+    def __init__(self, inputs: int, classes: int) -> None:
+        super().__init__()
+        self.first, self.second = GATConv(inputs, 8, heads=2), GATConv(16, classes)
+
+    def forward(self, x, edge_index):
+        hidden = nn.functional.dropout(self.first(x, edge_index).relu(), 0.5, self.training)
+        return self.second(hidden, edge_index)
+
+
+class Gaussian(nn.Module):
+    def __init__(self, inputs: int, classes: int) -> None:
+        super().__init__()
+        self.mean, self.var = (GCNConv(inputs, classes) for _ in range(2))
+        self.norm = nn.BatchNorm1d(inputs)
+
+    def forward(self, x, edge_index):
+        x = self.norm(x)
+        return self.mean(x, edge_index), nn.functional.softplus(self.var(x, edge_index)) + 0.01
+
+
+def test_our_loop_trains_a_module_of_pyg(graph):
+    state = torch.random.get_rng_state()
+    torch.manual_seed(0)
+    model = Gat(graph.num_features, 3)
+    epochs = []
+    before = torch.random.get_rng_state()
+    result = bup.fit(graph, model=model, **SPLIT, seed=1, epochs=60, on_epoch=epochs.append)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    torch.random.set_rng_state(state)
+    assert len(epochs) == len(result.history["loss"]) <= 60
+    assert bup.evaluate(result, graph)["test"]["accuracy"] > 0.6
+    assert result.spec.method == "own" and result.spec.seed == 1
+    expected = bup.make_split(graph, 5, 40, None, seed=1)
+    assert result.split.test.tolist() == expected.test.tolist()
+    # The module has the weights that were kept.
+    data = graph.to_pyg()
+    again = model.eval()(data.x, data.edge_index).softmax(-1).detach().numpy()
+    np.testing.assert_allclose(again, result.probs, atol=1e-5)
+
+
+def test_the_same_seed_trains_the_same_module(graph):
+    probs = []
+    for _ in range(2):
+        torch.manual_seed(3)
+        model = Gat(graph.num_features, 2)
+        probs.append(bup.fit(graph, model=model, **SPLIT, epochs=5, left_out=[1]).probs)
+    assert np.array_equal(*probs) and probs[0].shape == (200, 2)
+
+
+def test_mean_and_variance_get_intervals(graph):
+    torch.manual_seed(0)
+    result = bup.fit(graph, model=Gaussian(graph.num_features, 3), **SPLIT, epochs=80)
+    assert result.spec.method == "own_messages" and result.var is not None
+    assert bup.evaluate(result, graph)["test"]["accuracy"] > 0.6
+    wider = bup.fit(graph, model=lambda g, s: (result.mean, result.var), **SPLIT, prediction="erf")
+    assert not np.allclose(wider.probs, result.probs)
+
+
+def test_a_function_trains_itself(graph):
+    seen = []
+
+    def fit(given, split):
+        seen.append((given, split))
+        share = np.full((given.num_nodes, len(split.classes)), 0.1)
+        share[np.arange(given.num_nodes), split.targets(given.labels).clip(0)] += 0.7
+        return torch.from_numpy(share)
+
+    result = bup.fit(graph, model=fit, **SPLIT)
+    assert seen[0][0] is graph and seen[0][1].train.tolist() == result.split.train.tolist()
+    assert bup.evaluate(result, graph)["test"]["accuracy"] == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (lambda g, s: np.ones((3, 3)), "a row per node"),
+        (lambda g, s: np.ones((200, 3)), "does not sum to 1"),
+        (Gat(60, 5), r"\[200, 3\]"),
+        (nn.Dropout(), "no parameters"),
+        ("gcn", "a torch module or a function"),
+    ],
+)
+def test_models_that_do_not_fit_are_explained(graph, model, message):
+    with pytest.raises(bup.BupError, match=message):
+        bup.fit(graph, model=model, **SPLIT)
+
+
+def test_nothing_is_left_behind_but_the_space(graph, theirs, tmp_path):
+    predictions.checked(graph, theirs.probs).keep()
+    kept = [path for path in Path(tmp_path).rglob("*") if path.is_file()]
+    assert [path.parent.name for path in kept] == ["predictions"]
