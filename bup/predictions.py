@@ -8,8 +8,10 @@ Classes without a column are those that the model was never shown.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import io
+import shutil
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,6 +24,7 @@ from bup.datasets.folder.wording import listed, shown
 from bup.datasets.own import limits
 from bup.datasets.own.space import Space
 from bup.errors import BupError
+from bup.files import DamagedFile
 from bup.graph import Graph
 from bup.splits import Split
 
@@ -61,18 +64,25 @@ class Predictions:
         train, validation, test = (np.flatnonzero(self.parts == k) for k in range(len(PARTS)))
         return Split(train, validation, test, usual.classes, usual.left_out)
 
-    def packed(self) -> bytes:
+    def _arrays(self) -> dict[str, np.ndarray]:
         arrays = {"probs": self.probs, "mean": self.mean, "var": self.var, "parts": self.parts}
         arrays |= {f"scores.{name}": values for name, values in self.scores.items()}
-        values = {"version": _VERSION, "digest": self.digest, "classes": self.classes}
-        return files.pack({k: v for k, v in arrays.items() if v is not None}, values)
+        return {name: array for name, array in arrays.items() if array is not None}
+
+    @property
+    def key(self) -> str:
+        """A name that follows from the content alone."""
+        content = hashlib.sha256(repr((self.digest, self.classes)).encode())
+        for name, array in sorted(self._arrays().items()):
+            content.update(f"{name}{array.dtype}{array.shape}".encode())
+            content.update(np.ascontiguousarray(array).data)
+        return base64.b32encode(content.digest()).decode().lower()[:20]
 
     def keep(self) -> str:
-        """Put them where runs find them; returns their key, which follows from their content."""
-        data = self.packed()
-        key = base64.b32encode(hashlib.sha256(data).digest()).decode().lower()[:20]
-        SPACE.keep(key, data)
-        return key
+        """Put them where runs find them, under their key."""
+        values = {"version": _VERSION, "digest": self.digest, "classes": self.classes}
+        SPACE.keep(self.key, files.pack(self._arrays(), values))
+        return self.key
 
 
 def load(key: str) -> Predictions:
@@ -82,6 +92,16 @@ def load(key: str) -> Predictions:
     scores = {k.removeprefix("scores."): v for k, v in arrays.items() if k.startswith("scores.")}
     named = {name: arrays.get(name) for name in ("probs", "mean", "var", "parts")}
     return Predictions(values["digest"], tuple(values["classes"]), scores=scores, **named)
+
+
+def delete(key: str) -> None:
+    """Take predictions out of the space, and every run of them."""
+    SPACE.delete(key)
+    for folder in (files.cache_folder() / "runs").glob("*-own-*"):
+        with contextlib.suppress(OSError, DamagedFile, KeyError, TypeError):
+            run = files.read_packed(folder / "result.bup").values["run"]
+            if run["spec"]["settings"].get("predictions") == key:
+                shutil.rmtree(folder)
 
 
 def checked(

@@ -20,8 +20,9 @@ from dashboard.learn import (
     words,
 )
 from dashboard.learn.lesson import LESSONS
-from dashboard.views import compare, graph, ood, own, reliability, structure
+from dashboard.views import compare, graph, ood, reliability, structure
 from dashboard.views.explore import page as explore
+from dashboard.views.own import page as own
 from dashboard.views.reproduce import page as reproduce
 
 
@@ -58,7 +59,7 @@ PAGES = (
     Page("structure", structure.page, "Structure", ":material/account_tree:"),
     Page("compare", compare.page, "Compare", ":material/compare:"),
     Page("graph", graph.page, "The graph", ":material/dataset:", section=MORE),
-    Page("own", own.page, "Your graph", ":material/upload_file:", False, MORE),
+    Page("own", own.page, "Your own", ":material/upload_file:", False, MORE),
     Page("reproduce", reproduce.page, "Reproduce", ":material/fact_check:", False, MORE),
     _learn("learn", start.page, "Start here", ":material/school:"),
     _lesson(1, confident.page),

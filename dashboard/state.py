@@ -145,16 +145,41 @@ def choose_graph() -> str:
     if name not in names and not (source and source.typed):
         raise bup.BupError(
             f"there is no graph {name!r} here: choose one of {', '.join(graph_names())}, or bring "
-            "your own on the page Your graph"
+            "your own on the page Your own"
         )
     return str(name)
+
+
+@dataclass(frozen=True)
+class Brought:
+    """Predictions that this visitor brought since the page was opened."""
+
+    title: str
+    digest: str  # of their graph
+    method: str
+    key: str
+
+
+def brought() -> list[Brought]:
+    return st.session_state.setdefault("brought", [])
+
+
+def _offered_methods() -> list[str]:
+    """Methods that train, and those of predictions that were brought or that the link names."""
+    own = {given.method for given in brought()}
+    asked = {st.session_state.get("method"), st.query_params.get("method")}
+    return [
+        name
+        for name, method in METHODS.items()
+        if not method.brought or name in own or asked & {name, method.short}
+    ]
 
 
 def choose_run(graph: Graph) -> Spec:
     """The widgets that make up a run, as a complete specification."""
     method = st.selectbox(
         "Method",
-        list(METHODS),
+        _offered_methods(),
         key="method",
         format_func=lambda name: METHODS[name].short,
         bind="query-params",
@@ -308,6 +333,8 @@ def _choose_settings(method: str, noun: Noun) -> dict[str, Any]:
                 value = st.selectbox(
                     label, list(titles), place, format_func=titles.__getitem__, **common
                 )
+            elif isinstance(default, str):
+                value = str(st.text_input(label, default, **common)).strip()
             elif isinstance(default, int):
                 value = int(
                     st.number_input(label, int(about["low"]), int(about["high"]), default, **common)

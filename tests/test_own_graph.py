@@ -306,11 +306,11 @@ def own_page(files: list[tuple[str, bytes]]) -> None:
 
     import streamlit as st
 
-    from dashboard.views import own
+    from dashboard.views.own import page
 
     dropped = [SimpleNamespace(name=name, getvalue=lambda data=data: data) for name, data in files]
     st.file_uploader = lambda *args, **options: dropped
-    own.page()
+    page.page()
 
 
 def open_page(files: list[tuple[str, bytes]]) -> AppTest:

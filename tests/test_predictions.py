@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit
 import torch
 from click.testing import CliRunner
+from streamlit.testing.v1 import AppTest
 from torch import nn
 from torch_geometric.nn import GATConv, GCNConv
 
@@ -281,3 +283,45 @@ def test_nothing_is_left_behind_but_the_space(graph, theirs, tmp_path):
     predictions.checked(graph, theirs.probs).keep()
     kept = [path for path in Path(tmp_path).rglob("*") if path.is_file()]
     assert [path.parent.name for path in kept] == ["predictions"]
+
+
+def test_deleting_takes_the_runs_along(graph, theirs):
+    one = brought(graph, "p.csv", as_csv(graph, theirs.probs))
+    two = brought(graph, "p.csv", as_csv(graph, theirs.probs[:, ::-1]))
+    for result in (one, two):
+        runs.save(result, graph)
+    predictions.delete(dict(one.spec.settings)["predictions"])
+    assert runs.load(one.spec, graph) is None and runs.load(two.spec, graph) is not None
+    with pytest.raises(bup.BupError, match="not here"):
+        runs.fit_specs(graph, [one.spec])
+
+
+def predictions_page(name: str, files: list[tuple[str, bytes]]) -> None:
+    from types import SimpleNamespace
+
+    import streamlit as st
+
+    from dashboard import links, state
+    from dashboard.views.own import page
+
+    dropped = [SimpleNamespace(name=name, getvalue=lambda data=data: data) for name, data in files]
+    st.file_uploader = lambda *args, **options: dropped[0] if dropped else None
+    state.own_graphs()[:] = [name]
+    links.offer({})
+    st.session_state.setdefault("bring", "predictions")
+    page.page()
+
+
+@pytest.mark.parametrize("change", [lambda t: t, lambda t: t.replace(b"id,", b"who,")])
+def test_the_page_judges_them_or_says_what_is_wrong(graph, theirs, change, monkeypatch):
+    monkeypatch.setattr(streamlit, "file_uploader", streamlit.file_uploader)  # put back afterwards
+    files = [("gat.csv", change(as_csv(graph, theirs.probs)))]
+    page = AppTest.from_function(
+        predictions_page, kwargs={"name": NAME, "files": files}, default_timeout=60
+    ).run()
+    assert not page.exception
+    if change(b"id,") != b"id,":
+        assert "no column 'id'" in page.error[0].value.replace("\\", "") and not page.metric
+        return
+    facts = {metric.label: metric.value for metric in page.metric}
+    assert not page.error and facts["Classes"] == "3 of 3" and facts["Split"] == "of this app"

@@ -11,7 +11,7 @@ from bup.experiments import STRONG_GCN
 from bup.methods import METHODS, complete
 from bup.propagation import RULES
 from bup.spec import Spec
-from dashboard import shelf
+from dashboard import shelf, state
 from dashboard.jobs.job import Job
 from dashboard.markdown import escaped
 from dashboard.state import View
@@ -24,7 +24,8 @@ def rival_specs(view: View) -> dict[str, Spec]:
     """Runs on the same split: every method, BUP under each of its rules, calibrated ones."""
     offers: dict[str, tuple[str, dict[str, Any]]] = {}
     for other in METHODS.values():
-        if other.most_nodes is not None and view.graph.num_nodes > other.most_nodes:
+        too_large = other.most_nodes is not None and view.graph.num_nodes > other.most_nodes
+        if other.brought or too_large:
             continue
         if "propagation" in other.opens_with:
             for name, rule in RULES.items():
@@ -33,6 +34,9 @@ def rival_specs(view: View) -> dict[str, Spec]:
             offers[other.short] = (other.name, {})
     offers["GCN, temperature-scaled"] = ("gcn+temperature", dict(STRONG_GCN))
     offers["BUP: Doubt, uncertain variance"] = ("bup+spread", {"propagation": "doubt"})
+    for given in state.brought():
+        if given.digest == view.graph.digest:
+            offers[f"Own: {given.title}"] = (given.method, {"predictions": given.key})
     specs = {}
     for label, (method, settings) in offers.items():
         spec = complete(

@@ -52,7 +52,7 @@ def training_panel(run: Run, graph: Graph) -> None:
             icon=":material/history:",
         )
     job = manager().find(run)
-    if (job is None and not changed and _is_first_visit(spec)) or (
+    if (job is None and not changed and _starts_by_itself(spec)) or (
         job is not None and job.state == "done"
     ):
         # Done, but its result is gone or damaged: the manager looks again, and trains if need be.
@@ -73,8 +73,10 @@ def training_panel(run: Run, graph: Graph) -> None:
     wait_for([run], lambda jobs: _show_progress(jobs[0]))
 
 
-def _is_first_visit(spec: Spec) -> bool:
+def _starts_by_itself(spec: Spec) -> bool:
     """Whoever opens the app for the first time sees a model at work without a click."""
+    if METHODS[spec.method].brought:  # nothing to train: a file is read
+        return True
     return spec.method == Spec.method and spec == _untouched(spec)
 
 

@@ -21,7 +21,7 @@ from bup.graph import Graph
 PREFIX = "own:"
 GONE = (
     "this graph is not here: it was deleted, its time is over, or the link is incomplete. "
-    "Bring it again on the page Your graph"
+    "Bring it again on the page Your own"
 )
 SPACE = Space("graphs", GONE)
 _VERSION = 1

@@ -1,11 +1,8 @@
-"""Bring your own graph: drop files, say what the columns are, look, open it."""
+"""A graph of one's own: drop files, say what the columns are, look, open it."""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-from collections.abc import Callable, Hashable
-from typing import TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -18,17 +15,16 @@ from bup.graph import Graph, describe
 from dashboard import graphs, links, state
 from dashboard.markdown import escaped
 from dashboard.problems import explained
+from dashboard.views.own.once import digest, once
 
 NOTHING = "(none)"
 AUTOMATIC = "Automatic"
 WORDS, COLUMNS, FILE, LINKS_ONLY = "Words of a text", "Columns of numbers", "From the file", "None"
 KINDS = ["csv", "tsv", "txt", "npz", "zip", "graphml", "gexf", "gml", "json"]
 ROWS = 5
-T = TypeVar("T")
 
 
-def page() -> None:
-    st.title("Bring your own graph")
+def graph() -> None:
     st.markdown(
         "Drop **nodes.csv** and **edges.csv** (and **features.npz**), a **zip** of them, or one "
         "**GraphML**, **GEXF**, **GML** or node-link **JSON** file. Nodes need an id and, most of "
@@ -54,10 +50,10 @@ def page() -> None:
 
 def _review(files: list[tuple[str, bytes]]) -> None:
     separator, decimal = _reading()
-    files_key = _digest(files)
-    draft = _once("own_draft", (files_key, separator), lambda: draft_of(files, separator))
+    files_key = digest(files)
+    draft = once("own_draft", (files_key, separator), lambda: draft_of(files, separator))
     choice = _choose(draft, decimal)
-    graph = _once(
+    graph = once(
         "own_graph", (files_key, separator, choice), lambda: graph_of(draft, choice, "own")
     )
     _preview(draft, graph)
@@ -75,22 +71,6 @@ def _reading() -> tuple[str | None, str | None]:
         decimal = right.selectbox("Decimal mark", [AUTOMATIC, *DECIMALS], key="own_decimal")
         st.caption("UTF-8, UTF-16 and Latin-1 are told apart by themselves.")
     return SEPARATORS.get(separator), DECIMALS.get(decimal)
-
-
-def _once(place: str, key: Hashable, make: Callable[[], T]) -> T:
-    """Made once, not on every click, and kept with the visitor until the key is another."""
-    kept = st.session_state.get(place)
-    if kept is None or kept[0] != key:
-        with st.spinner("Reading your files ..."):
-            kept = st.session_state[place] = key, make()
-    return kept[1]
-
-
-def _digest(files: list[tuple[str, bytes]]) -> str:
-    content = hashlib.sha256(repr([name for name, _ in files]).encode())
-    for _, data in files:
-        content.update(hashlib.sha256(data).digest())
-    return content.hexdigest()
 
 
 def _choose(draft: Draft, decimal: str | None) -> Choice:

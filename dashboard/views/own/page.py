@@ -1,0 +1,28 @@
+"""Bring your own graph, and what a model of your own says of one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.views.own.graph import graph
+from dashboard.views.own.predictions import predictions
+
+PARTS = {"graph": "A graph", "predictions": "Predictions for a graph"}
+
+
+def page() -> None:
+    st.title("Bring your own")
+    part = st.segmented_control(
+        "What do you bring?",
+        list(PARTS),
+        default="graph",
+        format_func=PARTS.__getitem__,
+        required=True,
+        key="bring",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    if part == "predictions":
+        predictions()
+    else:
+        graph()

@@ -1,0 +1,155 @@
+"""What a model of one's own says: drop probabilities, look, open them as a run."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+import bup
+from bup import runs
+from bup.datasets.own import limits
+from bup.graph import Graph
+from bup.own import run_of_predictions
+from bup.predictions import PARTS, Predictions, delete, read
+from bup.results import Result
+from bup.splits import Split, usual_sizes
+from dashboard import graphs, state
+from dashboard.markdown import escaped
+from dashboard.problems import explained
+from dashboard.state import Brought
+from dashboard.views.own.once import digest, once
+
+ROWS = 5
+
+
+def predictions() -> None:
+    st.markdown(
+        "Drop **probs.csv**: a column **id** and one column for each class, named after it, with "
+        "the probability of that class. Columns **score** (higher means less sure) and **split** "
+        "(train, validation, test) are optional. Or **probs.npz** with an array **probs**, a row "
+        "for each node in the order of the graph; with **mean** and **var** instead, intervals "
+        "and likelihoods come along."
+    )
+    names = [*state.own_graphs(), *state.graph_names()]
+    name = st.selectbox("Graph", names, format_func=state.graph_label, key="own_of")
+    with explained():
+        graph = graphs.graph(name)
+        per_class, seed = _split_choice(graph)
+        split = bup.make_split(graph, per_class, *usual_sizes(graph), seed=seed)
+        _offer_split(graph, split)
+        file = st.file_uploader(
+            "Predictions",
+            ["csv", "tsv", "txt", "npz"],
+            key="own_probs",
+            max_upload_size=limits.UPLOAD_MB.value,
+        )
+        if file is not None:
+            _review(graph, file.name, file.getvalue(), per_class, seed)
+    _kept()
+
+
+def _split_choice(graph: Graph) -> tuple[int, int]:
+    sizes = pd.Series(graph.labels[graph.labelled]).value_counts()
+    usual = max(1, min(20, int(sizes.min()) // 3))
+    left, right, _ = st.columns([1, 1, 2])
+    per_class = left.number_input("Labels per class", 1, 100, usual, key="own_per_class")
+    seed = right.number_input("Random seed", 0, 2**32 - 1, 0, key="own_seed")
+    return int(per_class), int(seed)
+
+
+def _offer_split(graph: Graph, split: Split) -> None:
+    """The nodes that other methods train on: only so is a comparison fair."""
+    part = pd.Series("", index=range(graph.num_nodes))
+    for name in PARTS:
+        part[getattr(split, name)] = name
+    ids = [graph.node_id(i) for i in range(graph.num_nodes)]
+    table = pd.DataFrame({"id": ids, "label": _names(graph, graph.labels), "split": part})
+    st.download_button(
+        "The split of the other methods (CSV)",
+        table.to_csv(index=False),
+        "split.csv",
+        "text/csv",
+        icon=":material/download:",
+    )
+    st.caption(
+        "A file without a column split is judged on the test nodes of this split. Train your model "
+        "on its training nodes: one that has seen the test nodes looks better than it is. A file "
+        "with a split is judged on its own; methods here still train on this one, so hold yours "
+        "against theirs with care."
+    )
+
+
+def _names(graph: Graph, labels: object) -> list[str]:
+    return [graph.class_names[c] if c >= 0 else "" for c in pd.Series(labels).tolist()]
+
+
+def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) -> None:
+    key = (digest([(file, content)]), graph.digest, per_class, seed)
+    given, result = once("own_run", key, lambda: _run(graph, file, content, per_class, seed))
+    spec = result.spec
+    _preview(graph, given, result)
+    title = st.text_input("Name", file.rpartition(".")[0][:40], max_chars=40, key="own_run_title")
+    if st.button("Open as a run", type="primary", icon=":material/hub:", key="own_run_open"):
+        runs.save(result, graph)
+        state.brought().append(Brought(title or "mine", graph.digest, given.method, given.key))
+        st.switch_page(
+            st.session_state.linked_pages["explore"],
+            query_params=state.parameters(spec, graph),
+        )
+
+
+def _run(
+    graph: Graph, file: str, content: bytes, per_class: int, seed: int
+) -> tuple[Predictions, Result]:
+    given = read(graph, file, content)
+    return given, runs.fit_specs(graph, [run_of_predictions(graph, given, per_class, seed)])[0]
+
+
+def _kept() -> None:
+    """What this visitor brought, and a way to be rid of it."""
+    if not state.brought():
+        return
+    st.subheader("Your predictions")
+    st.caption("They are offered on Compare and Reliability as rivals of other runs.")
+    for given in list(state.brought()):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{escaped(given.title)}**")
+            st.caption(f"key {given.key}, kept for {limits.DAYS.value} days after their last use")
+            st.button(
+                "Delete",
+                icon=":material/delete:",
+                key=f"delete_{given.key}",
+                on_click=_delete,
+                args=(given,),
+                help="Deletes the predictions and every run of them, now.",
+            )
+
+
+def _delete(given: Brought) -> None:
+    delete(given.key)
+    state.brought().remove(given)
+
+
+def _preview(graph: Graph, given: Predictions, result: Result) -> None:
+    judged = result.judged(graph)
+    right = (judged.probs.argmax(axis=1) == judged.targets).mean()
+    facts = {
+        "Nodes": f"{graph.num_nodes:,}",
+        "Classes": f"{len(given.classes)} of {graph.num_classes}",
+        "Test nodes": f"{len(judged.nodes):,}",
+        "Right on these": f"{right:.1%}",
+        "Split": "yours" if given.parts is not None else "of this app",
+    }
+    for column, (name, value) in zip(st.columns(len(facts)), facts.items(), strict=True):
+        column.metric(name, value)
+    first = range(min(ROWS, graph.num_nodes))
+    table = pd.DataFrame(
+        {
+            "id": [graph.node_id(i) for i in first],
+            "class": _names(graph, graph.labels[list(first)]),
+            "says": _names(graph, result.predicted[list(first)]),
+            "confidence": result.probs[list(first)].max(axis=1).round(3),
+        }
+    )
+    st.markdown(f"**First {len(table)} of {graph.num_nodes:,} nodes**")
+    st.dataframe(table, hide_index=True)
