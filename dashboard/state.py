@@ -27,7 +27,7 @@ from bup.propagation import RULES, Rule
 from bup.results import Judged, Result
 from bup.spec import Run, Spec, Value
 from bup.splits import usual_sizes
-from dashboard import graphs
+from dashboard import graphs, visitor
 from dashboard.markdown import escaped
 from dashboard.shelf import Known
 from dashboard.theme import Theme
@@ -123,14 +123,9 @@ def graph_label(name: str) -> str:
     return source.label(name) if source else name
 
 
-def own_graphs() -> list[str]:
-    """The graphs that this visitor brought since the page was opened."""
-    return st.session_state.setdefault("own_graphs", [])
-
-
 def choose_graph() -> str:
     """The graph's widget; a name from a link must be one of ours."""
-    names = [*graph_names(), *own_graphs()]
+    names = [*graph_names(), *visitor.graphs()]
     name = st.selectbox(
         "Graph",
         names,
@@ -150,23 +145,9 @@ def choose_graph() -> str:
     return str(name)
 
 
-@dataclass(frozen=True)
-class Brought:
-    """Predictions that this visitor brought since the page was opened."""
-
-    title: str
-    digest: str  # of their graph
-    method: str
-    key: str
-
-
-def brought() -> list[Brought]:
-    return st.session_state.setdefault("brought", [])
-
-
 def _offered_methods() -> list[str]:
     """Methods that train, and those of predictions that were brought or that the link names."""
-    own = {given.method for given in brought()}
+    own = {given.method for given in visitor.predictions()}
     asked = {st.session_state.get("method"), st.query_params.get("method")}
     return [
         name

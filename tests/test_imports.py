@@ -12,7 +12,7 @@ DRAWING = {"streamlit", "plotly", "pyvis", "dashboard", "altair", "matplotlib"}
 FLOORS = (
     {"jobs", "layouts", "theme", "columns", "markdown", "wording", "kept", "payloads"},
     {"figures", "components"},
-    {"graphs", "links", "problems", "garbage"},
+    {"graphs", "links", "problems", "garbage", "visitor"},
     {"shelf"},
     {"drawings", "state"},
     {"views", "learn"},

@@ -301,12 +301,12 @@ def predictions_page(name: str, files: list[tuple[str, bytes]]) -> None:
 
     import streamlit as st
 
-    from dashboard import links, state
+    from dashboard import links, visitor
     from dashboard.views.own import page
 
     dropped = [SimpleNamespace(name=name, getvalue=lambda data=data: data) for name, data in files]
     st.file_uploader = lambda *args, **options: dropped[0] if dropped else None
-    state.own_graphs()[:] = [name]
+    visitor.graphs()[:] = [name]
     links.offer({})
     st.session_state.setdefault("bring", "predictions")
     page.page()

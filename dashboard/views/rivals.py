@@ -11,7 +11,7 @@ from bup.experiments import STRONG_GCN
 from bup.methods import METHODS, complete
 from bup.propagation import RULES
 from bup.spec import Spec
-from dashboard import shelf, state
+from dashboard import shelf, visitor
 from dashboard.jobs.job import Job
 from dashboard.markdown import escaped
 from dashboard.state import View
@@ -34,7 +34,7 @@ def rival_specs(view: View) -> dict[str, Spec]:
             offers[other.short] = (other.name, {})
     offers["GCN, temperature-scaled"] = ("gcn+temperature", dict(STRONG_GCN))
     offers["BUP: Doubt, uncertain variance"] = ("bup+spread", {"propagation": "doubt"})
-    for given in state.brought():
+    for given in visitor.predictions():
         if given.digest == view.graph.digest:
             offers[f"Own: {given.title}"] = (given.method, {"predictions": given.key})
     specs = {}

@@ -12,7 +12,7 @@ from bup.datasets.own import limits
 from bup.datasets.own.draft import Choice, Draft, draft_of, graph_of, guess, numeric
 from bup.datasets.own.tables import DECIMALS, SEPARATORS
 from bup.graph import Graph, describe
-from dashboard import graphs, links, state
+from dashboard import graphs, links, visitor
 from dashboard.markdown import escaped
 from dashboard.problems import explained
 from dashboard.views.own.once import digest, once
@@ -60,7 +60,7 @@ def _review(files: list[tuple[str, bytes]]) -> None:
     title = st.text_input("Name", _stem(files), max_chars=40, key="own_title")
     if st.button("Open this graph", type="primary", icon=":material/hub:", key="own_open"):
         name = own.keep(graph, title)
-        state.own_graphs().append(name)
+        visitor.graphs().append(name)
         st.switch_page(st.session_state.linked_pages["explore"], query_params=_query(name, graph))
 
 
@@ -166,7 +166,7 @@ def _query(name: str, graph: Graph) -> dict[str, str]:
 
 def _kept() -> None:
     """What this visitor brought, with links and a way to be rid of it."""
-    names = state.own_graphs()
+    names = visitor.graphs()
     if not names:
         return
     st.subheader("Your graphs")
@@ -194,5 +194,5 @@ def _kept() -> None:
 
 def _delete(name: str) -> None:
     own.delete(name)
-    if name in state.own_graphs():
-        state.own_graphs().remove(name)
+    if name in visitor.graphs():
+        visitor.graphs().remove(name)

@@ -13,11 +13,11 @@ from bup.own import run_of_predictions
 from bup.predictions import PARTS, Predictions, delete, read
 from bup.results import Result
 from bup.splits import Split, usual_sizes
-from dashboard import graphs, state
+from dashboard import graphs, state, visitor
 from dashboard.markdown import escaped
 from dashboard.problems import explained
-from dashboard.state import Brought
 from dashboard.views.own.once import digest, once
+from dashboard.visitor import Brought
 
 ROWS = 5
 
@@ -30,7 +30,7 @@ def predictions() -> None:
         "for each node in the order of the graph; with **mean** and **var** instead, intervals "
         "and likelihoods come along."
     )
-    names = [*state.own_graphs(), *state.graph_names()]
+    names = [*visitor.graphs(), *state.graph_names()]
     name = st.selectbox("Graph", names, format_func=state.graph_label, key="own_of")
     with explained():
         graph = graphs.graph(name)
@@ -91,7 +91,9 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
     title = st.text_input("Name", file.rpartition(".")[0][:40], max_chars=40, key="own_run_title")
     if st.button("Open as a run", type="primary", icon=":material/hub:", key="own_run_open"):
         runs.save(result, graph)
-        state.brought().append(Brought(title or "mine", graph.digest, given.method, given.key))
+        visitor.predictions().append(
+            Brought(title or "mine", graph.digest, given.method, given.key)
+        )
         st.switch_page(
             st.session_state.linked_pages["explore"],
             query_params=state.parameters(spec, graph),
@@ -107,11 +109,11 @@ def _run(
 
 def _kept() -> None:
     """What this visitor brought, and a way to be rid of it."""
-    if not state.brought():
+    if not visitor.predictions():
         return
     st.subheader("Your predictions")
     st.caption("They are offered on Compare and Reliability as rivals of other runs.")
-    for given in list(state.brought()):
+    for given in list(visitor.predictions()):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{escaped(given.title)}**")
             st.caption(f"key {given.key}, kept for {limits.DAYS.value} days after their last use")
@@ -127,7 +129,7 @@ def _kept() -> None:
 
 def _delete(given: Brought) -> None:
     delete(given.key)
-    state.brought().remove(given)
+    visitor.predictions().remove(given)
 
 
 def _preview(graph: Graph, given: Predictions, result: Result) -> None:
