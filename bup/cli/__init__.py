@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from keyword import iskeyword
 
 import click
 
@@ -15,7 +14,7 @@ COMMANDS = {
     "graph": "bup.cli.graphs",
     "methods": "bup.cli.methods",
     "fit": "bup.cli.fitting",
-    "import": "bup.cli.importing",
+    "import": "bup.cli.importing:bring",
     "reproduce": "bup.cli.reproduction",
     "dashboard": "dashboard.command",
 }
@@ -28,8 +27,10 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         home = COMMANDS.get(cmd_name)
-        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
-        return None if home is None else getattr(import_module(home), name)
+        if home is None:
+            return None
+        module, _, function = home.partition(":")
+        return getattr(import_module(module), function or cmd_name)
 
 
 @click.group(

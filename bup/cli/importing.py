@@ -20,7 +20,7 @@ from bup.spec import value_of
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting.")
 @click.option("--bins", default=10, show_default=True, help="Bins of the calibration errors.")
 @json_option
-def import_(
+def bring(
     file: Path,
     graph_name: str,
     per_class: int | None,
