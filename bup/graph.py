@@ -213,10 +213,32 @@ class Graph:
 
     def mean_hops(self, sources: Iterable[int]) -> np.ma.MaskedArray:
         """Mean path length [n] over the reachable sources; masked where none is reachable."""
-        hops = self.hops(sources)
-        reached = (~hops.mask).sum(axis=0)
-        mean = hops.data.sum(axis=0) / np.maximum(reached, 1)
-        return np.ma.MaskedArray(mean, reached == 0)
+        total, reached = np.zeros((2, self.num_nodes), dtype=np.int64)
+        nodes = self._checked_nodes(sources)
+        # 64 sources walk at once, each a bit of a word: who is one link further has heard of those
+        # of whom a neighbour has.
+        for first in range(0, len(nodes), 64):
+            heard = np.zeros(self.num_nodes, dtype=np.uint64)
+            for bit, node in enumerate(nodes[first : first + 64].tolist()):
+                heard[node] |= np.uint64(1 << bit)
+            new, length = heard, 0
+            while new.any():
+                count = np.bitwise_count(new)
+                reached += count
+                total += length * count.astype(np.int64)
+                new, length = self._from_neighbours(new) & ~heard, length + 1
+                heard = heard | new
+        return np.ma.MaskedArray(total / np.maximum(reached, 1), reached == 0)
+
+    def _from_neighbours(self, words: np.ndarray) -> np.ndarray:
+        """The bits [n] that at least one neighbour has."""
+        starts = self.adjacency.indptr
+        linked = np.flatnonzero(np.diff(starts))
+        found = np.zeros_like(words)
+        if len(linked):
+            told = words[self.adjacency.indices]
+            found[linked] = np.bitwise_or.reduceat(told, starts[linked])
+        return found
 
     @cached_property
     def homophily(self) -> float | None:

@@ -11,6 +11,7 @@ from bup import metrics
 from bup.noun import PAPER
 from bup.results import node_table
 from dashboard.figures.card import Verdict, card_html, sureness, verdicts_table
+from dashboard.views import picking
 
 
 def row(**changed: object) -> pd.Series:
@@ -93,15 +94,25 @@ def test_the_node_of_a_clicked_point_is_ringed_where_it_is(open_app, cora):
     assert marks[0][0]["x"] == cora.degree[cora.find("1033")]
 
 
-def test_a_short_list_is_whole_and_a_long_one_says_that_it_is_cut(open_app, monkeypatch):
-    from dashboard.views import picking
-
-    monkeypatch.setattr(picking, "MOST_ROWS", 5)
+def test_a_long_list_has_pages_that_together_are_all_of_it(open_app, monkeypatch):
     app = open_app("reliability")
     app.session_state["lit_reliability"] = "bin 9 of 10 by width"
     app.run()
-    assert any(c.value.startswith("The first 5 of ") for c in app.caption)
-    assert len(app.dataframe[0].value) == 5 or any(len(d.value) == 5 for d in app.dataframe)
+    (whole,) = (d.value for d in app.dataframe if "predicted" in d.value)
+    monkeypatch.setattr(picking, "MOST_ROWS", 40)
+    app.run()
+    pages, seen = -(-len(whole) // 40), []
+    assert pages > 2
+    for number in range(1, pages + 1):
+        app.number_input(key="reliability_lit_list_page").set_value(number).run()
+        (part,) = (d.value for d in app.dataframe if "predicted" in d.value)
+        seen += part["id"].tolist()
+        words = f"{40 * number - 39:,} to {min(40 * number, len(whole)):,} of {len(whole):,}"
+        assert any(c.value.startswith(words) for c in app.caption)
+    assert seen == whole["id"].tolist()
+    app.session_state["lit_reliability"] = "bin 1 of 10 by width"  # shorter: its first page
+    app.run()
+    assert not app.exception
 
 
 def test_the_table_of_nodes_is_the_cards_source(run, cora):

@@ -169,3 +169,16 @@ def test_degree_table_counts_every_node_once(cora):
 
 def test_homophily_without_labels_is_unknown():
     assert a_graph(labels=np.full(4, -1), edges=np.array([[0], [1]])).homophily is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 90), st.data())
+def test_mean_paths_are_those_of_walking_from_each_source(n, data):
+    pairs = data.draw(st.lists(st.tuples(*[st.integers(0, n - 1)] * 2), max_size=2 * n))
+    sources = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=140))
+    edges = simple_edges(*np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
+    graph = Graph("drawn", np.ones((n, 1), np.float32), edges, np.zeros(n, int), ("a",))
+    hops = graph.hops(sources)
+    slow, quick = hops.mean(axis=0), graph.mean_hops(sources)
+    assert np.array_equal(np.ma.getmaskarray(slow), np.ma.getmaskarray(quick))
+    assert np.allclose(slow.filled(0), quick.filled(0))

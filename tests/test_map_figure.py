@@ -173,6 +173,26 @@ def test_what_is_filtered_out_stays_as_specks_that_cannot_be_picked():
     assert nodes_of(figure_of("true", shown=np.zeros(60, dtype=bool))) == {}
 
 
+def test_of_very_many_nodes_those_shown_are_drawn_first(monkeypatch):
+    monkeypatch.setattr(maps, "MOST_POINTS", 20)
+    shown = np.zeros(60, dtype=bool)
+    shown[[3, 17, 40]] = True
+    nodes = maps.drawn(shown)
+    assert len(nodes) == 20 and {3, 17, 40} <= set(nodes.tolist())
+    figure = maps.map_figure(TABLE, PLACES, "correct", NAMES, LIGHT, shown=shown)
+    lit = [trace for trace in figure.data if trace.customdata is not None]
+    points = {
+        int(node): (x, y)
+        for trace in lit
+        for node, x, y in zip(trace.customdata, trace.x, trace.y, strict=True)
+    }
+    assert points.keys() == {3, 17, 40}
+    for node, place in points.items():
+        assert np.allclose(place, PLACES[node])
+    (specks,) = (trace for trace in figure.data if trace.marker.color == LIGHT.faint)
+    assert len(specks.x) == 17
+
+
 def test_neither_colour_nor_filter_moves_the_camera():
     frames = {
         json.dumps(

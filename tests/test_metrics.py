@@ -14,8 +14,9 @@ from sklearn.metrics import (
     roc_curve,
 )
 
+import bup
 from bup import metrics
-from bup.metrics import METRICS, SMALLEST
+from bup.metrics import METRICS, SMALLEST, correlation
 
 SEEDS = range(8)
 CLOSE = 1e-6
@@ -429,3 +430,17 @@ def test_the_table_says_rightly_which_way_is_better(key: str) -> None:
     good = metrics.summary(np.eye(3), labels)[key]
     bad = metrics.summary(np.roll(np.eye(3), 1, axis=1), labels)[key]
     assert (good > bad) is METRICS[key].higher_is_better
+
+
+def test_the_interval_of_many_pairs_is_that_of_resampling(monkeypatch):
+    random = np.random.RandomState(0)
+    x = random.poisson(4, 4000)
+    y = 0.3 * x + random.randn(4000)
+    slow = metrics.spearman(x, y)
+    monkeypatch.setattr(correlation, "MANY", 3000)
+    quick = metrics.spearman(x, y)
+    assert quick.value == slow.value and quick.count == 4000
+    assert np.allclose([quick.low, quick.high], [slow.low, slow.high], atol=0.006)
+    assert metrics.spearman(x, x).value == 1
+    with pytest.raises(bup.BupError, match="constant"):
+        metrics.spearman(x, np.ones(4000))

@@ -90,3 +90,19 @@ def test_the_factor_stands_above_the_learned_std_on_one_axis(run, rival, cora):
     assert figure.layout.xaxis.matches == "x2"
     with pytest.raises(BupError, match="no variance"):
         structure.factor_figure(cora.degree, factor, rival.var, nodes, cora.ids, LIGHT)
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_of_very_many_nodes_a_chart_shows_how_many_are_where(monkeypatch, log):
+    monkeypatch.setattr(structure, "MOST_POINTS", 500)
+    random = np.random.RandomState(0)
+    x, y = random.geometric(0.01, 2000).astype(float), random.randn(2000)
+    figure = structure.against_figure(x, y, np.arange(2000), [], LIGHT, "Degree", "Score", log)
+    (cells,) = figure.data
+    counts = np.nan_to_num(np.array(cells.text, dtype=float))
+    assert cells.type == "heatmap" and counts.sum() == 2000
+    column = (x >= cells.x[3]) & (x < cells.x[4])
+    assert counts[:, 3].sum() == column.sum()
+    assert (np.isfinite(np.array(cells.z, dtype=float)) == (counts > 0)).all()
+    assert "more than 500 nodes" in structure.crowd_words(2000, LIGHT)
+    assert "Click a point" in structure.crowd_words(500, LIGHT)

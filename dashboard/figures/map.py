@@ -24,6 +24,7 @@ _SYMBOLS = {
 }
 """Verdict -> symbol, size relative to the others, words for the legend."""
 
+MOST_POINTS = 30_000
 _GREY = PART_COLOURS["unused"]
 
 # Symbol, colour and words of a line in the legend.
@@ -43,16 +44,19 @@ def map_figure(
     """One point per node, coloured by a column of its table; its index is in ``customdata``.
 
     Diamonds are nodes of left-out classes, crosses are mistakes. Nodes outside the mask ``shown``
-    are specks without an index. ``edge_png`` is ``edges.edge_image`` as a data URI.
+    are specks without an index. Of more than ``MOST_POINTS`` nodes some are drawn, those shown
+    first. ``edge_png`` is ``edges.edge_image`` as a data URI.
     """
     known = columns.of(table)
     if colour_by not in known:
         names = ", ".join(known)
         raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {names}")
+    everyone = np.ones(len(table), dtype=bool)
+    shown = everyone if shown is None else np.asarray(shown, dtype=bool)
+    number = drawn(shown)
+    table, shown, places = table.iloc[number], shown[number], positions[number].astype(np.float32)
     n = len(table)
     size = size or float(np.clip(330 / np.sqrt(n), 3, 9)) * (1.3 if theme.large else 1)
-    shown = np.ones(n, dtype=bool) if shown is None else np.asarray(shown, dtype=bool)
-    places = positions.astype(np.float32)
     column = known[colour_by]
     values, marker, entries = (
         _scores(table[colour_by], column, theme)
@@ -82,7 +86,7 @@ def map_figure(
             figure.add_scattergl(
                 x=places[nodes, 0],
                 y=places[nodes, 1],
-                customdata=nodes.astype(np.int32),
+                customdata=number[nodes].astype(np.int32),
                 text=text[nodes],
                 hovertext=None if kind == columns.RIGHT else predicted[nodes],
                 hovertemplate=lines + (tail if valued else "") + "<extra></extra>",
@@ -125,6 +129,15 @@ def map_figure(
             layer="below",
         )
     return _laid_out(figure, positions, theme, column.kind)
+
+
+def drawn(shown: np.ndarray) -> np.ndarray:
+    """The nodes that get a point: all, or of very many those shown and some of the others."""
+    n = len(shown)
+    if n <= MOST_POINTS:
+        return np.arange(n)
+    turn = np.random.RandomState(0).permutation(n) + np.where(shown, 0, n)
+    return np.sort(np.argpartition(turn, MOST_POINTS)[:MOST_POINTS])
 
 
 def _scores(

@@ -18,6 +18,11 @@ _TICKS = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
 _LOG_AXIS = {"type": "log", "tickvals": _TICKS, "ticktext": [f"{tick:,}" for tick in _TICKS]}
 
 
+MOST_POINTS = 20_000
+"""Of more nodes, a chart shows how many are where instead of each."""
+_ACROSS, _UP = 60, 60  # cells
+
+
 @dataclass(frozen=True, eq=False)
 class BinnedMedians:
     """The median of y among nodes of similar x; every bin holds a node."""
@@ -115,6 +120,16 @@ def factor_figure(
     return figure.update_yaxes(title="message std", row=2)
 
 
+def crowd_words(count: int, theme: Theme) -> str:
+    """What a chart of this many nodes says of its points."""
+    if count <= MOST_POINTS:
+        return theme.noun.said("Click a point to pick its node.")
+    return theme.noun.said(
+        f"Of more than {MOST_POINTS:,} nodes the chart shows how many are where: the stronger the "
+        "colour, the more, on a log scale."
+    )
+
+
 def _add_points(
     figure: go.Figure,
     x: np.ndarray,
@@ -125,6 +140,8 @@ def _add_points(
     theme: Theme,
     **place: object,
 ) -> None:
+    if len(x) > MOST_POINTS:
+        return _add_density(figure, x, y, theme, **place)
     x, y, nodes, names = _finite(x, y, nodes, np.array(ids, dtype=object))
     across, up = (unformatted(word[0].lower() + word[1:]) for word in words)
     figure.add_scattergl(
@@ -140,6 +157,32 @@ def _add_points(
         "<extra></extra>",
         name=theme.noun.many,
         **place,
+    )
+
+
+def _add_density(
+    figure: go.Figure, x: np.ndarray, y: np.ndarray, theme: Theme, **place: object
+) -> None:
+    """How many nodes there are of which x and y, in cells; the more, the stronger."""
+    x, y = _finite(x, y)
+    few = np.unique(x)
+    if len(few) > _ACROSS:  # as many cells as fit, each with about as many distinct values
+        few = few[np.linspace(0, len(few) - 1, _ACROSS).astype(int)]
+    edges = np.concatenate([few[:1] * 0.95, (few[1:] + few[:-1]) / 2, few[-1:] * 1.05])
+    counts, _, heights = np.histogram2d(x, y, bins=(edges, _UP))
+    shade = np.where(counts > 0, np.log10(np.maximum(counts, 1)) + 0.3, np.nan)
+    figure.add_heatmap(
+        x=edges,
+        y=heights,
+        z=shade.T,
+        text=counts.astype(int).T,
+        colorscale=[[0, theme.background], [1, IN]],
+        zmin=0,
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate=f"%{{text:,}} {theme.noun.many}<extra></extra>",
+        name=theme.noun.many,
+        **{key: value for key, value in place.items() if key != "showlegend"},
     )
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.components import chart as component
 from dashboard.components.chart import Drawing, Mark
+from dashboard.figures.map import MOST_POINTS
 from dashboard.state import View
 from dashboard.views.picking import pick_node
 
@@ -48,6 +49,9 @@ def node_map(
 ) -> None:
     """A map whose points can be clicked or enclosed; the picked node is ringed."""
     x, y = (float(v) for v in view.positions[view.node])
+    if view.graph.num_nodes > MOST_POINTS:
+        counted = view.graph.noun.counted(view.graph.num_nodes)
+        caption += f" Of {counted}, {MOST_POINTS:,} are drawn, chosen at random; lit ones first."
 
     def on_pick() -> None:
         node = component.picked(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -13,8 +14,8 @@ from bup.results import Result
 from dashboard import state
 from dashboard.state import View
 
-MOST_ROWS = 2000
-"""That a list sends to a browser; it says so when there are more."""
+MOST_ROWS = 1000
+"""Of a page of a list: longer ones have several."""
 
 
 def pick_node(view: View, node: int) -> None:
@@ -23,18 +24,35 @@ def pick_node(view: View, node: int) -> None:
         state.pick(view.graph.node_id(node))
 
 
-def node_list(view: View, nodes: list[int], columns: list[str], key: str) -> None:
+def node_list(view: View, nodes: Sequence[int], columns: list[str], key: str) -> None:
     """These nodes with some columns of the run's table; clicking a row picks the node."""
-    picking_table(view, nodes, view.table.iloc[nodes][["id", *columns]], key)
+    part = leaf(view, len(nodes), key)
+    nodes = list(nodes[part])
+    _picking_rows(view, nodes, view.table.iloc[nodes][["id", *columns]], key)
 
 
 def picking_table(view: View, nodes: list[int], rows: pd.DataFrame, key: str) -> None:
     """A row per node, whatever it says of it; clicking any cell of it picks the node."""
-    if len(nodes) > MOST_ROWS:
-        noun = view.graph.noun
-        st.caption(f"The first {MOST_ROWS:,} of {noun.counted(len(nodes))} are listed.")
-        nodes, rows = nodes[:MOST_ROWS], rows.iloc[:MOST_ROWS]
+    part = leaf(view, len(nodes), key)
+    _picking_rows(view, nodes[part], rows.iloc[part], key)
 
+
+def leaf(view: View, count: int, key: str) -> slice:
+    """The rows of a list that are shown: all, or a page of them to be chosen."""
+    pages = -(-count // MOST_ROWS)
+    if pages <= 1:
+        return slice(0, count)
+    noun, words, name = view.graph.noun, st.empty(), f"{key}_page"
+    if st.session_state.get(name, 1) > pages:  # of a longer list that stood here before
+        st.session_state[name] = 1
+    number = st.number_input(f"Page of {pages:,}", 1, pages, key=name, width=160)
+    first = MOST_ROWS * (int(number) - 1)
+    last = min(count, first + MOST_ROWS)
+    words.caption(f"{first + 1:,} to {last:,} of {noun.counted(count)}, in this order.")
+    return slice(first, last)
+
+
+def _picking_rows(view: View, nodes: list[int], rows: pd.DataFrame, key: str) -> None:
     def chosen() -> None:
         selected = st.session_state[key]["selection"]
         rows = [*selected["rows"], *(row for row, _ in selected["cells"])]

@@ -9,7 +9,13 @@ import streamlit as st
 from bup import metrics
 from dashboard import columns
 from dashboard.components.chart import Mark
-from dashboard.figures.structure import against_figure, binned_medians, factor_figure
+from dashboard.figures.structure import (
+    MOST_POINTS,
+    against_figure,
+    binned_medians,
+    crowd_words,
+    factor_figure,
+)
 from dashboard.state import View
 from dashboard.views import charts, exports, picking
 from dashboard.views.card import card
@@ -44,7 +50,7 @@ def page(view: View) -> None:
                 x[nodes],
                 values[nodes],
                 nodes,
-                [view.graph.node_id(node) for node in nodes.tolist()],
+                _ids(view, nodes),
                 view.theme,
                 label,
                 scores[score].label,
@@ -68,7 +74,7 @@ def page(view: View) -> None:
                 f"against_{axis}",
                 words
                 + " The line joins the medians of equally filled bins, with 95% intervals. "
-                + view.say("Click a point to pick its node."),
+                + crowd_words(len(nodes), view.theme),
                 lambda node: picking.pick_node(view, node),
                 [Mark(float(x[i]), float(values[i])) for i in (view.node,) if reachable[i]],
             )
@@ -87,6 +93,11 @@ def page(view: View) -> None:
     exports.downloads(view)
 
 
+def _ids(view: View, nodes: np.ndarray) -> list[str]:
+    """Of those that are drawn one by one."""
+    return [view.graph.node_id(i) for i in nodes.tolist()] if len(nodes) <= MOST_POINTS else []
+
+
 def _correlation(x: np.ndarray, y: np.ndarray) -> metrics.Correlation | None:
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
@@ -100,7 +111,6 @@ def _factor(view: View) -> None:
     st.subheader("How much of it is the rule alone?")
     factor, std = rule.factor, view.table.message_std.to_numpy()
     nodes = np.arange(view.graph.num_nodes)
-    ids = [view.graph.node_id(node) for node in nodes.tolist()]
     same = _correlation(factor, std)
     charts.clickable(
         factor_figure(
@@ -108,7 +118,7 @@ def _factor(view: View) -> None:
             factor,
             std,
             nodes,
-            ids,
+            _ids(view, nodes),
             view.theme,
         ),
         "factor",
@@ -117,7 +127,8 @@ def _factor(view: View) -> None:
             "standard deviation of the messages. The more alike the two look, the less a node's "
             "own words matter."
         )
-        + (f" Spearman of the two: {same.value:+.3f}." if same is not None else ""),
+        + (f" Spearman of the two: {same.value:+.3f}. " if same is not None else " ")
+        + crowd_words(len(nodes), view.theme),
         lambda node: picking.pick_node(view, node),
         [
             Mark(float(view.graph.degree[view.node]), float(numbers[view.node]), axes)

@@ -145,9 +145,6 @@ def scale(
 def _found(view: View, words: str) -> None:
     texts = view.table.id if "title" not in view.table else view.table.id + " " + view.table.title
     hits = np.flatnonzero(texts.str.contains(words, case=False, regex=False))
-    st.caption(
-        f"{view.graph.noun.counted(len(hits))} found"
-        + (", the first 50 are listed" if len(hits) > 50 else "")
-    )
+    st.caption(f"{view.graph.noun.counted(len(hits))} found")
     if len(hits):
-        picking.node_list(view, hits[:50].tolist(), ["true", "predicted", "confidence"], "found")
+        picking.node_list(view, hits.tolist(), ["true", "predicted", "confidence"], "found")
