@@ -189,7 +189,7 @@ def test_of_very_many_nodes_those_shown_are_drawn_first(monkeypatch):
     assert points.keys() == {3, 17, 40}
     for node, place in points.items():
         assert np.allclose(place, PLACES[node])
-    (specks,) = (trace for trace in figure.data if trace.marker.color == LIGHT.faint)
+    (specks,) = (trace for trace in figure.data if str(trace.marker.color) == LIGHT.faint)
     assert len(specks.x) == 17
 
 
