@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from bup import paths
 from bup.errors import BupError
 from bup.noun import NODE, Noun
 
@@ -213,32 +214,8 @@ class Graph:
 
     def mean_hops(self, sources: Iterable[int]) -> np.ma.MaskedArray:
         """Mean path length [n] over the reachable sources; masked where none is reachable."""
-        total, reached = np.zeros((2, self.num_nodes), dtype=np.int64)
-        nodes = self._checked_nodes(sources)
-        # 64 sources walk at once, each a bit of a word: who is one link further has heard of those
-        # of whom a neighbour has.
-        for first in range(0, len(nodes), 64):
-            heard = np.zeros(self.num_nodes, dtype=np.uint64)
-            for bit, node in enumerate(nodes[first : first + 64].tolist()):
-                heard[node] |= np.uint64(1 << bit)
-            new, length = heard, 0
-            while new.any():
-                count = np.bitwise_count(new)
-                reached += count
-                total += length * count.astype(np.int64)
-                new, length = self._from_neighbours(new) & ~heard, length + 1
-                heard = heard | new
+        total, reached = paths.lengths(self.adjacency, self._checked_nodes(sources))
         return np.ma.MaskedArray(total / np.maximum(reached, 1), reached == 0)
-
-    def _from_neighbours(self, words: np.ndarray) -> np.ndarray:
-        """The bits [n] that at least one neighbour has."""
-        starts = self.adjacency.indptr
-        linked = np.flatnonzero(np.diff(starts))
-        found = np.zeros_like(words)
-        if len(linked):
-            told = words[self.adjacency.indices]
-            found[linked] = np.bitwise_or.reduceat(told, starts[linked])
-        return found
 
     @cached_property
     def homophily(self) -> float | None:
