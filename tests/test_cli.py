@@ -44,7 +44,7 @@ def test_graphs_lists_every_graph(bup):
     names = [row["name"] for row in json.loads(out)]
     assert names == [
         *("cora", "citeseer", "pubmed", "synthetic"),
-        *("fewer:GRAPH:SHARE", "pyg:SET/NAME", "folder:PATH", "own:TOKEN"),
+        *("fewer:GRAPH:SHARE", "noisy:GRAPH:SHARE", "pyg:SET/NAME", "folder:PATH", "own:TOKEN"),
     ]
     assert "folder:PATH" in bup("graphs")[1]
 

@@ -23,8 +23,11 @@ ANSWERS = {  # a page's questions and a word of their answers
     "unseen": {"expect_auroc": "nothing in it asks"},
     "truth": {"expect_links": "Averaging mixes"},
     "follow": {"expect_factor": "nothing in it reads"},
+    "kinds": {"expect_kinds": "agreement is what"},
+    "sees": {"expect_share": "pull it towards"},
+    "coverage": {"expect_coverage": "about the average"},
 }
-WITHOUT_CHARTS = {"follow"}
+WITHOUT_CHARTS = {"follow", "sees"}
 SLIDERS = {  # a page's slider, and a value that changes a number
     "confident": ("believe", 0.9),
     "message": ("std_0", 2.5),
@@ -32,6 +35,8 @@ SLIDERS = {  # a page's slider, and a value that changes a number
     "loss": ("margin", -1.0),
     "calibration": ("sweep", 1.0),
     "unseen": ("flag_confidence", 0.3),
+    "sees": ("strangers", 3),
+    "coverage": ("set_level", 0.75),
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from bup.datasets import citation, fewer, folder, own, pyg, synthetic
+from bup.datasets import citation, fewer, folder, noisy, own, pyg, synthetic
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
@@ -16,6 +16,7 @@ SOURCES: tuple[Source, ...] = (
     *citation.SOURCES,
     synthetic.SOURCE,
     fewer.SOURCE,
+    noisy.SOURCE,
     pyg.SOURCE,
     folder.SOURCE,
     own.SOURCE,

@@ -59,22 +59,29 @@ def topics(graph: Graph, p: sparse.csr_array, dims: int) -> np.ndarray:
 
 
 def class_log_ratios(
-    z: np.ndarray, nodes: np.ndarray, labels: np.ndarray, classes: int
+    z: np.ndarray,
+    nodes: np.ndarray,
+    labels: np.ndarray,
+    classes: int,
+    places: np.ndarray | None = None,
 ) -> np.ndarray:
     """log N(z; mu_c, S) / N(z; m, T) [n, c]: how much better a class explains z than all nodes do.
 
     m and T are mean and covariance of all nodes, mu_c the mean of the labelled ones of a class, and
-    S lies halfway between the scatter within classes and T.
+    S lies halfway between the scatter within classes and T. ``places`` [k, d] asks the same of
+    other places than those of the nodes.
     """
-    z = z - z.mean(axis=0)
+    centre = z.mean(axis=0)
+    z = z - centre
+    asked = z if places is None else places - centre
     total = z.T @ z / len(z)
     total = total + max(RIDGE * np.trace(total) / len(total), 1e-12) * np.eye(len(total))
     means = np.stack([z[nodes[labels == c]].mean(axis=0) for c in range(classes)])
     rest = z[nodes] - means[labels]
     within = rest.T @ rest / max(len(nodes) - classes, 1)
     inner = (1 - SHRINK) * within + SHRINK * total
-    of_classes = np.stack([_log_normal(z - mean, inner) for mean in means], axis=1)
-    return of_classes - _log_normal(z, total)[:, None]
+    of_classes = np.stack([_log_normal(asked - mean, inner) for mean in means], axis=1)
+    return of_classes - _log_normal(asked, total)[:, None]
 
 
 def _log_normal(x: np.ndarray, covariance: np.ndarray) -> np.ndarray:

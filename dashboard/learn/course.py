@@ -102,4 +102,35 @@ LESSONS = (
         ":material/footprint:",
         ("message", "mean", "variance", "degree", "doubt", "erf product"),
     ),
+    Lesson(
+        9,
+        "kinds",
+        "Two kinds of not knowing",
+        "Would more data help?",
+        "Aleatoric doubt lies in the data and stays; epistemic doubt lies in the model and goes "
+        "with more labels. The words are clear, the measures are not: judge a score by what it "
+        "does when you turn one thing alone.",
+        ":material/alt_route:",
+        ("aleatoric", "epistemic", "mutual information", "doubt"),
+    ),
+    Lesson(
+        10,
+        "sees",
+        "What doubt sees",
+        "When does a stranger stand out?",
+        "Doubt compares known classes with the graph at large. Strangers stand out as a group, "
+        "because they become part of that graph; one alone, or one whose links mislead, does not.",
+        ":material/visibility:",
+        ("doubt", "density", "homophily", "AUROC"),
+    ),
+    Lesson(
+        11,
+        "coverage",
+        "Nine times in ten, for whom?",
+        "Who pays for a promise that holds on average?",
+        "A set that contains the truth nine times in ten on average may fail those whose "
+        "neighbours are unlike them: ask for whom a promise is kept.",
+        ":material/groups:",
+        ("prediction set", "coverage", "homophily"),
+    ),
 )

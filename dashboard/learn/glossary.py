@@ -137,6 +137,34 @@ TERMS = {
         lesson=6,
     ),
     "AUROC": Term(METRICS["auroc"].meaning, lesson=6),
+    "aleatoric": Term(
+        "Doubt that lies in the data: classes overlap, labels are wrong. No further label takes it "
+        "away.",
+        lesson=9,
+    ),
+    "epistemic": Term(
+        "Doubt that lies in the model: it has not seen enough. More labels would take it away.",
+        lesson=9,
+    ),
+    "mutual information": Term(
+        "How much several networks disagree about a node: the entropy of their mean answer, less "
+        "the mean entropy of their answers.",
+        lesson=9,
+    ),
+    "density": Term(
+        "How many nodes of a kind one expects around a place. Doubt compares that of the known "
+        "classes with that of the whole graph.",
+        lesson=10,
+    ),
+    "prediction set": Term(
+        "Several classes instead of one, chosen so that the true one is among them with a "
+        "promised probability.",
+        lesson=11,
+    ),
+    "coverage": Term(
+        "The share of prediction sets that contain the true class: of all nodes, or of a group.",
+        lesson=11,
+    ),
     "posterior": Term(
         "What one can know of a node's class given everything that is seen; here words, links and "
         "the known classes.",

@@ -17,7 +17,7 @@ from dashboard.links import Query, link
 from dashboard.problems import explained
 
 STYLE = """
-.stMainBlockContainer:has(.st-key-learn_top) { padding: 3.2rem 1.5rem 0; }
+.stMainBlockContainer:has(.st-key-learn_top) { padding: 3.5rem 1.5rem 0; }
 .st-key-learn_top { margin-bottom: -0.75rem; }
 .st-key-lesson_head h1 { font-size: 1.35rem; padding: 0; line-height: 1.25; }
 .st-key-lesson { gap: 0.6rem; font-size: 0.92rem; }
@@ -27,7 +27,7 @@ STYLE = """
 @media (min-width: 1000px) and (min-height: 600px) {
   .st-key-lesson > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"],
   .st-key-lesson > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
-    max-height: calc(100dvh - 7.4rem);
+    max-height: calc(100dvh - 7.7rem);
     overflow: hidden auto;
     padding-right: 0.4rem;
   }

@@ -1,4 +1,4 @@
-"""Where to begin: the seven lessons and what each is about."""
+"""Where to begin: the lessons and what each is about."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dashboard.links import link
 def page() -> None:
     st.title("How sure is a network of what it says?")
     st.markdown(
-        "Seven small experiments about the uncertainty of neural networks on graphs. Each has "
+        "Eleven small experiments about the uncertainty of neural networks on graphs. Each has "
         "something to drag, a guess to make before the answer shows, and one sentence to keep. "
         "They build on each other, but every one stands alone. Nothing needs to be installed or "
         "trained beforehand."
     )
-    for row in (lesson.LESSONS[:4], lesson.LESSONS[4:]):
+    for row in (lesson.LESSONS[:4], lesson.LESSONS[4:8], lesson.LESSONS[8:]):
         for column, each in zip(st.columns(4), row, strict=False):
             with column, st.container(border=True, height="stretch"):
                 st.markdown(f"{each.icon} **{each.question}**")
