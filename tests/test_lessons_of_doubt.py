@@ -72,6 +72,7 @@ def test_what_the_lesson_says_of_the_kinds_is_so():
     noisy, hidden = readings(NOISES[-1], LABELS[0], False), readings(NOISES[0], LABELS[0], True)
     assert noisy["aleatoric"].mean > clean["aleatoric"].mean + 0.2
     assert hidden["epistemic"].mean < clean["epistemic"].mean
+    assert all(hidden[name].mean > clean[name].mean for name in ("gpn", "vacuity", "doubt"))
     assert all(move.by == 0 for move in moves(clean, clean))
 
 

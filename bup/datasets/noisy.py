@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -36,6 +37,12 @@ def load(name: str) -> Graph:
     return dataclasses.replace(graph, labels=labels, name=name)
 
 
+def _stamp(name: str) -> Hashable:
+    from bup.datasets import stamp
+
+    return stamp(name.removeprefix(PREFIX).rpartition(":")[0])
+
+
 SOURCE = Source(
     name="noisy:GRAPH:SHARE",
     title="A graph with a share of its labels replaced at random, such as noisy:cora:0.2",
@@ -43,5 +50,6 @@ SOURCE = Source(
     takes=lambda name: name.startswith(PREFIX),
     data="made from the other graph",
     offered=lambda: [],
+    stamp=_stamp,
     typed=True,
 )

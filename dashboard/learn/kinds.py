@@ -126,7 +126,8 @@ def _question() -> bool:
         return (
             f"It goes from {seen:.4f} to {unseen.mean:.4f} nats. Ten networks that never saw Topic "
             "D make the same mistake: they agree, and agreement is what mutual information takes "
-            "for knowledge. Turn the other knobs, too: with 40 % wrong labels the aleatoric part "
+            "for knowledge. Evidence, vacuity and doubt do rise: they ask what was seen, not who "
+            "agrees. Turn the other knobs, too: with 40 % wrong labels the aleatoric part "
             f"rises to {noisy['aleatoric'].mean:.2f} nats while the epistemic part stays near "
             f"{noisy['epistemic'].mean:.3f}; with few labels both move."
         )
