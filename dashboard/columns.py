@@ -90,6 +90,11 @@ def of(table: pd.DataFrame) -> dict[str, Column]:
     return {name: column for name, column in (scores | OTHERS).items() if name in table}
 
 
+def score_title(method: str, name: str) -> str:
+    """What a method's score is called."""
+    return next(score.title for score in METHODS[method].every_score if score.name == name)
+
+
 def numbers(table: pd.DataFrame) -> dict[str, Column]:
     """Those that are numbers."""
     return {name: column for name, column in of(table).items() if column.kind == "score"}

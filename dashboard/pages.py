@@ -23,8 +23,9 @@ from dashboard.learn import (
     words,
 )
 from dashboard.learn.lesson import LESSONS
-from dashboard.views import compare, graph, ood, reliability, structure
+from dashboard.views import compare, graph, reliability, structure
 from dashboard.views.explore import page as explore
+from dashboard.views.ood import page as ood
 from dashboard.views.own import page as own
 from dashboard.views.reproduce import page as reproduce
 

@@ -59,6 +59,12 @@ def test_a_score_that_the_method_lacks_is_named(rival, cora):
         ood.score_histograms(node_table(rival, cora), "message_std", LIGHT)
 
 
+def curve_of(scores, out):
+    area = metrics.auroc(scores, out)
+    found = metrics.roc(scores, out), area, metrics.precision_recall(scores, out)
+    return [ood.Curve("this score", *found)]
+
+
 def detection(run, cora, score):
     test = run.split.test
     return run.uncertainties()[score][test], run.split.is_ood(cora.labels[test])
@@ -68,7 +74,7 @@ def detection(run, cora, score):
 def test_the_area_under_the_drawn_roc_is_the_auroc(run, cora, score):
     scores, out = detection(run, cora, score)
     area = metrics.auroc(scores, out)
-    curve, guess = ood.roc_figure(metrics.roc(scores, out), LIGHT, area).data
+    curve, guess = ood.roc_figure(curve_of(scores, out), LIGHT).data
     assert np.trapezoid(curve.y, curve.x) == pytest.approx(area)
     assert curve.name == f"this score: AUROC {area:.1%}"
     assert np.trapezoid(guess.y, guess.x) == 0.5
@@ -76,7 +82,7 @@ def test_the_area_under_the_drawn_roc_is_the_auroc(run, cora, score):
 
 def test_the_area_under_the_drawn_steps_is_the_average_precision(run, cora):
     scores, out = detection(run, cora, "confidence")
-    figure = ood.precision_recall_figure(metrics.precision_recall(scores, out), out.mean(), LIGHT)
+    figure = ood.precision_recall_figure(curve_of(scores, out), out.mean(), LIGHT)
     curve, guess = figure.data
     assert curve.line.shape == "hv"
     # hv: from each point go sideways first, at that point's own height
@@ -87,10 +93,9 @@ def test_the_area_under_the_drawn_steps_is_the_average_precision(run, cora):
 
 def test_constant_scores_are_guessing():
     out = np.array([True, False, False, False])
-    roc = metrics.roc(np.ones(4), out)
-    curve = ood.roc_figure(roc, LIGHT, metrics.auroc(np.ones(4), out)).data[0]
+    curve = ood.roc_figure(curve_of(np.ones(4), out), LIGHT).data[0]
     assert np.trapezoid(curve.y, curve.x) == 0.5
-    steps = ood.precision_recall_figure(metrics.precision_recall(np.ones(4), out), 0.25, LIGHT)
+    steps = ood.precision_recall_figure(curve_of(np.ones(4), out), 0.25, LIGHT)
     assert (steps.data[0].y[:-1] * -np.diff(steps.data[0].x)).sum() == 0.25
 
 
@@ -107,3 +112,32 @@ def test_the_share_of_strangers_is_drawn_with_its_spread():
     assert first.name == "bup: message std" and list(first.y) == [45.0]
     assert first.error_y.array[0] == pytest.approx(np.std([40, 50], ddof=1))
     assert list(second.x) == [1.0, 5.0] and list(second.y) == [70.0, 90.0]
+
+
+def test_several_runs_share_an_axis_and_bars_say_which_nodes_they_are():
+    right, ood_mask = np.array([True, False, True, False]), np.array([False, False, False, True])
+    parts = ood.parts_of(ood_mask, right)
+    first, second = np.array([0.0, 0.2, 0.4, 1.0]), np.array([1.0, 0.5, 0.2, 0.0])
+    figure = ood.histograms(parts, [("a", first), ("b", second)], LIGHT, "rank", bins=4)
+    bars = [t for t in figure.data if t.type == "bar"]
+    lines = [t for t in figure.data if t.type != "bar"]
+    assert [t.name for t in lines] == ["b"] * 3 and [len(parts), len(bars)] == [3, 3]
+    numbers = np.concatenate([t.customdata for t in bars])
+    assert numbers.tolist() == list(range(12))
+    for part, bar in zip(parts, bars, strict=True):
+        count = np.histogram(first[part.member], np.linspace(0, 1, 5))[0]
+        np.testing.assert_allclose(bar.y, count / count.sum() / 0.25)
+
+
+def test_a_cell_of_the_matrix_says_which_classes_it_is():
+    counts = np.arange(9).reshape(3, 3)
+    (cells,) = ood.matrix_figure(counts, [2], [0, 1], ["a", "b", "<c>"], LIGHT).data
+    assert cells.z.tolist() == [[6, 7]] and cells.customdata.tolist() == [[6, 7]]
+    assert cells.hovertext[0][1] == "7 nodes: &lt;c&gt;, taken for b"
+
+
+def test_who_finds_what_is_a_bar_each():
+    found = {("a", "<b>"): np.arange(3), (): np.arange(1)}
+    (bars,) = ood.catches_figure(found, LIGHT).data
+    assert list(bars.x) == [3, 1] and list(bars.customdata) == [0, 1]
+    assert bars.hovertext[0] == "3 nodes found by a and &lt;b&gt;"

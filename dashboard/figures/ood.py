@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import cycle, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,41 +19,70 @@ from dashboard.figures.reliability import RUN_STYLES
 from dashboard.theme import IN, OUT, WRONG, Theme
 
 
-def score_histograms(table: pd.DataFrame, score: str, theme: Theme, bins: int = 40) -> go.Figure:
-    """The distribution of a score among test nodes: right, wrong, and of classes never taught.
+class Part(NamedTuple):
+    """Some of the nodes, in a panel of their own."""
 
-    One panel per group that has a node, below each other, so that the eye compares along one axis;
-    each panel is a density, so that small groups are as visible as large ones.
-    """
+    name: str
+    member: np.ndarray  # [m] mask
+    colour: str
+    pattern: str
+
+
+BINS = 40
+
+
+def parts_of(ood: np.ndarray, right: np.ndarray) -> list[Part]:
+    """Right answers, wrong answers and classes never shown, as far as there are any."""
+    parts = (
+        Part("known classes, right", right & ~ood, IN, ""),
+        Part("known classes, wrong", ~right & ~ood, WRONG, "/"),
+        Part("classes never shown", ood, OUT, "x"),
+    )
+    return [part for part in parts if part.member.any()]
+
+
+def score_histograms(table: pd.DataFrame, score: str, theme: Theme, bins: int = BINS) -> go.Figure:
+    """The distribution of a score among test nodes: right, wrong, and of classes never shown."""
     known = columns.scores(table)
     if score not in known:
         raise BupError(f"this run has no score {score!r}: choose one of {', '.join(known)}")
     test = table[table["part"] == "test"]
-    ood = test["ood"].to_numpy(bool)
     right = test["correct"].fillna(False).to_numpy(bool)
+    parts = parts_of(test["ood"].to_numpy(bool), right)
     values = test[score].to_numpy(float)
-    groups = [
-        (name, values[member], colour, pattern)
-        for name, member, colour, pattern in (
-            ("known classes, right", right & ~ood, IN, ""),
-            ("known classes, wrong", ~right & ~ood, WRONG, "/"),
-            ("classes never shown", ood, OUT, "x"),
-        )
-        if member.any()
-    ]
-    edges = np.histogram_bin_edges(values, bins)
+    axis = known[score].axis or known[score].label
+    return histograms(parts, [("", values)], theme, axis, bins)
+
+
+def histograms(
+    parts: Sequence[Part],
+    runs: Sequence[tuple[str, np.ndarray]],
+    theme: Theme,
+    axis: str,
+    bins: int = BINS,
+) -> go.Figure:
+    """Numbers [m] of one run or several, distributed in each part of the nodes.
+
+    One panel per part, below each other, so that the eye compares along one axis; each is a
+    density, so that small parts are as visible as large ones. The first run has bars, which carry
+    the part's number times ``bins`` plus their own as ``customdata``; the others have lines.
+    """
+    (_, values), *others = runs
+    edges = np.histogram_bin_edges(np.concatenate([numbers for _, numbers in runs]), bins)
     figure = make_subplots(
-        rows=len(groups),
+        rows=len(parts),
         cols=1,
         shared_xaxes=True,
         shared_yaxes="all",
-        vertical_spacing=0.16 / len(groups) + 0.03,
+        vertical_spacing=0.16 / len(parts) + 0.03,
     )
-    for row, (name, scores, colour, pattern) in enumerate(groups, start=1):
-        count = np.histogram(scores, edges)[0]
+    for row, part in enumerate(parts, start=1):
+        inside = values[part.member]
+        count = np.histogram(inside, edges)[0]
         figure.add_bar(
             x=edges[:-1],
             y=count / count.sum() / np.diff(edges),
+            customdata=(row - 1) * bins + np.arange(bins),
             width=np.diff(edges),
             offset=0,
             hovertext=[
@@ -60,37 +91,70 @@ def score_histograms(table: pd.DataFrame, score: str, theme: Theme, bins: int = 
             ],
             hoverinfo="text",
             marker={
-                "color": colour,
+                "color": part.colour,
                 "line": {"width": 0},
-                "pattern": hatch(pattern, theme.background),
+                "pattern": hatch(part.pattern, theme.background),
             },
-            name=name,
+            name=part.name,
+            showlegend=False,
             row=row,
             col=1,
         )
-        mean = scores.mean()
+        for (other, numbers), style in zip(others, RUN_STYLES[1:], strict=False):
+            theirs = np.histogram(numbers[part.member], edges)[0]
+            height = theirs / theirs.sum() / np.diff(edges)
+            figure.add_scatter(
+                x=np.repeat(edges, 2),
+                y=np.concatenate([[0], np.repeat(height, 2), [0]]),
+                mode="lines",
+                line={"color": style.colour, "dash": style.dash, "width": 2},
+                hoverinfo="skip",
+                name=unformatted(other),
+                showlegend=row == 1,
+                row=row,
+                col=1,
+            )
+        mean = inside.mean()
         figure.add_vline(mean, line={"color": theme.text, "width": 2}, row=row, col=1)
-        row_title(figure, row, f"<b>{name}</b>: {theme.noun.counted(len(scores))}, mean {mean:.3f}")
-    framed(figure, theme, height=90 + 130 * len(groups))
-    figure.update_layout(bargap=0, showlegend=False)
+        counted = theme.noun.counted(len(inside))
+        row_title(figure, row, f"<b>{part.name}</b>: {counted}, mean {mean:.3f}")
+    framed(figure, theme, height=90 + 130 * len(parts) + 30 * bool(others))
+    figure.update_layout(bargap=0, legend_y=1.1, showlegend=bool(others))
     figure.update_yaxes(nticks=4, rangemode="tozero")
-    figure.update_yaxes(title="density", row=(len(groups) + 1) // 2)
-    return figure.update_xaxes(
-        title=unformatted(known[score].axis or known[score].label), row=len(groups)
-    )
+    figure.update_yaxes(title="density", row=(len(parts) + 1) // 2)
+    return figure.update_xaxes(title=unformatted(axis), row=len(parts))
 
 
-def roc_figure(curve: Roc, theme: Theme, auroc: float) -> go.Figure:
-    """How many of the sought nodes are found for how many others flagged by mistake."""
+class Curve(NamedTuple):
+    """How one run finds what is sought."""
+
+    label: str
+    roc: Roc
+    auroc: float
+    precision_recall: PrecisionRecall
+
+
+def roc_figure(
+    curves: Sequence[Curve],
+    theme: Theme,
+    false_alarms: float | None = None,
+    nodes: np.ndarray | None = None,
+) -> go.Figure:
+    """How many of the sought nodes are found for how many others flagged by mistake.
+
+    ``nodes`` belong to the points of the first curve; a line marks the share of false alarms.
+    """
     figure = go.Figure()
-    figure.add_scatter(
-        x=curve.false_positive_rate,
-        y=curve.true_positive_rate,
-        mode="lines",
-        line={"color": IN, "width": 2.5},
-        hovertemplate="%{y:.1%} found, %{x:.1%} of the known flagged<extra></extra>",
-        name=f"this score: AUROC {auroc:.1%}",
-    )
+    for (label, roc, auroc, _), style in zip(curves, cycle(RUN_STYLES)):
+        figure.add_scatter(
+            x=roc.false_positive_rate,
+            y=roc.true_positive_rate,
+            customdata=nodes if roc is curves[0].roc else None,
+            mode="lines",
+            line={"color": style.colour, "dash": style.dash, "width": 2.5},
+            hovertemplate="%{y:.1%} found, %{x:.1%} of the others flagged<extra></extra>",
+            name=f"{unformatted(label)}: AUROC {auroc:.1%}",
+        )
     figure.add_scatter(
         x=[0, 1],
         y=[0, 1],
@@ -100,22 +164,25 @@ def roc_figure(curve: Roc, theme: Theme, auroc: float) -> go.Figure:
         name="guessing: 50.0%",
     )
     _unit_square(figure, theme)
-    figure.update_xaxes(title=theme.noun.said("share of known nodes flagged by mistake"))
-    return figure.update_yaxes(title=theme.noun.said("share of unseen nodes found"))
+    if false_alarms is not None:
+        figure.add_vline(false_alarms, line={"color": theme.text, "width": 1, "dash": "dash"})
+    figure.update_xaxes(title="share of the others flagged by mistake")
+    return figure.update_yaxes(title="share found")
 
 
-def precision_recall_figure(curve: PrecisionRecall, base_rate: float, theme: Theme) -> go.Figure:
+def precision_recall_figure(curves: Sequence[Curve], base_rate: float, theme: Theme) -> go.Figure:
     """How pure the flagged nodes are when this share of the sought ones is to be found."""
     figure = go.Figure()
-    figure.add_scatter(
-        x=curve.recall,
-        y=curve.precision,
-        mode="lines",
-        # Steps, because average precision is the area under steps, not under slopes.
-        line={"color": IN, "width": 2.5, "shape": "hv"},
-        hovertemplate="%{x:.1%} found, %{y:.1%} of the flagged are unseen<extra></extra>",
-        name="this score",
-    )
+    for (label, _, _, curve), style in zip(curves, cycle(RUN_STYLES)):
+        figure.add_scatter(
+            x=curve.recall,
+            y=curve.precision,
+            mode="lines",
+            # Steps, because average precision is the area under steps, not under slopes.
+            line={"color": style.colour, "dash": style.dash, "width": 2.5, "shape": "hv"},
+            hovertemplate="%{x:.1%} found, %{y:.1%} of the flagged are right<extra></extra>",
+            name=unformatted(label),
+        )
     figure.add_scatter(
         x=[0, 1],
         y=[base_rate, base_rate],
@@ -125,8 +192,88 @@ def precision_recall_figure(curve: PrecisionRecall, base_rate: float, theme: The
         name=f"guessing: {base_rate:.1%}",
     )
     _unit_square(figure, theme)
-    figure.update_xaxes(title=theme.noun.said("share of unseen nodes found"))
-    return figure.update_yaxes(title=theme.noun.said("share of the flagged nodes that are unseen"))
+    figure.update_xaxes(title="share found")
+    return figure.update_yaxes(title="share of the flagged that are sought")
+
+
+def matrix_figure(
+    counts: np.ndarray,
+    true: Sequence[int],
+    assigned: Sequence[int],
+    names: Sequence[str],
+    theme: Theme,
+) -> go.Figure:
+    """How many nodes of a class got which answer; a cell carries true * classes + assigned."""
+    cells = counts[np.ix_(true, assigned)]
+    number = np.array(true)[:, None] * len(names) + np.array(assigned)
+    words = [
+        [
+            f"{theme.noun.counted(int(n))}: {unformatted(names[i])}, taken for "
+            f"{unformatted(names[j])}"
+            for j, n in zip(assigned, row, strict=True)
+        ]
+        for i, row in zip(true, cells, strict=True)
+    ]
+    scale = [[0, theme.background], [1, IN]]
+    figure = go.Figure(
+        go.Heatmap(
+            z=cells,
+            x=np.arange(len(assigned)),
+            y=np.arange(len(true)),
+            customdata=number,
+            text=[[f"{n:,}" if n else "" for n in row] for row in cells],
+            texttemplate="%{text}",
+            hovertext=words,
+            hoverinfo="text",
+            colorscale=scale,
+            showscale=False,
+            xgap=2,
+            ygap=2,
+        )
+    )
+    framed(figure, theme, height=170 + 40 * len(true))
+    ticks = {"showgrid": False, "zeroline": False}
+    figure.update_xaxes(
+        title="taken for",
+        tickvals=np.arange(len(assigned)),
+        ticktext=[unformatted(names[j]) for j in assigned],
+        tickangle=-25,
+        **ticks,
+    )
+    return figure.update_yaxes(
+        tickvals=np.arange(len(true)),
+        ticktext=[unformatted(names[i]) for i in true],
+        autorange="reversed",
+        **ticks,
+    )
+
+
+def catches_figure(found: Mapping[tuple[str, ...], np.ndarray], theme: Theme) -> go.Figure:
+    """How many sought nodes exactly these methods find; a bar carries its number."""
+    names = [" and ".join(map(unformatted, who)) if who else "none of them" for who in found]
+    sizes = [len(nodes) for nodes in found.values()]
+    figure = go.Figure(
+        go.Bar(
+            x=sizes,
+            y=np.arange(len(sizes)),
+            customdata=np.arange(len(sizes)),
+            orientation="h",
+            marker={"color": [IN if who else WRONG for who in found]},
+            text=[f"{size:,}" for size in sizes],
+            textposition="outside",
+            cliponaxis=False,
+            hovertext=[
+                f"{theme.noun.counted(size)} found by {name}"
+                for size, name in zip(sizes, names, strict=True)
+            ],
+            hoverinfo="text",
+        )
+    )
+    framed(figure, theme, height=110 + 34 * len(sizes))
+    figure.update_xaxes(title=theme.noun.many, range=[0, 1.15 * max([1, *sizes])])
+    return figure.update_yaxes(
+        tickvals=np.arange(len(sizes)), ticktext=names, autorange="reversed", showgrid=False
+    )
 
 
 def share_figure(rows: pd.DataFrame, theme: Theme) -> go.Figure:

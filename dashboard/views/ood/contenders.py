@@ -1,0 +1,140 @@
+"""What is sought on the page of unseen classes, and the runs whose doubt looks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from bup import finding, metrics
+from bup.experiments import own_score
+from bup.finding import Search
+from dashboard import columns, shelf
+from dashboard.figures.ood import Curve
+from dashboard.state import View
+from dashboard.views.rivals import label_of, rival_specs, train_missing, view_of
+
+MOST_RIVALS = 2
+UNSEEN, MISTAKES = "unseen", "mistakes"
+SOUGHT = {UNSEEN: "Classes never shown", MISTAKES: "Mistakes"}
+
+
+@dataclass(frozen=True, eq=False)
+class Contender:
+    """A run, and the score by which it ranks nodes."""
+
+    label: str
+    view: View
+    score: str
+    doubt: np.ndarray  # [n] higher is less certain
+
+    @property
+    def title(self) -> str:
+        return columns.scores(self.view.table)[self.score].label
+
+
+@dataclass(frozen=True, eq=False)
+class Hunt:
+    """Everything that the charts and lists of the page are about."""
+
+    what: str
+    search: Search
+    contenders: tuple[Contender, ...]  # this run first
+    false_alarms: float
+
+    @property
+    def own(self) -> Contender:
+        return self.contenders[0]
+
+    @property
+    def words(self) -> str:
+        return "of a class never shown" if self.what == UNSEEN else "answered wrongly"
+
+    @property
+    def others(self) -> str:
+        return "of known classes" if self.what == UNSEEN else "answered rightly"
+
+    @property
+    def flags(self) -> dict[str, np.ndarray]:
+        """Whom each contender flags [m], at the same false alarms."""
+        return {c.label: self.search.flagged(c.doubt, self.false_alarms) for c in self.contenders}
+
+    def curves(self) -> list[Curve]:
+        search = self.search
+        curves = []
+        for c in self.contenders:
+            doubt = c.doubt[search.nodes]
+            curves.append(
+                Curve(
+                    c.label,
+                    metrics.roc(doubt, search.sought),
+                    metrics.auroc(doubt, search.sought),
+                    metrics.precision_recall(doubt, search.sought),
+                )
+            )
+        return curves
+
+
+def chosen(view: View) -> Hunt:
+    """The controls: what is sought, by which score, beside which runs, at which false alarms."""
+    one, two, three, four = st.columns([3, 2, 3, 2])
+    what = one.segmented_control(
+        "Look for",
+        list(SOUGHT),
+        default=UNSEEN,
+        required=True,
+        key="sought",
+        format_func=SOUGHT.__getitem__,
+        bind="query-params",
+        help=view.say("What the score should find among the test nodes."),
+    )
+    scores = columns.scores(view.table)
+    score = two.selectbox(
+        "Score",
+        list(scores),
+        index=list(scores).index(own_score(view.spec.method)),
+        key="ood_score",
+        format_func=lambda key: scores[key].label,
+        bind="query-params",
+        help="The number by which everything below is ranked.",
+    )
+    specs = rival_specs(view)
+    labels = three.multiselect(
+        "Compare with",
+        list(specs),
+        max_selections=MOST_RIVALS,
+        key="ood_rivals",
+        bind="query-params",
+        placeholder="up to two other methods",
+        help=view.say("Other methods, trained and tested on the same nodes."),
+    )
+    percent = four.slider(
+        "False alarms",
+        1,
+        50,
+        5,
+        key="alarms",
+        format="%d%%",
+        bind="query-params",
+        help="How many of the others may be flagged by mistake; all methods get the same.",
+    )
+    wanted = [specs[label] for label in labels if label in specs][:MOST_RIVALS]
+    missing = [spec for spec in wanted if shelf.find(spec, view.graph) is None]
+    if missing:
+        train_missing(missing, view)
+    rivals = [v for spec in wanted if (v := view_of(spec, view)) is not None]
+    look = finding.mistakes if what == MISTAKES else finding.unseen
+    return Hunt(
+        str(what),
+        look(view.result, view.graph),
+        tuple(_contender(v, view, str(score)) for v in (view, *rivals)),
+        percent / 100,
+    )
+
+
+def _contender(found: View, view: View, score: str) -> Contender:
+    """A run by the chosen score, or by its own where it has no such score."""
+    offered = found.result.uncertainties()
+    used = score if score in offered else own_score(found.spec.method)
+    return Contender(label_of(found.spec, view), found, used, offered[used])

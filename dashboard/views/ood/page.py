@@ -1,0 +1,102 @@
+"""What a model should doubt, and whether it does: unseen classes and mistakes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from bup.paper import published
+from dashboard.state import View
+from dashboard.views import exports, lit
+from dashboard.views.card import card
+from dashboard.views.ood import charts, turns
+from dashboard.views.ood.charts import PAGE, Groups
+from dashboard.views.ood.contenders import UNSEEN, chosen
+from dashboard.views.ood.lists import groups_missed, ranking
+
+
+def page(view: View) -> None:
+    st.title("Does the model notice what it does not know?")
+    card(view)
+    hunt = chosen(view)
+    groups: Groups = {}
+    if hunt.search.possible:
+        charts.numbers(view, hunt)
+        left, right = st.columns(2)
+        with left:
+            charts.distributions(view, hunt, groups)
+        with right:
+            charts.curves(view, hunt)
+        if len(hunt.contenders) > 1:
+            charts.who_catches_what(view, hunt, groups)
+        charts.matrix(view, hunt, groups)
+        below = st.container()
+        ranking(view, hunt)
+        groups_missed(view, hunt, groups)
+        if (name := lit.asked(PAGE)) in groups:
+            with below:
+                lit.show(view, PAGE, groups[str(name)])
+    elif hunt.what == UNSEEN and not view.result.split.left_out:
+        _choose_class(view)
+    else:
+        st.warning(view.say("The test nodes are all of one kind: there is nothing to tell apart."))
+    if hunt.what == UNSEEN:
+        turns.grid(view, hunt.contenders)
+        _published(view)
+    exports.downloads(view)
+
+
+def _choose_class(view: View) -> None:
+    st.info(
+        "Every class was shown in training. Choose one that the model shall never see, and look at "
+        "what it makes of it; or look for mistakes instead.",
+        icon=":material/help_center:",
+    )
+    names = view.graph.class_names
+
+    def leave_out() -> None:
+        if (c := st.session_state.never_shown) is not None:
+            st.session_state.left_out = [c]
+
+    st.pills(
+        "Never show the model",
+        range(len(names)),
+        format_func=names.__getitem__,
+        key="never_shown",
+        on_change=leave_out,
+    )
+
+
+def _published(view: View) -> None:
+    """The publication's second question for this run, where it was asked of this graph."""
+    paper = published("q2", view.spec.graph, view.spec.per_class, protocol="", method="bup")
+    found = view.known.report().get("ood")
+    if not paper or found is None:
+        return
+    st.subheader("The published table, for this run")
+    keys = ("confidence_in", "confidence_out", "prob_std_in", "prob_std_out")
+    titles = [
+        f"{what}, {who}"
+        for what in ("confidence", "spread of probabilities")
+        for who in ("known", "never shown")
+    ]
+    own = [found[what][side] for what in ("confidence", "prob_std") for side in ("in", "out")]
+    rows = pd.DataFrame(
+        [["this run", *own], ["BUP as published", *(paper[key] for key in keys)]],
+        columns=["", *titles],
+    )
+    st.dataframe(
+        rows,
+        hide_index=True,
+        width="stretch",
+        column_config={k: st.column_config.NumberColumn(format="%.3f") for k in titles},
+        alt="Confidence and spread of probabilities, published and for this run",
+    )
+    classes = len(view.result.split.classes)
+    least = (0.70 - 1 / classes) / np.sqrt(classes - 1)
+    st.caption(
+        "Both should be higher for known classes. Compare the direction only: a largest "
+        f"probability of 0.70 among {classes} classes forces a standard deviation of at least "
+        f"{least:.2f}, so the printed deviations cannot belong to the printed confidences."
+    )
