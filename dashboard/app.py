@@ -9,6 +9,7 @@ import streamlit as st
 
 from bup import runs
 from dashboard import garbage, graphs, links, pages, state
+from dashboard.classroom import bar, seat
 from dashboard.components import chart
 from dashboard.learn import lesson
 from dashboard.pages import Page
@@ -67,6 +68,9 @@ opened = st.navigation(menu, position="top")
 page = next(page for page, entry in offered.items() if entry is opened)
 # On arrival the link says it; the switch that reads the link comes further down.
 style.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
+with explained():
+    seat.arrive()
+    bar.bar(page.address)
 
 if page.needs_run:
     with explained():

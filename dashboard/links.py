@@ -22,3 +22,12 @@ def offer(pages: Mapping[str, Page]) -> None:
 
 def link(address: str, label: str, icon: str | None = None, query: Query | None = None) -> None:
     st.page_link(st.session_state.linked_pages[address], label=label, icon=icon, query_params=query)
+
+
+def addresses() -> list[str]:
+    """Where links may lead; the first is the page at the root."""
+    return list(st.session_state.linked_pages)
+
+
+def title(address: str) -> str:
+    return st.session_state.linked_pages[address].title

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dashboard.classroom import page as classroom
 from dashboard.learn import (
     calibration,
     confident,
@@ -79,5 +80,6 @@ PAGES = (
     _lesson(11, coverage.page),
     _learn("learn-tour", tour.page, "A tour of the dashboard", ":material/route:"),
     _learn("learn-glossary", words.page, "Glossary", ":material/dictionary:"),
+    _learn("class", classroom.page, "A class", ":material/groups:"),
     _learn("learn-lecturers", lecturers.page, "For lecturers", ":material/cast_for_education:"),
 )

@@ -20,6 +20,7 @@ import bup
 from bup import datasets
 from bup.spec import text_of
 from dashboard import payloads
+from dashboard.classes import watching
 
 SCRIPT = Path(__file__).parent / "app.py"
 
@@ -38,7 +39,8 @@ def application(script: Path | str = SCRIPT, ahead: bool = False, url: str | Non
             _show(url)
         yield
 
-    return st.App(script, lifespan=ready, routes=payloads.routes())
+    routes = [*payloads.routes(), *watching.routes()]
+    return st.App(script, lifespan=ready, routes=routes)
 
 
 def serve(app: st.App, listening: socket.socket) -> None:

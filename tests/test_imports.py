@@ -10,18 +10,28 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DRAWING = {"streamlit", "plotly", "pyvis", "dashboard", "altair", "matplotlib"}
 FLOORS = (
-    {"jobs", "layouts", "theme", "columns", "markdown", "wording", "kept", "payloads"},
+    {"jobs", "layouts", "theme", "columns", "markdown", "wording", "kept", "classes", "payloads"},
     {"figures", "components"},
     {"graphs", "links", "problems", "garbage", "visitor"},
     {"shelf"},
-    {"drawings", "state"},
+    {"drawings", "state", "classroom"},
     {"views", "learn"},
     {"pages"},
     {"app", "serving"},
     {"asgi", "command"},
 )
 """Rooms of the dashboard; each may use itself and what is on the floors below it."""
-WITHOUT_PAGES = {"jobs", "layouts", "theme", "columns", "markdown", "wording", "kept", "figures"}
+WITHOUT_PAGES = {
+    "jobs",
+    "layouts",
+    "theme",
+    "columns",
+    "markdown",
+    "wording",
+    "kept",
+    "classes",
+    "figures",
+}
 
 
 def names(source: str) -> set[str]:

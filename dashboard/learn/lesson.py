@@ -10,6 +10,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import state
+from dashboard.classes.question import Question
+from dashboard.classroom.guessing import guess
 from dashboard.learn.course import LESSONS as LESSONS
 from dashboard.learn.course import Lesson as Lesson
 from dashboard.learn.glossary import TERMS
@@ -27,7 +29,7 @@ STYLE = """
 @media (min-width: 1000px) and (min-height: 600px) {
   .st-key-lesson > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"],
   .st-key-lesson > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
-    max-height: calc(100dvh - 7.7rem);
+    max-height: calc(100dvh - 7.7rem - var(--bup-bar, 0rem));
     overflow: hidden auto;
     padding-right: 0.4rem;
   }
@@ -101,16 +103,8 @@ def predict(
     """
     with st.container(border=True):
         st.markdown(f":material/psychology_alt: **What do you expect?** {question}")
-        chosen = st.radio(
-            question,
-            range(len(options)),
-            None,
-            options.__getitem__,
-            key,
-            label_visibility="collapsed",
-        )
+        chosen = guess(Question(key, question, tuple(options), right))
         if chosen is None:
-            st.caption("Choose one to see the answer.")
             return False
         if chosen == right:
             st.markdown(f":green[:material/check_circle: As you expected.] {answer()}")

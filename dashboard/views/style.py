@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.figures import card, classes
+from dashboard.classroom import bar
+from dashboard.figures import card, classes, qr, tally
 
 
 def page_style(large: bool) -> None:
     """Less empty space on top; everything larger for a projector."""
-    st.html(f"<style>{_STYLE}{classes.STYLE}{card.STYLE}{_LARGE if large else ''}</style>")
+    parts = (_STYLE, classes.STYLE, card.STYLE, tally.STYLE, qr.STYLE, bar.STYLE)
+    st.html(f"<style>{''.join(parts)}{_LARGE if large else ''}</style>")
 
 
 _STYLE = """

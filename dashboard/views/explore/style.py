@@ -42,14 +42,17 @@ STYLE = """
   .stMainBlockContainer:has(.st-key-explore) { overflow: hidden; height: 100dvh; }
   .st-key-explore {
     --bup-map-fills: 1;
-    --bup-map-height: calc(100dvh - 8rem);
-    --bup-ego-height: clamp(11rem, calc(100dvh - 27rem), 34rem);
+    --bup-map-height: calc(100dvh - 8rem - var(--bup-bar, 0rem));
+    --bup-ego-height: clamp(11rem, calc(100dvh - 27rem - var(--bup-bar, 0rem)), 34rem);
     display: grid;
     grid-template-columns: minmax(51vw, 8fr) minmax(0, 5fr);
     gap: 1rem;
     align-items: start;
   }
-  .st-key-explore_node { height: calc(100dvh - 3.4rem); overflow: hidden auto; }
+  .st-key-explore_node {
+    height: calc(100dvh - 3.4rem - var(--bup-bar, 0rem));
+    overflow: hidden auto;
+  }
   .st-key-explore_bar > :first-child { margin-right: auto; }
 }
 """

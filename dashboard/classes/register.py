@@ -1,0 +1,346 @@
+"""The classes under way: one small SQLite file that every server process of a machine shares.
+
+It holds no names and no addresses: a student is a random number, and what a class did is deleted
+with it, some hours after it began.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import bup
+from bup import files
+from dashboard.classes.database import connected, count
+from dashboard.classes.question import Guess, Question, Tally
+
+HOURS = 4
+"""How long a class lasts if nobody ends it."""
+MOST_CLASSES = 200
+MOST_STUDENTS = 500
+MOST_QUESTIONS = 100
+LONGEST_PLACE = 4000
+ALPHABET = "23456789BCDFGHJKMNPQRSTVWXZ"  # nothing that reads as something else, and no words
+CODE_LENGTH = 5
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What makes somebody the lecturer of a class; the key is kept nowhere but in her browser."""
+
+    code: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Room:
+    """A class as everybody in it may see it."""
+
+    code: str
+    ends: float  # seconds since 1970
+    place: str  # where the lecturer wants everybody, an address with its query; "" is anywhere
+    step: int  # counts what the lecturer said about the place
+    holds: bool  # answers wait until the lecturer shows them
+    students: int
+    revealed: frozenset[str]  # ids of questions
+    version: int  # counts everything that happens
+
+    @property
+    def news(self) -> str:
+        """Changes with what a student has to know."""
+        return f"{self.step}-{len(self.revealed)}-{self.holds:d}"
+
+    def shows(self, question: Question) -> bool:
+        """Whether whoever has guessed may see the answer."""
+        return not self.holds or question.id in self.revealed
+
+
+def tidy(code: str) -> str:
+    """A code as it is kept, however it was typed; what cannot be one becomes one that is not."""
+    return "".join(c for c in code.upper()[:40] if c.isascii() and c.isalnum())[: CODE_LENGTH + 1]
+
+
+class Register:
+    """Every call is one short transaction on a connection of its own."""
+
+    def __init__(
+        self, path: Path | str | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.path = Path(path) if path is not None else files.cache_folder() / "classes.sqlite"
+        self.clock = clock
+
+    def start(self) -> Lead:
+        """Open a class; where there are too many, the oldest that nobody joined makes room."""
+        key, now = secrets.token_urlsafe(24), self.clock()
+        with self._writing() as db:
+            if count(db, "SELECT count(*) FROM class") >= MOST_CLASSES:
+                db.execute(
+                    "DELETE FROM class WHERE code = (SELECT code FROM class WHERE code NOT IN "
+                    "(SELECT code FROM student) ORDER BY started LIMIT 1)"
+                )
+            if count(db, "SELECT count(*) FROM class") >= MOST_CLASSES:
+                raise bup.BupError(
+                    f"{MOST_CLASSES} classes are under way here, which is as many as there may be: "
+                    "wait until one of them ends"
+                )
+            code = ""
+            while not code or count(db, "SELECT count(*) FROM class WHERE code = ?", code):
+                code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
+            db.execute(
+                "INSERT INTO class (code, lock, started, ends) VALUES (?, ?, ?, ?)",
+                (code, _lock(key), now, now + 3600 * HOURS),
+            )
+        return Lead(code, key)
+
+    def find(self, code: str) -> Room | None:
+        """The class of this code, unless there is none or it has ended."""
+        with self._reading() as db:
+            return self._find(db, code)
+
+    def leads(self, lead: Lead) -> bool:
+        with self._reading() as db:
+            return self._leads(db, lead)
+
+    def join(self, code: str, student: str = "") -> str:
+        """Take a seat; a student who comes back has the same. Returns who that is."""
+        with self._writing() as db:
+            room = self._room(db, code)
+            if student and _is_in(db, room.code, student):
+                return student
+            if room.students >= MOST_STUDENTS:
+                raise bup.BupError(
+                    f"class {room.code} is full: it has {MOST_STUDENTS} students already"
+                )
+            student = secrets.token_urlsafe(12)
+            db.execute("INSERT INTO student VALUES (?, ?)", (room.code, student))
+            _happened(db, room.code)
+        return student
+
+    def is_in(self, code: str, student: str) -> bool:
+        with self._reading() as db:
+            room = self._find(db, code)
+            return room is not None and _is_in(db, room.code, student)
+
+    def leave(self, code: str, student: str) -> None:
+        """Her guesses stay: they are nobody's."""
+        with self._writing() as db:
+            db.execute(
+                "DELETE FROM student WHERE code = ? AND student = ?", (tidy(code), _plain(student))
+            )
+
+    def guess(self, code: str, student: str, question: Question, choice: int) -> None:
+        """Count a guess. It may change until its answer can be seen."""
+        if not 0 <= choice < len(question.options):
+            raise bup.BupError(
+                f"a guess is one of {len(question.options)} options, got number {choice}"
+            )
+        with self._writing() as db:
+            room = self._room(db, code)
+            if not _is_in(db, room.code, student):
+                raise bup.BupError(f"join class {room.code} before you guess")
+            if question.id in room.revealed:
+                return
+            _note(db, room.code, question)
+            again = "UPDATE SET choice = excluded.choice" if room.holds else "NOTHING"
+            db.execute(
+                f"INSERT INTO guess VALUES (?, ?, ?, ?) ON CONFLICT DO {again}",
+                (room.code, question.id, student, choice),
+            )
+            _happened(db, room.code)
+
+    def choice(self, code: str, student: str, question: Question) -> int | None:
+        """What a student guessed before."""
+        with self._reading() as db:
+            found = db.execute(
+                "SELECT choice FROM guess WHERE code = ? AND question = ? AND student = ?",
+                (tidy(code), question.id, _plain(student)),
+            ).fetchone()
+        return found[0] if found else None
+
+    def tallies(self, lead: Lead) -> list[Tally]:
+        """What was guessed so far, the question that came last first."""
+        with self._reading() as db:
+            self._steer(db, lead)
+            counts: dict[str, dict[int, int]] = {}
+            for asked, choice, count in db.execute(
+                "SELECT question, choice, count(*) FROM guess WHERE code = ? "
+                "GROUP BY question, choice",
+                (lead.code,),
+            ):
+                counts.setdefault(asked, {})[choice] = count
+            return [
+                Tally(
+                    question,
+                    tuple(
+                        counts.get(question.id, {}).get(i, 0) for i in range(len(question.options))
+                    ),
+                    revealed,
+                )
+                for question, revealed in _questions(db, lead.code)
+            ]
+
+    def guesses(self, lead: Lead) -> list[Guess]:
+        """Every guess; students are numbered in the order of their random numbers."""
+        with self._reading() as db:
+            self._steer(db, lead)
+            questions = {question.id: question for question, _ in _questions(db, lead.code)}
+            rows = db.execute(
+                "SELECT student, question, choice FROM guess WHERE code = ? ORDER BY student",
+                (lead.code,),
+            ).fetchall()
+        numbers = {student: i for i, student in enumerate(dict.fromkeys(r[0] for r in rows), 1)}
+        return [
+            Guess(numbers[student], questions[asked], choice) for student, asked, choice in rows
+        ]
+
+    def ask(self, lead: Lead, question: Question) -> None:
+        """Put a question to the class before anybody has guessed."""
+        with self._steering(lead) as db:
+            _note(db, lead.code, question)
+
+    def reveal(self, lead: Lead, question: Question) -> None:
+        """Show the answer to everybody who has guessed; from now on nothing is counted."""
+        with self._steering(lead) as db:
+            _note(db, lead.code, question)
+            db.execute(
+                "UPDATE question SET revealed = 1 WHERE code = ? AND id = ?",
+                (lead.code, question.id),
+            )
+
+    def hold(self, lead: Lead, holds: bool) -> None:
+        """Whether answers wait until they are revealed, or come with the guess."""
+        with self._steering(lead) as db:
+            db.execute("UPDATE class SET holds = ? WHERE code = ?", (int(holds), lead.code))
+
+    def send(self, lead: Lead, place: str) -> None:
+        """Bring everybody who follows to a place; "" lets go."""
+        if len(place) > LONGEST_PLACE:
+            raise bup.BupError(
+                f"a link for a class has at most {LONGEST_PLACE:,} letters, got {len(place):,}"
+            )
+        if not place.isascii():
+            raise bup.BupError("a link for a class is plain ASCII, as in the address bar")
+        with self._steering(lead) as db:
+            db.execute(
+                "UPDATE class SET place = ?, step = step + 1 WHERE code = ?", (place, lead.code)
+            )
+
+    def end(self, lead: Lead) -> None:
+        """End the class and forget what it did."""
+        with self._steering(lead) as db:
+            db.execute("DELETE FROM class WHERE code = ?", (lead.code,))
+
+    @contextlib.contextmanager
+    def _steering(self, lead: Lead) -> Iterator[sqlite3.Connection]:
+        with self._writing() as db:
+            self._steer(db, lead)
+            yield db
+            _happened(db, lead.code)
+
+    def _steer(self, db: sqlite3.Connection, lead: Lead) -> None:
+        self._room(db, lead.code)
+        if not self._leads(db, lead):
+            raise bup.BupError(f"only its lecturer can steer class {tidy(lead.code)}")
+
+    def _leads(self, db: sqlite3.Connection, lead: Lead) -> bool:
+        found = db.execute(
+            "SELECT lock FROM class WHERE code = ? AND ends > ?", (_plain(lead.code), self.clock())
+        ).fetchone()
+        return found is not None and hmac.compare_digest(found[0], _lock(lead.key))
+
+    def _room(self, db: sqlite3.Connection, code: str) -> Room:
+        room = self._find(db, code)
+        if room is None:
+            raise bup.BupError(
+                f"there is no class {tidy(code) or 'without a code'} now: check the code, or ask "
+                "for a new one (a class ends by itself)"
+            )
+        return room
+
+    def _find(self, db: sqlite3.Connection, code: str) -> Room | None:
+        row = db.execute(
+            "SELECT code, ends, place, step, holds, version, "
+            "(SELECT count(*) FROM student WHERE student.code = class.code), "
+            "(SELECT group_concat(id) FROM question WHERE question.code = class.code AND revealed) "
+            "FROM class WHERE code = ? AND ends > ?",
+            (tidy(code), self.clock()),
+        ).fetchone()
+        if row is None:
+            return None
+        code, ends, place, step, holds, version, students, revealed = row
+        shown = frozenset((revealed or "").split(",")) - {""}
+        return Room(code, ends, place, step, bool(holds), students, shown, version)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that sees no half of another; what has ended is forgotten on the way."""
+        with connected(self.path) as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                db.execute("DELETE FROM class WHERE ends <= ?", (self.clock(),))
+                yield db
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with connected(self.path) as db:
+            db.execute("BEGIN")
+            yield db
+
+
+def _lock(key: str) -> bytes:
+    return hashlib.sha256(key.encode(errors="surrogatepass")).digest()
+
+
+def _plain(text: str) -> str:
+    """Text as SQLite can hold it; what has been changed is nobody's."""
+    return text.encode(errors="replace").decode()
+
+
+def _is_in(db: sqlite3.Connection, code: str, student: str) -> bool:
+    asked = "SELECT count(*) FROM student WHERE code = ? AND student = ?"
+    return bool(count(db, asked, code, _plain(student)))
+
+
+def _happened(db: sqlite3.Connection, code: str) -> None:
+    db.execute("UPDATE class SET version = version + 1 WHERE code = ?", (code,))
+
+
+def _note(db: sqlite3.Connection, code: str, question: Question) -> None:
+    """Remember the words of a question, once."""
+    known = "SELECT count(*) FROM question WHERE code = ?"
+    if count(db, f"{known} AND id = ?", code, question.id):
+        return
+    number = count(db, known, code)
+    if number >= MOST_QUESTIONS:
+        raise bup.BupError(
+            f"class {code} was asked {number} questions, which is as many as there may be"
+        )
+    content = json.dumps([question.name, question.words, question.options, question.right])
+    db.execute(
+        "INSERT INTO question (code, id, content, number) VALUES (?, ?, ?, ?)",
+        (code, question.id, content, number),
+    )
+
+
+def _questions(db: sqlite3.Connection, code: str) -> list[tuple[Question, bool]]:
+    """The questions of a class and whether their answers were shown, the last first."""
+    rows = db.execute(
+        "SELECT content, revealed FROM question WHERE code = ? ORDER BY number DESC", (code,)
+    )
+    found = []
+    for content, revealed in rows:
+        name, words, options, right = json.loads(content)
+        found.append((Question(name, words, tuple(options), right), bool(revealed)))
+    return found

@@ -1,0 +1,174 @@
+"""The bar on top of every page while one is in a class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from dashboard.classes import watching
+from dashboard.classes.place import Place
+from dashboard.classes.register import Lead
+from dashboard.classroom import guessing, seat
+from dashboard.classroom.seat import Seat
+from dashboard.components.news import Go, news
+from dashboard.links import addresses, link, title
+from dashboard.problems import explained
+
+PAGE = "class"
+"""The address of the page where classes are started, joined and led."""
+
+STYLE = """
+.stMain:has(.st-key-class_bar) { --bup-bar: 3.6rem; }
+.st-key-class_bar {
+  padding: 0.1rem 0.75rem;
+  gap: 0 0.75rem;
+  border-radius: 0.5rem;
+  background: rgb(0 114 178 / 12%);
+}
+.st-key-class_bar > :has(> .stBidiComponent) { position: absolute; }
+"""
+
+
+def bar(address: str) -> None:
+    """For whoever has a seat; ``address`` is the page below."""
+    here = seat.mine()
+    if here is not None:
+        st.session_state.class_cookies = True
+        if here.lead is not None:
+            _lead_bar(address)
+        else:
+            _follow_bar(address)
+    elif st.session_state.pop("class_cookies", False):
+        news("class_news", "", "", "", _nothing, cookies=seat.NO_COOKIES)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _over(here: Seat) -> None:
+    """Leave a class that has ended."""
+    seat.take(None)
+    st.toast(f"Class {here.code} has ended.", icon=":material/waving_hand:")
+    st.rerun()
+
+
+@st.fragment
+def _follow_bar(address: str) -> None:
+    """Runs again when the browser has heard of something new, at a moment when nobody types."""
+    here = seat.mine()
+    if here is None:
+        st.rerun()
+    with explained():
+        room = seat.register().find(here.code)
+        if room is None:
+            _over(here)
+            return
+        place = Place.read(room.place, addresses()) if room.place else None
+        going = False
+        if st.session_state.pop("class_heard", False):
+            st.session_state.class_known = room.news
+            going = place is not None and here.follows and room.step != here.step
+            here = seat.went_along(here, room)
+            if not going and guessing.answered(room):
+                st.rerun()
+        with _row():
+            st.markdown(f":material/groups: **Class {here.code}**", width="content")
+            st.toggle(
+                "Follow",
+                here.follows,
+                key="class_follows",
+                on_change=_follow,
+                help="Go where your lecturer goes. Turn it off to look around on your own.",
+                width="content",
+            )
+            if place is None:
+                st.caption("Look around: your lecturer has let go.", width="content")
+            else:
+                st.caption(f"Your lecturer is at: {title(place.address)}", width="content")
+                going |= st.button(
+                    "Go there", key="class_go", type="tertiary", icon=":material/east:"
+                )
+            st.button("Leave", key="class_leave", type="tertiary", on_click=explained()(seat.leave))
+            news(
+                "class_news",
+                watching.source(here.code),
+                watching.STUDENT,
+                st.session_state.get("class_known", ""),
+                _heard,
+                cookies=here.cookies,
+                lasting=seat.SECONDS,
+                go=_way(place) if going and place is not None else None,
+            )
+
+
+def _way(place: Place) -> Go:
+    st.session_state.class_ways = st.session_state.get("class_ways", 0) + 1
+    root = Place(".", place.query) if place.address == addresses()[0] else place
+    return Go(st.session_state.class_ways, str(root))
+
+
+def _heard() -> None:
+    st.session_state.class_heard = True
+
+
+def _follow() -> None:
+    seat.follow(bool(st.session_state.class_follows))
+
+
+@st.fragment
+def _lead_bar(address: str) -> None:
+    here = seat.mine()
+    if here is None or here.lead is None:
+        st.rerun()
+    with explained():
+        room = seat.register().find(here.code)
+        if room is None:
+            _over(here)
+            return
+        with _row():
+            students = "1 student" if room.students == 1 else f"{room.students} students"
+            st.markdown(
+                f":material/cast_for_education: **Class {here.code}** · {students}",
+                width="content",
+            )
+            if address != PAGE:
+                send = partial(_send_here, here.lead, address)
+                _button("Send everybody here", ":material/campaign:", send)
+            if room.place:
+                where = title(room.place.partition("?")[0])
+                st.caption(f"The class is at: {where}", width="content")
+                _button("Let go", ":material/pan_tool:", partial(_let_go, here.lead))
+            if address != PAGE:
+                link(PAGE, "Guesses and code", ":material/qr_code_2:")
+            news(
+                "class_news",
+                watching.source(here.code),
+                watching.LEAD,
+                str(room.version),
+                _nothing,
+                cookies=here.cookies,
+                lasting=seat.SECONDS,
+            )
+
+
+def _row() -> st.delta_generator.DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment="center", gap="small", key="class_bar")
+
+
+def _button(label: str, icon: str, run: Callable[[], None]) -> None:
+    st.button(label, icon=icon, on_click=run, key=f"class_{label}")
+
+
+@explained()
+def _send_here(lead: Lead, address: str) -> None:
+    """Exactly what the lecturer sees: the page and all that its address says."""
+    query = [(key, value) for key in st.query_params for value in st.query_params.get_all(key)]
+    seat.register().send(lead, str(Place.of(address, query)))
+
+
+@explained()
+def _let_go(lead: Lead) -> None:
+    seat.register().send(lead, "")

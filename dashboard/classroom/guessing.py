@@ -1,0 +1,143 @@
+"""Guesses before answers: alone, as one of a class, or before it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.classes import watching
+from dashboard.classes.question import Question, Tally
+from dashboard.classes.register import Lead, Room
+from dashboard.classroom import seat
+from dashboard.classroom.seat import Seat
+from dashboard.components.news import news
+from dashboard.figures.tally import tally_bars
+from dashboard.problems import explained
+
+SECONDS = 1.0
+"""How often a lecturer's browser looks for guesses."""
+
+
+def guess(question: Question) -> int | None:
+    """The visitor's guess; None as long as the answer must stay hidden.
+
+    Alone, one sees the answer at once. In a class a guess is counted and its answer waits for the
+    lecturer; she is shown what the room guesses, and stands for what most of it did.
+    """
+    here = seat.mine()
+    if here is None:
+        return _chosen(question)
+    if here.lead is not None:
+        return _room_guess(here.lead, question)
+    with explained():
+        return _counted_guess(here, question)
+    return None
+
+
+def _awaited() -> set[str]:
+    """The questions whose answers this session waits for."""
+    return st.session_state.setdefault("awaited_answers", set())
+
+
+def answered(room: Room) -> bool:
+    """Whether an answer that this session waited for can be seen now."""
+    found = _awaited() if not room.holds else _awaited() & room.revealed
+    _awaited().difference_update(set(found))
+    return bool(found)
+
+
+def _chosen(question: Question) -> int | None:
+    chosen = st.radio(
+        question.words,
+        range(len(question.options)),
+        None,
+        question.options.__getitem__,
+        question.name,
+        label_visibility="collapsed",
+    )
+    if chosen is None:
+        st.caption("Choose one to see the answer.")
+    return chosen
+
+
+def _counted_guess(here: Seat, question: Question) -> int | None:
+    register = seat.register()
+    told: dict[tuple[str, str], int | None] = st.session_state.setdefault("told_guesses", {})
+    asked = here.code, question.id
+    if asked not in told:
+        told[asked] = register.choice(here.code, here.student, question)
+        st.session_state.setdefault(question.name, told[asked])  # after a reload
+    chosen = _chosen(question)
+    if chosen is None:
+        return None
+    if chosen != told[asked]:
+        register.guess(here.code, here.student, question, chosen)
+        told[asked] = chosen
+    room = register.find(here.code)
+    if room is None or room.shows(question):
+        _awaited().discard(question.id)
+        return chosen
+    _awaited().add(question.id)
+    st.caption(
+        ":material/hourglass_empty: Your guess is in, and you may change it. The answer shows when "
+        "your lecturer reveals it."
+    )
+    return None
+
+
+def _room_guess(lead: Lead, question: Question) -> int | None:
+    """The lecturer's view; what most of the room guessed, once she has shown the answer."""
+    with explained():
+        tally = _tally(lead, question)
+        if not tally.revealed:
+            _live(lead, question)
+            return None
+        show_tally(tally)
+        return tally.counts.index(max(tally.counts)) if tally.guesses else question.right
+    return None
+
+
+def _tally(lead: Lead, question: Question) -> Tally:
+    register = seat.register()
+    found = [tally for tally in register.tallies(lead) if tally.question == question]
+    if found:
+        return found[0]
+    register.ask(lead, question)
+    return Tally(question, (0,) * len(question.options), revealed=False)
+
+
+@st.fragment
+def _live(lead: Lead, question: Question) -> None:
+    with explained():
+        watch(lead, f"watch_{question.id}")
+        tally = _tally(lead, question)
+        show_tally(tally)
+        if tally.revealed or reveal_button(lead, question):
+            st.rerun()
+
+
+def watch(lead: Lead, key: str) -> None:
+    """Run the fragment around this again whenever something happens in the class."""
+    room = seat.register().find(lead.code)
+    known = watching.OVER if room is None else str(room.version)
+    source = watching.source(lead.code)
+    news(key, source, watching.LEAD, known, lambda: None, seconds=SECONDS)
+
+
+def show_tally(tally: Tally) -> None:
+    st.html(tally_bars(tally))
+    if not tally.revealed:
+        guesses = "1 guess" if tally.guesses == 1 else f"{tally.guesses} guesses"
+        st.caption(f"{guesses} so far; only you see them.")
+        return
+    hits = tally.counts[tally.question.right]
+    st.caption(f"{hits} of {tally.guesses} guessed right.")
+
+
+def reveal_button(lead: Lead, question: Question) -> bool:
+    """Show the answer to the room; whether that has just happened."""
+    pressed = st.button(
+        "Show the answer", icon=":material/visibility:", key=f"reveal_{question.id}", type="primary"
+    )
+    if pressed:
+        seat.register().reveal(lead, question)
+    return pressed

@@ -1,0 +1,176 @@
+"""Where a class is started, joined and led."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from dashboard.classes.place import Place
+from dashboard.classes.question import as_csv
+from dashboard.classes.register import HOURS, Lead, Room
+from dashboard.classroom import guessing, seat
+from dashboard.classroom.bar import PAGE
+from dashboard.figures.qr import qr_picture
+from dashboard.links import addresses, link, title
+from dashboard.problems import explained
+
+HERE_ONLY = {"localhost", "127.0.0.1", "::1"}
+
+
+def page() -> None:
+    here = seat.mine()
+    if here is None:
+        _doors()
+    elif here.lead is None:
+        _seated(here.code)
+    else:
+        room = seat.register().find(here.code)
+        if room is not None:
+            _led(here.lead, room)
+
+
+def _doors() -> None:
+    st.title("Teach with guesses, together")
+    left, right = st.columns(2, gap="large")
+    with left, st.container(border=True, height="stretch"):
+        st.subheader("You teach")
+        st.markdown(
+            "Students join with their phones: a short code, no account, no name. You see what the "
+            "room guesses *before* you show the answer, and you can bring everybody to the lesson "
+            "or the very view that you are looking at."
+        )
+        st.button(
+            "Start a class", icon=":material/cast_for_education:", type="primary",
+            on_click=explained()(seat.start), key="class_start",
+        )  # fmt: skip
+        st.caption(f"It ends by itself after {HOURS} hours, and every guess is deleted with it.")
+    with right, st.container(border=True, height="stretch"):
+        st.subheader("You are a student")
+        with st.form("class_join", border=False):
+            code = st.text_input("Code of the class", max_chars=12, placeholder="K7QF2")
+            joining = st.form_submit_button("Join", icon=":material/login:")
+        if joining:
+            seat.join(code)
+            st.rerun()
+        st.caption(
+            "Your guesses are counted without a name; your phone remembers a random number until "
+            "the class is over."
+        )
+
+
+def _seated(code: str) -> None:
+    st.title(f"You are in class {code}")
+    st.markdown(
+        "Keep this page open. When your lecturer moves on, you come along by yourself; when a "
+        "question is asked, choose what you expect, and the answer shows when everybody has "
+        "guessed. The bar above lets you look around on your own, or leave."
+    )
+    link("learn", "Look at the lessons meanwhile", ":material/school:")
+
+
+def _led(lead: Lead, room: Room) -> None:
+    left, right = st.columns([2, 5], gap="large")
+    with left:
+        _way_in(lead)
+    with right:
+        _steering(lead, room)
+        _guesses(lead)
+
+
+def _root() -> str:
+    """The address of the app as this browser reaches it."""
+    return (st.context.url or "").rstrip("/").removesuffix(f"/{PAGE}")
+
+
+def _way_in(lead: Lead) -> None:
+    join, led = (
+        f"{_root()}/{PAGE}?{urlencode({name: value})}"
+        for name, value in ((seat.JOIN, lead.code), (seat.LEAD, f"{lead.code}.{lead.key}"))
+    )
+    st.title(lead.code, anchor=False)
+    st.html(qr_picture(join))
+    st.markdown(f"Scan, or open **{_root()}/{PAGE}** and type the code.")
+    if urlsplit(join).hostname in HERE_ONLY:
+        st.warning(
+            "This address works on this machine only. For a class, start the app so that others "
+            "reach it, and open it by the machine's name.",
+            icon=":material/wifi_off:",
+        )
+    with st.popover("Links and the end", icon=":material/more_horiz:"):
+        st.caption("For students:")
+        st.code(join, language=None)
+        st.caption("For you alone, on another device: whoever has it leads the class.")
+        st.code(led, language=None)
+        st.button(
+            "End the class and delete its guesses", icon=":material/delete:", key="class_end",
+            on_click=explained()(partial(_end, lead)),
+        )  # fmt: skip
+
+
+def _end(lead: Lead) -> None:
+    seat.register().end(lead)
+    seat.take(None)
+
+
+def _steering(lead: Lead, room: Room) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        titles = {address: title(address) for address in addresses() if address != PAGE}
+        chosen = st.selectbox(
+            "Send everybody to",
+            list(titles),
+            format_func=lambda address: titles.get(address, address),
+            accept_new_options=True,
+            key="class_place",
+            help="A page, or paste any link of the app. On every other page a button above sends "
+            "everybody to exactly what you see.",
+        )
+        if st.button("Send", icon=":material/campaign:", key="class_send"):
+            seat.register().send(lead, str(Place.read(str(chosen), addresses())))
+            st.rerun()
+        st.toggle(
+            "Answers wait for me",
+            room.holds,
+            key="class_holds",
+            on_change=explained()(lambda: seat.register().hold(lead, st.session_state.class_holds)),
+            help="Off: whoever guesses sees the answer at once, for a class that works alone.",
+        )
+
+
+@st.fragment
+def _guesses(lead: Lead) -> None:
+    with explained():
+        guessing.watch(lead, "watch_guesses")
+        tallies = seat.register().tallies(lead)
+        if not tallies:
+            st.info(
+                "Guesses appear here as they come in. Send everybody to a lesson to begin.",
+                icon=":material/how_to_vote:",
+            )
+        for tally in tallies:
+            with st.container(border=True):
+                st.markdown(f"**{tally.question.words}**")
+                guessing.show_tally(tally)
+                if not tally.revealed and guessing.reveal_button(lead, tally.question):
+                    st.rerun(scope="fragment")
+        room = seat.register().find(lead.code)
+        if tallies and room is not None:
+            left = max(0, int(room.ends - time.time())) // 60
+            st.download_button(
+                "The guesses as CSV",
+                partial(_sheet, lead),
+                f"class-{lead.code}.csv",
+                "text/csv",
+                icon=":material/download:",
+                key="class_csv",
+            )
+            st.caption(
+                f"The class ends by itself in {left // 60} h {left % 60} min, and its guesses are "
+                "deleted. Download them before, if you want to keep them."
+            )
+
+
+def _sheet(lead: Lead) -> str:
+    return as_csv(seat.register().guesses(lead))

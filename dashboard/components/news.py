@@ -1,0 +1,52 @@
+"""News of a class, as the browser looks for them: the page runs again only when there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import streamlit as st
+
+
+@dataclass(frozen=True)
+class Go:
+    """A place to go to, relative to the page; each number is gone to once."""
+
+    number: int
+    place: str
+
+
+_view = st.components.v2.component(
+    "bup_news", js=(Path(__file__).parent / "news.js").read_text(encoding="utf-8")
+)
+
+
+def news(
+    key: str,
+    source: str,
+    about: str,
+    known: str,
+    on_news: Callable[[], None],
+    seconds: float = 2,
+    cookies: Mapping[str, str] | None = None,
+    lasting: int = 0,
+    go: Go | None = None,
+) -> None:
+    """Call ``on_news`` when what ``source`` says ``about`` something is no longer what is known.
+
+    ``cookies`` are kept for ``lasting`` seconds; an empty one is removed. ``go`` opens a page.
+    """
+    _view(
+        key=key,
+        data={
+            "source": source,
+            "about": about,
+            "news": known,
+            "every": round(1000 * seconds),
+            "cookies": dict(cookies or {}),
+            "seconds": lasting,
+            "go": asdict(go) if go is not None else None,
+        },
+        on_news_change=on_news,
+    )

@@ -1,0 +1,192 @@
+"""A class on its pages, without a browser: a lecturer and a student side by side."""
+
+import json
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from starlette.requests import Request
+from streamlit.testing.v1 import AppTest
+
+from dashboard.classes import watching
+from dashboard.classes.question import Question, Tally
+from dashboard.classes.register import Lead, Register
+from dashboard.figures.qr import qr_picture
+from dashboard.figures.tally import tally_bars
+
+ROOT = Path(__file__).parent.parent
+LESSON = "learn-2-message"
+KEY = "expect_width"
+
+
+@pytest.fixture
+def opened(stocked_cache, monkeypatch, go_to):
+    """Opens a page as another visitor."""
+    monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
+    monkeypatch.chdir(ROOT)
+    watching._kept.clear()
+
+    def open_page(address: str, cookies: dict[str, str] | None = None, **query: str) -> AppTest:
+        kept = property(lambda _: cookies or {})
+        monkeypatch.setattr(type(st.context), "cookies", kept)
+        app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120)
+        app.query_params.update(query)
+        go_to(app, address)
+        assert not app.exception, app.exception
+        return app
+
+    return open_page
+
+
+@pytest.fixture
+def lecturer(opened) -> AppTest:
+    app = opened("class")
+    app.button("class_start").click().run()
+    assert not app.exception and not app.error
+    return app
+
+
+@pytest.fixture
+def lead(lecturer) -> Lead:
+    return lecturer.session_state.seat.lead
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(str(e.value) for e in [*app.title, *app.markdown, *app.caption, *app.info])
+
+
+def labels(app: AppTest) -> set[str]:
+    return {button.label for button in app.button}
+
+
+def html(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.get("html"))
+
+
+def test_a_class_is_started_and_shows_its_way_in(lecturer, lead):
+    assert lead.code in lecturer.title[0].value
+    assert Register().leads(lead)
+    assert 'class="qr"' in html(lecturer)
+    assert lead.key not in html(lecturer)
+
+
+def test_a_student_guesses_and_the_lecturer_reveals(lecturer, lead, opened, go_to):
+    student = opened(LESSON, code=lead.code.lower())
+    assert "code" not in student.query_params
+    assert f"Class {lead.code}" in texts(student)
+    student.radio(KEY).set_value(2).run()
+    assert "Your guess is in" in texts(student) and "As long as all curves" not in texts(student)
+
+    go_to(lecturer, LESSON)
+    assert not lecturer.radio and "1 guess so far" in texts(lecturer)
+    assert 'class="right"' not in html(lecturer)
+    next(b for b in lecturer.button if b.label == "Show the answer").click().run()
+    assert not lecturer.exception
+    assert "0 of 1 guessed right" in texts(lecturer) and 'class="right"' in html(lecturer)
+    assert "As long as all curves" in texts(lecturer)
+
+    student.run()
+    assert "As long as all curves" in texts(student) and not student.exception
+
+
+def test_a_student_cannot_steer(lead, opened):
+    for page in ("class", LESSON):
+        student = opened(page, code=lead.code)
+        assert not labels(student) & {"Send everybody here", "Let go", "Send", "Show the answer"}
+        assert student.session_state.seat.lead is None
+
+
+def test_follow_me_and_let_go(lecturer, lead, go_to):
+    go_to(lecturer, LESSON)
+    lecturer.query_params["large"] = "true"
+    next(b for b in lecturer.button if b.label == "Send everybody here").click().run()
+    assert Register().find(lead.code).place == LESSON
+    assert "The class is at: 2. A message is a distribution" in texts(lecturer)
+    next(b for b in lecturer.button if b.label == "Let go").click().run()
+    assert Register().find(lead.code).place == ""
+
+
+def test_a_page_can_be_sent(lecturer, lead):
+    lecturer.selectbox("class_place").set_value("ood")
+    lecturer.button("class_send").click().run()
+    assert Register().find(lead.code).place == "ood"
+    assert "The class is at: Unseen classes" in texts(lecturer)
+
+
+def test_a_reload_keeps_the_seat_and_the_guess(lead, opened):
+    student = opened(LESSON, code=lead.code)
+    student.radio(KEY).set_value(1).run()
+    again = opened(LESSON, cookies=student.session_state.seat.cookies)
+    assert again.session_state.seat == student.session_state.seat
+    assert again.radio(KEY).value == 1 and "Your guess is in" in texts(again)
+    lecturer = opened(LESSON, cookies={"bup_lead": f"{lead.code}.{lead.key}"})
+    assert lecturer.session_state.seat.lead == lead
+
+
+def test_a_key_leaves_the_address_bar(lead, opened):
+    app = opened("class", lead=f"{lead.code}.{lead.key}")
+    assert app.session_state.seat.lead == lead and "lead" not in app.query_params
+
+
+@pytest.mark.parametrize(
+    "cookies",
+    [{"bup_seat": value} for value in ("", ".", "x.y.z", "AAAAA.\udcff.9.1", "...." * 99)]
+    + [{"bup_lead": value} for value in ("AAAAA.", "AAAAA.\udcff", "." * 99)],
+)
+def test_a_strange_cookie_is_no_seat(opened, cookies):
+    assert opened("class", cookies=cookies).session_state.seat is None
+
+
+def test_a_wrong_code_is_explained(opened):
+    for query in ({"code": "<b>"}, {"lead": "AAAAA.key"}):
+        app = opened("class", **query)
+        assert app.error and app.session_state.seat is None
+
+
+def test_leaving_and_the_end(lecturer, lead, opened):
+    student = opened(LESSON, code=lead.code)
+    student.button("class_leave").click().run()
+    assert student.session_state.seat is None and Register().find(lead.code).students == 0
+    assert "Choose one to see the answer." in texts(student), "alone again"
+    other = opened(LESSON, code=lead.code)
+    lecturer.button("class_end").click().run()
+    assert "Teach with guesses" in texts(lecturer) and Register().find(lead.code) is None
+    other.run()
+    assert other.session_state.seat is None and not other.exception
+
+
+def test_answers_can_come_at_once(lecturer, lead, opened):
+    lecturer.toggle("class_holds").set_value(False).run()
+    student = opened(LESSON, code=lead.code)
+    student.radio(KEY).set_value(2).run()
+    assert "As long as all curves" in texts(student)
+
+
+def test_news_are_few_bytes(lead):
+    def answer(code: str):
+        (route, _) = watching.routes()
+        return route.endpoint(Request({"type": "http", "path_params": {"code": code}}))
+
+    here = answer(lead.code.lower())
+    assert here.status_code == 200 and len(here.body) < 60
+    assert here.headers["cache-control"] == "no-store"
+    room = Register().find(lead.code)
+    assert json.loads(here.body) == {"student": room.news, "lead": str(room.version)}
+    assert json.loads(answer("nobody").body) == {"student": "over", "lead": "over"}
+
+
+def test_bars_are_as_long_as_their_counts_and_hide_the_answer():
+    question = Question("q", "<img src=x>", ("<script>", "b"), 1)
+    hidden = tally_bars(Tally(question, (1, 4), revealed=False))
+    assert "width:25.0%" in hidden and "width:100.0%" in hidden and "80%" in hidden
+    assert "right" not in hidden and "✓" not in hidden
+    assert "<script>" not in hidden and "<img" not in hidden
+    shown = tally_bars(Tally(question, (1, 4), revealed=True))
+    assert shown.index('class="wrong"') < shown.index('class="right"') < shown.index("✓ b")
+    assert "0%" not in tally_bars(Tally(question, (0, 0), revealed=False)).replace("0.0%", "")
+
+
+def test_a_qr_picture_stays_here():
+    picture = qr_picture("http://host/class?code=ABCDE")
+    assert picture.startswith('<img class="qr" src="data:image/svg+xml') and "alt=" in picture
+    assert picture != qr_picture("http://host/class?code=ABCDF")
