@@ -37,13 +37,16 @@ __all__ = [
     "make_split",
 ]
 
-# Importing torch takes seconds: only those who train wait for it.
+# Importing torch takes seconds: only those who train wait for it. What draws is in the dashboard;
+# these two doors lead there from a notebook, and nothing in here needs them.
 _LAZY = {
     "METHODS": "bup.methods",
     "Cancelled": "bup.training",
     "Progress": "bup.training",
     "Result": "bup.results",
     "evaluate": "bup.results",
+    "explore": "dashboard.notebook",
+    "figures": "dashboard.notebook",
     "fit": "bup.runs",
     "fit_many": "bup.runs",
 }
@@ -54,4 +57,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(_LAZY[name]), name)
+    module = importlib.import_module(_LAZY[name])
+    return module if name == "figures" else getattr(module, name)

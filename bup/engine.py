@@ -134,7 +134,9 @@ def train(specs: Sequence[Spec], digest: str) -> list[Result]:
     import torch
 
     torch.set_num_threads(1)
-    return runs.fit_specs(_graph(specs[0].graph, digest), specs)
+    results = runs.fit_specs(_graph(specs[0].graph, digest), specs)
+    # Whoever asked has the graph: it need not travel with every result.
+    return [dataclasses.replace(result, graph=None) for result in results]
 
 
 @lru_cache(maxsize=4)

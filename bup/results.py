@@ -11,6 +11,7 @@ import pandas as pd
 
 from bup import conformal, metrics, scores
 from bup.conformal import Sets, conformal_sets
+from bup.datasets import load_graph
 from bup.files import DamagedFile, Packed
 from bup.graph import Graph
 from bup.spec import Spec
@@ -40,6 +41,16 @@ class Result:
     weights: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
     constants: Mapping[str, float] = field(default_factory=dict)  # fitted, e.g. a temperature
     own_scores: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # [n] each
+    graph: Graph | None = field(repr=False, default=None)  # where it is at hand, see ``its_graph``
+
+    @property
+    def its_graph(self) -> Graph:
+        """The graph of the run, loaded by its name if it is not at hand."""
+        return self.graph if self.graph is not None else load_graph(self.spec.graph)
+
+    def table(self) -> pd.DataFrame:
+        """One row per node, see ``node_table``."""
+        return node_table(self, self.its_graph)
 
     @property
     def predicted(self) -> np.ndarray:
@@ -80,7 +91,7 @@ class Result:
         return Packed(arrays, values)
 
     @classmethod
-    def unpacked(cls, spec: Spec, packed: Packed) -> Result:
+    def unpacked(cls, spec: Spec, packed: Packed, graph: Graph | None = None) -> Result:
         arrays, values = packed
         try:
             split = Split(
@@ -102,6 +113,7 @@ class Result:
                 weights=_group(arrays, "weights."),
                 constants=values["constants"],
                 own_scores=_group(arrays, "scores."),
+                graph=graph,
             )
         except (KeyError, TypeError) as error:
             raise DamagedFile(f"it lacks {error}") from error

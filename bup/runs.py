@@ -108,6 +108,7 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
             weights=f.weights,
             constants=f.constants,
             own_scores=f.scores,
+            graph=graph,
         )
         for spec, split, f in zip(specs, splits, fitted, strict=True)
     ]
@@ -123,7 +124,7 @@ def load(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
     run = run_of(spec, graph)
     packed = (store or Store()).load(run)
     try:
-        return None if packed is None else Result.unpacked(run.spec, packed)
+        return None if packed is None else Result.unpacked(run.spec, packed, graph)
     except DamagedFile:
         return None
 

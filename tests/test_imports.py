@@ -17,7 +17,7 @@ FLOORS = (
     {"drawings", "state", "classroom"},
     {"views", "learn"},
     {"pages"},
-    {"app", "serving"},
+    {"app", "serving", "notebook"},
     {"asgi", "command"},
 )
 """Rooms of the dashboard; each may use itself and what is on the floors below it."""
