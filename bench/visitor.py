@@ -1,0 +1,169 @@
+"""A visitor without a browser: speaks to the app as Streamlit's page does, and draws nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+PATIENCE = 120
+"""Seconds after which an answer counts as an error."""
+_FILE = re.compile(r"/[\w/-]*bup-files/\w+\.\w+")
+
+
+class Failed(Exception):
+    """What a visitor would call an error."""
+
+
+@dataclass
+class Visitor:
+    """One tab of one browser, which keeps what it has fetched."""
+
+    url: str
+    sent: int = 0  # bytes over the websocket, from the server
+    fetched: int = 0  # bytes by other requests
+    _elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
+    _pages: dict[str, str] = field(default_factory=dict)  # address -> name of its script
+    _page: str = ""
+    _values: dict[str, WidgetState] = field(default_factory=dict)
+    _known: dict[str, ForwardMsg] = field(default_factory=dict)
+    _files: set[str] = field(default_factory=set)
+    _repeats: dict[str, float] = field(default_factory=dict)  # fragment -> seconds
+
+    async def __aenter__(self) -> Visitor:
+        await self._get("/")
+        address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
+        self._socket = await websockets.connect(
+            address, subprotocols=["streamlit"], max_size=None, ping_interval=None, open_timeout=60
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._socket.close()
+
+    async def open(self) -> None:
+        """The first page, with what its map fetches."""
+        await self._run()
+
+    async def pick(self, node: int) -> None:
+        """A click on the map."""
+        (component,) = (
+            e.bidi_component.id
+            for e in self._elements.values()
+            if e.WhichOneof("type") == "bidi_component"
+            and e.bidi_component.component_name.endswith("bup_map")
+        )
+        events = json.dumps([{"event": "pick", "value": node}])
+        trigger = WidgetState(
+            id=f"$$STREAMLIT_INTERNAL_KEY_{component}__events", json_trigger_value=events
+        )
+        await self._run(trigger)
+
+    async def colour(self, label: str) -> None:
+        box = self._widget("selectbox", "Colour by")
+        self._values[box] = WidgetState(id=box, string_value=label)
+        await self._run()
+
+    async def go(self, address: str) -> None:
+        """Another page, from the menu."""
+        self._page = self._pages[address]
+        self._elements.clear()
+        await self._run()
+
+    async def train(self, seed: int) -> None:
+        """Another run, from asking for it until its page is there."""
+        box = self._widget("number_input", "Seed")
+        self._values[box] = WidgetState(id=box, double_value=seed)
+        await self._run()
+        await self._run(WidgetState(id=self._widget("button", "Train"), trigger_value=True))
+        while self._repeats:
+            fragment, pause = next(iter(self._repeats.items()))
+            await asyncio.sleep(pause)
+            await self._run(fragment=fragment)
+
+    def _widget(self, kind: str, label: str) -> str:
+        for element in self._elements.values():
+            if element.WhichOneof("type") == kind and getattr(element, kind).label == label:
+                return getattr(element, kind).id
+        raise Failed(f"the page has no {kind} {label!r}")
+
+    async def _run(self, trigger: WidgetState | None = None, fragment: str = "") -> None:
+        message = BackMsg()
+        state = message.rerun_script
+        state.page_script_hash = self._page
+        state.fragment_id = fragment
+        state.is_auto_rerun = bool(fragment)
+        state.cached_message_hashes.extend(self._known)
+        state.widget_states.widgets.extend(self._values.values())
+        if trigger is not None:
+            state.widget_states.widgets.append(trigger)
+        if not fragment:
+            self._repeats.clear()
+        await self._socket.send(message.SerializeToString())
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._listen()
+        except TimeoutError as error:
+            raise Failed(f"no answer for {PATIENCE} s") from error
+        except websockets.ConnectionClosed as error:
+            raise Failed(f"the connection was lost: {error}") from error
+
+    async def _listen(self) -> None:
+        """Until the script has finished; what it asked to be fetched is fetched meanwhile."""
+        fetching = []
+        while True:
+            data = await self._socket.recv()
+            self.sent += len(data)
+            message = ForwardMsg.FromString(data)
+            if message.WhichOneof("type") == "ref_hash":
+                known = self._known[message.ref_hash]
+                known.metadata.CopyFrom(message.metadata)
+                message = known
+            elif message.metadata.cacheable:
+                self._known[message.hash] = message
+            kind = message.WhichOneof("type")
+            if kind == "navigation":
+                self._pages = {
+                    p.url_pathname: p.page_script_hash for p in message.navigation.app_pages
+                }
+                self._page = message.navigation.page_script_hash
+            elif kind == "auto_rerun":
+                self._repeats[message.auto_rerun.fragment_id] = message.auto_rerun.interval
+            elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+                element = message.delta.new_element
+                if element.WhichOneof("type") == "exception":
+                    raise Failed(f"the page shows {element.exception.type}")
+                self._elements[tuple(message.metadata.delta_path)] = element
+                if element.WhichOneof("type") == "bidi_component":
+                    paths = set(_FILE.findall(str(element.bidi_component))) - self._files
+                    self._files |= paths
+                    fetching += [asyncio.create_task(self._get(path)) for path in paths]
+            elif kind == "script_finished":
+                if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    self._repeats.clear()
+                    continue
+                if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+                    raise Failed("the script does not compile")
+                await asyncio.gather(*fetching)
+                return
+
+    async def _get(self, path: str) -> None:
+        place = urlsplit(self.url)
+        reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        try:
+            head = f"GET {path} HTTP/1.1\r\nHost: {place.netloc}\r\nAccept-Encoding: gzip\r\n"
+            writer.write(f"{head}Connection: close\r\n\r\n".encode())
+            answer = await reader.read(-1)
+        finally:
+            writer.close()
+        if b" 200 " not in answer[:20]:
+            raise Failed(f"{path}: {answer[:20]!r}")
+        self.fetched += len(answer)
