@@ -182,11 +182,17 @@ def memory(pid: int) -> float:
     return next(int(line.split()[1]) / 1000 for line in lines if line.startswith("VmRSS"))
 
 
+def effort(pid: int) -> float:
+    """Seconds of work that the server has done; unlike waiting, no neighbour lengthens them."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def measure(checkout: Path, options: argparse.Namespace) -> dict[int, Log]:
     logs = {}
     with server(checkout, options.serve) as (url, pid):
         for visitors in options.visitors:
-            log, before = Log(), memory(pid)
+            log, before, worked = Log(), memory(pid), effort(pid)
             watching = threading.Thread(target=watch, args=(url, options.browsers, log))
             if options.browsers:
                 watching.start()
@@ -196,7 +202,8 @@ def measure(checkout: Path, options: argparse.Namespace) -> dict[int, Log]:
             fetched = statistics.median(log.fetched or [0]) / 1000
             print(
                 f"\n{visitors} visitors: {len(log.errors)} errors, each fetched {fetched:.0f} kB "
-                f"of files, memory {before:.0f} -> {memory(pid):.0f} MB"
+                f"of files, memory {before:.0f} -> {memory(pid):.0f} MB, "
+                f"{(effort(pid) - worked) / visitors:.2f} s of work each"
             )
             log.table()
             for error in sorted(set(log.errors))[:5]:

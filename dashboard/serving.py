@@ -66,6 +66,8 @@ def _prepare(ahead: bool) -> None:
     if ahead:
         _get_graphs()
     import_module("dashboard.pages")
+    # A click is small work for one of many threads: threads of its own would only wait for cores.
+    import_module("torch").set_num_threads(1)
     if ahead:
         _train_first_run()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ class Known:
     def __init__(self, run: Run, graph: Graph, result: Result) -> None:
         self.run, self.graph, self.result = run, graph, result
         self._reports: dict[int, dict[str, Any]] = {}
+        # What a class looks at, all of it looks at; a node takes a few kilobytes.
+        self._inspected = lru_cache(512)(lambda node: self._lens.inspect(node))
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -54,7 +56,7 @@ class Known:
     ) -> Inspection:
         """One node of the run, on the graph as it is or with some links changed."""
         if not add and not remove:
-            return self._lens.inspect(node)
+            return self._inspected(node)
         return inspect(with_links(self.graph, add, remove), self.result, node)
 
     @property

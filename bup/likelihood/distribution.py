@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -76,9 +75,11 @@ def probability_distribution(
     def from_mixture(mean: Tensor, var: Tensor) -> Tensor:
         """The same over equally likely factors and places of the message: a grid of cases."""
         cells = ndtri((torch.arange(MIXTURE_POINTS, dtype=torch.float64) + 0.5) / MIXTURE_POINTS)
-        wide = [var * math.exp(width * q) for q in cells.tolist()]
-        average = torch.stack([exact.probabilities(mean, v, points or 0) for v in wide]).mean(0)
-        cases = torch.cat([exact.quantile(mean, v, z)[None] for v in wide for z in cells.tolist()])
+        wide = var.double() * (width * cells).exp()[:, None, None]  # [factors, n, c]
+        rows = mean.double().expand_as(wide).flatten(0, 1), wide.flatten(0, 1)
+        average = exact.probabilities(*rows, points or 0).reshape(wide.shape).mean(0)
+        cases = torch.stack([exact.quantile(*rows, z) for z in cells.tolist()])
+        cases = cases.reshape(-1, *mean.shape)
         return torch.cat([average, *cases.quantile(tails.to(cases), 0)], -1)
 
     def from_samples(mean: Tensor, var: Tensor) -> Tensor:
