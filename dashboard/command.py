@@ -17,9 +17,16 @@ from bup.errors import BupError
     type=click.IntRange(0, 65535),
     default=8501,
     show_default=True,
-    help="Where the app answers.",
+    help="Where the app answers; 0 for any that is free.",
 )
 @click.option("--host", default="localhost", show_default=True, help="The address to listen on.")
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    help="A name that visitors use for this machine, such as explorer.example.org; may be "
+    "repeated. Others are refused.",
+)
 @click.option(
     "--folder",
     "folders",
@@ -34,9 +41,12 @@ from bup.errors import BupError
     show_default=True,
     help="First get the graphs that are not here yet, and train what the first page shows.",
 )
-def dashboard(port: int, host: str, folders: tuple[Path, ...], ahead: bool) -> None:
+def dashboard(
+    port: int, host: str, names: tuple[str, ...], folders: tuple[Path, ...], ahead: bool
+) -> None:
     """Serve the app, by default to this machine only."""
-    _offer(folders)
+    _add("BUP_FOLDERS", os.pathsep, [str(folder.resolve()) for folder in folders])
+    _add("BUP_HOSTS", ",", [*names, host])
     with _listening(host, port) as door:
         from dashboard import serving
 
@@ -44,10 +54,9 @@ def dashboard(port: int, host: str, folders: tuple[Path, ...], ahead: bool) -> N
         serving.serve(serving.application(ahead=ahead, url=url), door)
 
 
-def _offer(folders: tuple[Path, ...]) -> None:
-    named = os.environ.get("BUP_FOLDERS", "").split(os.pathsep)
-    paths = [*filter(None, named), *(str(folder.resolve()) for folder in folders)]
-    os.environ["BUP_FOLDERS"] = os.pathsep.join(paths)
+def _add(setting: str, between: str, values: list[str]) -> None:
+    """To what whoever starts the app has said in the environment."""
+    os.environ[setting] = between.join(filter(None, [os.environ.get(setting), *values]))
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -14,13 +14,15 @@ from pathlib import Path
 
 import streamlit as st
 import uvicorn
+from starlette.middleware import Middleware
 from streamlit.config import get_option
 
 import bup
 from bup import datasets
 from bup.spec import text_of
-from dashboard import payloads
+from dashboard import doors, payloads
 from dashboard.classes import watching
+from dashboard.doors import Doors
 
 SCRIPT = Path(__file__).parent / "app.py"
 
@@ -40,7 +42,8 @@ def application(script: Path | str = SCRIPT, ahead: bool = False, url: str | Non
         yield
 
     routes = [*payloads.routes(), *watching.routes()]
-    return st.App(script, lifespan=ready, routes=routes)
+    guards = [Middleware(Doors, names=doors.own_names())]
+    return st.App(script, lifespan=ready, routes=routes, middleware=guards)
 
 
 def serve(app: st.App, listening: socket.socket) -> None:

@@ -10,7 +10,18 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DRAWING = {"streamlit", "plotly", "pyvis", "dashboard", "altair", "matplotlib"}
 FLOORS = (
-    {"jobs", "layouts", "theme", "columns", "markdown", "wording", "kept", "classes", "payloads"},
+    {
+        "jobs",
+        "layouts",
+        "theme",
+        "columns",
+        "markdown",
+        "wording",
+        "kept",
+        "classes",
+        "payloads",
+        "doors",
+    },
     {"figures", "components"},
     {"graphs", "links", "problems", "garbage", "visitor"},
     {"shelf"},
