@@ -127,8 +127,13 @@ def roc(result: Result, score: str = "confidence", dark: bool = False) -> go.Fig
     if not 0 < positive.sum() < len(positive):
         raise BupError("no test node is of a class never shown: fit with left_out=[a class number]")
     values = _scores_of(result, score)[test]
-    curve, area = metrics.roc(values, positive), metrics.auroc(values, positive)
-    return ood.roc_figure(curve, _theme(result, dark), area)
+    curve = ood.Curve(
+        score,
+        metrics.roc(values, positive),
+        metrics.auroc(values, positive),
+        metrics.precision_recall(values, positive),
+    )
+    return ood.roc_figure([curve], _theme(result, dark))
 
 
 def against(
