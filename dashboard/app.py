@@ -15,7 +15,7 @@ from dashboard.learn import lesson
 from dashboard.pages import Page
 from dashboard.problems import explained
 from dashboard.state import View
-from dashboard.views import picking, style, training
+from dashboard.views import in_place, picking, style, training
 
 ICON = Path(__file__).parent / "shipped" / "icon.png"
 SIDEBAR = 260  # pixels; what it does not take is the map's and the inspector's
@@ -37,14 +37,19 @@ def chosen_view() -> View | None:
         graph = graphs.graph(state.choose_graph())
         spec = state.choose_run(graph)
         known = training.known_or_possible(spec, graph)
-        result = known.result if known is not None else None
-        node = state.choose_node(graph, result) if result is not None else 0
-        picking.walk(graph, result)
+        shown = known or in_place.seen_before(spec, graph)
+        if shown is not None:
+            node, picked = state.choose_node(graph, shown.result)
+            picking.walk(graph, shown.result)
         st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
-    if known is None:
+    if shown is None:
         training.training_panel(runs.run_of(spec, graph), graph)
         return None
-    return View(known, node, state.theme(graph.noun))
+    if known is not None:
+        in_place.now_seen(known.spec)
+    else:
+        in_place.train(runs.run_of(spec, graph), graph)
+    return View(shown, node, state.theme(graph.noun), picked)
 
 
 st.set_page_config(

@@ -31,6 +31,10 @@ class Known:
         # What a class looks at, all of it looks at; a node takes a few kilobytes.
         self._inspected = lru_cache(512)(lambda node: self._lens.inspect(node))
 
+    @property
+    def spec(self) -> Spec:
+        return self.run.spec
+
     @cached_property
     def table(self) -> pd.DataFrame:
         return node_table(self.result, self.graph)

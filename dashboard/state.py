@@ -42,8 +42,9 @@ class View:
     """Everything a page needs: one finished run, one picked node, one look."""
 
     known: Known
-    node: int
+    node: int  # the first test node until somebody picks another
     theme: Theme
+    picked: bool = True
 
     @property
     def run(self) -> Run:
@@ -130,6 +131,7 @@ def choose_graph() -> str:
         "Graph",
         names,
         key="graph",
+        on_change=_leave,
         format_func=graph_label,
         bind="query-params",
         accept_new_options=True,
@@ -356,18 +358,35 @@ def _look_at(node_id: str) -> None:
     st.session_state.update(node=node_id, unlink=[], link_to="")
 
 
-def choose_node(graph: Graph, result: Result) -> int:
-    """The picked node's widget. An unknown id is explained, and the first test node shown."""
-    first = graph.node_id(int(result.split.test[0]))
-    st.session_state.setdefault("node", first)
+def let_go() -> None:
+    """No node is picked any more; for callbacks."""
+    _look_at("")
+
+
+def _leave() -> None:
+    """Nothing of what was picked, drawn around or dragged on a graph belongs to another."""
+    nothing = dict.fromkeys(("pin", "lasso", "range", "camera", "before", "previous"))
+    st.session_state.update(nothing, trail=[], group=[])
+    _look_at("")
+
+
+def choose_node(graph: Graph, result: Result) -> tuple[int, bool]:
+    """The picked node's widget: the node, and whether anybody picked it.
+
+    Until then it is the first test node, and so it is for an unknown id, which is explained.
+    """
     text = st.text_input(
         graph.noun.said("Picked node (id)"),
         key="node",
         bind="query-params",
+        placeholder="none yet",
         help="Click a point, a bar or a row anywhere, or type an id.",
     )
+    first = int(result.split.test[0])
+    if not (wanted := str(text).strip()):
+        return first, False
     try:
-        return graph.find(str(text or first).strip())
+        return graph.find(wanted), True
     except bup.BupError as error:
         st.warning(escaped(error))
-        return int(result.split.test[0])
+        return first, False

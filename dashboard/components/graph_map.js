@@ -7,6 +7,7 @@ const DEAR = 40; // ms: from here on, a frame is not drawn anew while one drags
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 // Where the visitor looks, by map and graph: it outlives the element, which may be mounted anew.
 const cameras = (globalThis.bupMapCameras ??= new Map());
+const peers = (globalThis.bupMapPeers ??= new Set());
 
 function createMap(host) {
   host.replaceChildren();
@@ -31,7 +32,7 @@ function createMap(host) {
   let drawn = { ...camera };
   let [width, height, ratio, fitted] = [0, 0, 1, 1];
   let [painter, base, paint, presence] = [null, null, null, null];
-  let [queued, resting, wanting, dear, mixed, fading] = [0, 0, 0, false, 1, 0];
+  let [queued, resting, wanting, noting, dear, mixed, fading] = [0, 0, 0, 0, false, 1, 0];
 
   const visible = (i) => presence[i] === 255;
   const lit = () => (map.hot >= 0 ? map.hot : map.held);
@@ -80,7 +81,8 @@ function createMap(host) {
 
   function ask() {
     map.touched = true;
-    cameras.set(map.place, { ...camera, fitted, tall: map.scene.tall });
+    remember();
+    beside((peer) => peer.follow(camera.x, camera.y / map.scene.tall, camera.scale / fitted));
     clearTimeout(wanting);
     wanting = setTimeout(want, 350);
     clearTimeout(resting);
@@ -95,6 +97,16 @@ function createMap(host) {
     if (part) map.send("window", part);
   }
 
+  function remember() {
+    cameras.set(map.place, { ...camera, fitted, tall: map.scene.tall });
+    clearTimeout(noting);
+    if (map.data.address) noting = setTimeout(address, 400);
+  }
+
+  function address() {
+    if (map.data.address && width) writeAddress(whereOf(map.scene, camera, home()));
+  }
+
   function drawAbove() {
     const ink = above.getContext("2d");
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -104,7 +116,7 @@ function createMap(host) {
     const { size } = look();
     const { node: picked, text, paper, accent } = map.data;
     drawNames(ink, map, toScreen, [width, height], lit() < 0 ? 1 : 0.3);
-    if (map.data.grouped) drawGroup(ink, map.group, { screen, visible, size }, accent);
+    if (map.group.length) drawGroup(ink, map.group, { screen, visible, size }, accent);
     if (lit() >= 0) drawLit(ink, map, lit(), { screen, visible, colour, size });
     if (picked >= 0 && picked < map.scene.n && presence[picked] !== GONE) {
       ring(ink, ...screen(picked), Math.max(9, size) / 2 + 6, 3, [text, paper]);
@@ -118,10 +130,18 @@ function createMap(host) {
 
   // No redraw of the map: what is lit is drawn above it, and the rest dimmed by the style sheet.
   function light() {
-    const node = lit();
-    if (base) base.style.opacity = node < 0 ? 1 : DIMMED;
-    host.dataset.lit = node;
+    dim();
+    beside((peer) => peer.light(map.hot));
+  }
+
+  function dim() {
+    if (base) base.style.opacity = lit() < 0 ? 1 : DIMMED;
+    host.dataset.lit = lit();
     drawAbove();
+  }
+
+  function beside(act) {
+    for (const peer of peers) if (peer !== self && peer.beside(map)) act(peer);
   }
 
   function hover(node, u, v) {
@@ -133,9 +153,7 @@ function createMap(host) {
     tip.hidden = node < 0;
     stage.style.cursor = map.lassoing ? "crosshair" : node < 0 ? "grab" : "pointer";
     if (node < 0) return;
-    const left = u + 18 + tip.offsetWidth > width ? u - 18 - tip.offsetWidth : u + 18;
-    const top = Math.min(height - tip.offsetHeight - 6, Math.max(6, v + 14));
-    tip.style.transform = `translate(${Math.max(4, left)}px, ${top}px)`;
+    place(tip, u, v, width, height);
   }
 
   // Who is there, in which colours; `ms` to fade from those before.
@@ -165,12 +183,7 @@ function createMap(host) {
     })();
   }
 
-  function home() {
-    const { whole, places, small, n } = map.scene;
-    const { left, right, bottom, top } = map.folded ? boxOf(places, (i) => !small[i], n) : whole;
-    const room = [(width - 48) / (right - left || 1), (height - 48) / (top - bottom || 1)];
-    return { x: (left + right) / 2, y: (bottom + top) / 2, scale: Math.max(1, Math.min(...room)) };
-  }
+  const home = () => wholeOf(map, width, height);
 
   function fit(ms = 260) {
     const [from, to, start] = [{ ...camera }, home(), performance.now()];
@@ -188,9 +201,11 @@ function createMap(host) {
     })();
   }
 
+  const withinReach = (scale) => Math.min(60 * fitted, Math.max(0.6 * fitted, scale));
+
   function zoom(by, u = width / 2, v = height / 2) {
     const [x, y] = toPlace(u, v);
-    camera.scale = Math.min(60 * fitted, Math.max(0.6 * fitted, camera.scale * by));
+    camera.scale = withinReach(camera.scale * by);
     const [nextX, nextY] = toPlace(u, v);
     camera.x += x - nextX;
     camera.y += y - nextY;
@@ -203,11 +218,8 @@ function createMap(host) {
     ask();
   }
 
-  // A layout has no true proportions: it is stretched a little to fill the window it opens in.
   function stretch() {
-    const { left, right, bottom, top } = map.flat.whole;
-    const shape = (right - left) / (top - bottom || 1) / (width / height);
-    const tall = Math.min(1.35, Math.max(0.8, shape));
+    const tall = tallOf(map.flat.whole, width / height);
     // Once somebody has moved it, it keeps its shape.
     if (map.scene.tall && (map.touched || Math.abs(tall / map.scene.tall - 1) < 0.02)) return;
     map.scene = stretched(map.flat, tall);
@@ -216,12 +228,9 @@ function createMap(host) {
 
   // Down to the lower edge of the window, where the page asks for that.
   function fill() {
-    if (getComputedStyle(host).getPropertyValue("--bup-map-fills").trim() !== "1") {
-      host.style.height = "";
-      return;
-    }
-    const { top } = host.getBoundingClientRect();
-    host.style.height = `${Math.max(300, Math.floor(globalThis.innerHeight - top - 6))}px`;
+    const fills = getComputedStyle(host).getPropertyValue("--bup-map-fills").trim() === "1";
+    const room = globalThis.innerHeight - host.getBoundingClientRect().top - 6;
+    host.style.height = fills ? `${Math.max(300, Math.floor(room))}px` : "";
   }
 
   function resize() {
@@ -247,24 +256,19 @@ function createMap(host) {
     map.framed = true;
     camera = home();
     const kept = cameras.get(map.place);
-    if (!kept) return;
-    const y = (kept.y / kept.tall) * map.scene.tall;
-    camera = { x: kept.x, y, scale: (kept.scale / kept.fitted) * fitted };
+    if (kept) lookAt(kept.x, kept.y / kept.tall, kept.scale / kept.fitted);
+    else if (map.data.at) lookAt(...map.data.at);
+  }
+
+  // A place of the layout, and how many times nearer than all of it.
+  function lookAt(x, y, zoom) {
+    camera = { x, y: y * map.scene.tall, scale: withinReach(zoom * fitted) };
     map.touched = true;
   }
 
-  // A canvas that has had one kind of context never gets another: each painter has its own.
   function prepare() {
     painter?.dispose();
-    const plain = map.data.plain || map.losses > 1;
-    for (const make of plain ? [plainPainter] : [glPainter, plainPainter]) {
-      base?.remove();
-      base = document.createElement("canvas");
-      base.className = "base";
-      stage.prepend(base);
-      painter = make(base, map.scene, map.layer.shapes);
-      if (painter) break;
-    }
+    [painter, base] = makePainter(stage, base, map);
     host.dataset.painter = painter?.kind ?? "none";
     const canvas = base;
     canvas.addEventListener("webglcontextlost", () => {
@@ -284,30 +288,27 @@ function createMap(host) {
     if (map.data?.graph !== given.graph) map.scene = map.flat = makeScene(graph);
     const data = { ...given, node: map.scene.at(given.node) };
     const [newGraph, newLayer] = [map.data?.graph !== data.graph, map.data?.layer !== data.layer];
-    const key = ({ colours, limits, dark, paper, enlarge }) =>
-      JSON.stringify([colours, limits, dark, paper, enlarge]);
-    const newLook = first || key(map.data) !== key(data) || map.data.plain !== data.plain;
+    const newLook = first || looksOf(map.data) !== looksOf(data);
     const moved = !first && map.data.node !== data.node;
-    const told = (name, value) => {
-      const { number } = map.scene;
-      send(name, name === "pick" ? number(value) : name === "group" ? value.map(number) : value);
-    };
+    const told = (name, value) => send(name, name === "pick" ? map.scene.number(value) : value);
     Object.assign(map, { data, layer, send: told, place: `${data.key} ${data.of}` });
     host.style.setProperty("--paper", data.paper);
     if (newGraph) {
       map.hot = -1;
       paint = presence = null;
-      if (another) Object.assign(map, { held: -1, group: [], framed: false, touched: false });
-      else {
+      if (another) {
+        if (!first && data.address) writeAddress(null);
+        Object.assign(map, { held: -1, framed: false, touched: false });
+      } else {
         const now = (i) => (i < 0 ? -1 : map.scene.at(before.number(i)));
         map.held = now(map.held);
-        map.group = map.group.map(now).filter((i) => i >= 0);
         map.scene = stretched(map.flat, before.tall);
       }
     }
     if (newGraph || !painter) prepare();
     else if (newLayer) painter.reshape(layer.shapes);
-    if (moved && map.held >= 0) map.held = data.node;
+    if (first || moved) map.held = data.hold || map.held >= 0 ? data.node : -1;
+    copy.hidden = !data.address;
     if (newGraph || newLayer || newLook) {
       const range = data.range ?? null;
       if (!bar.busy()) bar.show(data, layer, range);
@@ -315,18 +316,35 @@ function createMap(host) {
       if (newGraph) resize();
       dress(first || newGraph ? 0 : FADE);
     }
+    const enclosing = JSON.stringify(data.lasso);
+    if (newGraph || enclosing !== map.enclosing) {
+      map.enclosing = enclosing;
+      map.group = data.lasso ? grouped(map.scene, data.lasso, visible) : [];
+    }
     fold.hidden = !map.scene.small.some((small) => small);
-    fold.title = `Fold away groups of fewer than ${data.fold}`;
-    fold.setAttribute("aria-label", fold.title);
-    fill(); // what stands above may have grown
+    name(fold, `Fold away groups of fewer than ${data.fold}`);
+    fill(); // what stands above may have grown, or grow in a moment
+    setTimeout(fill, 300);
     light();
     host.dataset.picked = given.node;
     host.dataset.graph = data.graph;
     host.dataset.layer = data.layer;
   }
 
-  const does = { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible };
-  const fold = gestures(map, stage, tools, does);
+  const acts = { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible };
+  const { fold, copy } = gestures(map, stage, tools, { ...acts, address, say: sayer(stage) });
+  // Two maps of one graph beside each other move, and are lit, together.
+  const self = {
+    beside: (other) => map.data?.together && other.data.together && other.place !== map.place,
+    follow(x, y, zoom) {
+      lookAt(x, y, zoom);
+      if (!queued) queued = requestAnimationFrame(draw);
+    },
+    light(node) {
+      if (map.hot !== node) dim((map.hot = node));
+    },
+  };
+  peers.add(self);
   const watcher = new ResizeObserver(resize);
   watcher.observe(stage);
   globalThis.addEventListener("resize", resize);
@@ -350,8 +368,10 @@ function createMap(host) {
     dispose() {
       watcher.disconnect();
       globalThis.removeEventListener("resize", resize);
+      peers.delete(self);
       clearTimeout(resting);
       clearTimeout(wanting);
+      clearTimeout(noting);
       cancelAnimationFrame(queued);
       cancelAnimationFrame(fading);
       const last = painter;

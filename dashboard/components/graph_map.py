@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from dashboard import payloads
+from dashboard.components.map_data import Point
 from dashboard.components.parcels import Parcel
 
 _HERE = Path(__file__).parent
-_PARTS = ("parcels", "scene", "gl", "plain", "above", "bar", "hands")
+_PARTS = ("parcels", "scene", "gl", "plain", "above", "bar", "address", "hands")
 
 
 def _source(file: str) -> str:
@@ -54,18 +55,22 @@ def graph_map(
     on_window: Callable[[], None] = lambda: None,
     of: str = "",
     focus: list[list[float]] | None = None,
-    span: list[float | None] | None = None,
-    grouped: bool = False,
-    plain: bool = False,
+    span: Sequence[float | None] | None = None,
+    lasso: Sequence[Point] | None = None,
+    **more: Any,
 ) -> None:
-    """Draw a graph with its picked node; ``look`` is ``map_data.look``, ``span`` the range shown,
-    and ``grouped`` marks those last enclosed.
+    """Draw a graph with its picked node, -1 for none; ``look`` is ``map_data.look``, ``span`` the
+    range shown, and what is inside ``lasso`` is marked.
 
-    In ``on_pick`` and ``on_group``, ``st.session_state[key]`` has the clicked ``pick`` and the
-    enclosed ``group``; in ``on_range``, ``["range"]`` says of which colouring which range was
-    dragged, and in ``on_window``, ``["window"]`` which part of a map that was thinned is looked at.
-    ``of`` names the graph whose excerpt it is; ``focus`` is where the picked node of a thinned map
-    is, and then its neighbours, drawn or not. ``plain`` draws as browsers without WebGL2 do.
+    In ``on_pick``, ``st.session_state[key]`` has the clicked ``pick``; in ``on_group``, ``drawn``
+    returns the corners that were drawn; in ``on_range``, ``["range"]`` says of which colouring
+    which range was dragged, and in ``on_window``, ``["window"]`` which part of a map that was
+    thinned is looked at. ``of`` names the graph whose excerpt it is; ``focus`` is where the picked
+    node of a thinned map is, and then its neighbours, drawn or not.
+
+    ``more``: ``at`` is where to look at first, as in the address; ``address`` keeps it there, and
+    offers to copy the link; ``hold`` lights the picked node; ``together`` moves with the other such
+    map of the graph; ``plain`` draws as browsers without WebGL2 do.
     """
     _view(
         key=key,
@@ -79,11 +84,17 @@ def graph_map(
             "layer": payloads.address(layer.content, "bin"),
             "node": node,
             "range": span,
-            "grouped": grouped,
-            "plain": plain,
+            "lasso": lasso,
+            **more,
         },
         on_pick_change=on_pick,
         on_group_change=on_group,
         on_range_change=on_range,
         on_window_change=on_window,
     )
+
+
+def drawn(key: str) -> list[Point] | None:
+    """The corners of what was just drawn around, in places of the layout, inside ``on_group``."""
+    value = st.session_state.get(key, {}).get("group")
+    return [(float(x), float(y)) for x, y in value] if value else None

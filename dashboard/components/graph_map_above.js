@@ -24,6 +24,11 @@ function lookOf({ data, scene }, camera, { width, height, ratio, fitted }) {
   };
 }
 
+// What changes when the map has to be painted anew, though graph and layer are the same.
+function looksOf({ colours, limits, dark, paper, enlarge, plain }) {
+  return JSON.stringify([colours, limits, dark, paper, enlarge, plain]);
+}
+
 // A node with its links and neighbours.
 function drawLit(ink, { data, layer, scene }, node, { screen, visible, colour, size }) {
   const near = scene.neighbours(node).filter(visible);

@@ -2,9 +2,9 @@
 
 const STEP = 60; // pixels that an arrow key moves the map
 
-// Listens for everything one can do to a map; returns the button that folds small groups away.
+// Listens for everything one can do to a map; returns the buttons that are not always there.
 function gestures(map, stage, tools, does) {
-  const { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible } = does;
+  const { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible, address, say } = does;
   const pointers = new Map();
   let travelled = 0;
   const at = ({ clientX, clientY }) => {
@@ -49,13 +49,14 @@ function gestures(map, stage, tools, does) {
     const { lasso } = map;
     map.lasso = null;
     if (lasso) {
-      const polygon = lasso.map(([u, v]) => toPlace(u, v));
-      const found = lasso.length > 2 ? enclosed(map.scene, polygon, visible) : [];
       if (map.lassoing) lassoButton.onclick();
+      const corners = simplified(lasso).map(([u, v]) => flat(map.scene, toPlace(u, v)));
+      const found = corners.length > 2 ? grouped(map.scene, corners, visible) : [];
+      if (found.length) {
+        map.group = found;
+        map.send("group", corners);
+      }
       drawAbove();
-      if (!found.length) return;
-      map.group = found;
-      map.send("group", found);
     } else if (event.type === "pointerup" && travelled < 4 && pointers.size === 0) {
       const [u, v] = at(event);
       choose(find(u, v, event.pointerType === "touch" ? 18 : undefined));
@@ -105,14 +106,19 @@ function gestures(map, stage, tools, does) {
     const made = element(tools, "button");
     made.type = "button";
     made.append(icon(sign));
-    made.title = words;
-    made.setAttribute("aria-label", words);
+    name(made, words);
     made.onclick = () => act(made);
     return made;
   };
   button("M8 3v10M3 8h10", "Zoom in", () => zoom(1.4));
   button("M3 8h10", "Zoom out", () => zoom(1 / 1.4));
   button("M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4", "Show the whole map (double click)", () => fit());
+  const chain = "M7 9a3 3 0 0 0 4.2 0l2-2a3 3 0 0 0-4.2-4.2l-1 1M9 7a3 3 0 0 0-4.2 0l-2 2a3 3 0 0 0 4.2 4.2l1-1";
+  const copy = button(chain, "Copy a link to exactly this view", async () => {
+    address();
+    say((await copied(globalThis.location.href)) ? "Link copied" : globalThis.location.href);
+  });
+  copy.hidden = true; // until the page says that its address is the view's
   const pressed = (made, on) => made.setAttribute("aria-pressed", String(on));
   const loop = "M5 11C1 9 1 4 7 3s9 4 5 7-6 1-7 1c-2 0-2 3 0 3";
   const lassoButton = button(loop, "Draw around several nodes (or drag with Shift)", (made) => {
@@ -128,7 +134,23 @@ function gestures(map, stage, tools, does) {
   });
   pressed(lassoButton, false);
   pressed(fold, false);
-  return fold;
+  return { fold, copy };
+}
+
+function name(button, words) {
+  button.title = words;
+  button.setAttribute("aria-label", words);
+}
+
+// The corners of a line drawn by hand that make its shape: few enough for a link.
+function simplified(points) {
+  const most = 48;
+  const far = points.filter(([u, v], k) => {
+    const [x, y] = points[k - 1] ?? [-99, -99];
+    return Math.hypot(u - x, v - y) > 2;
+  });
+  const every = Math.ceil(far.length / most);
+  return far.filter((_, k) => k % every === 0);
 }
 
 function icon(path) {
@@ -168,6 +190,13 @@ function rankWords(map, shade) {
   map.ranks ??= Float32Array.from(map.layer.shades).filter(Number.isFinite).sort();
   const below = lowerBound(map.ranks, shade);
   return `: more doubt than at ${Math.floor((100 * below) / map.ranks.length)} % of the others`;
+}
+
+// Beside the pointer, inside the window.
+function place(tip, u, v, width, height) {
+  const left = u + 18 + tip.offsetWidth > width ? u - 18 - tip.offsetWidth : u + 18;
+  const top = Math.min(height - tip.offsetHeight - 6, Math.max(6, v + 14));
+  tip.style.transform = `translate(${Math.max(4, left)}px, ${top}px)`;
 }
 
 function tell(tip, map, node) {

@@ -52,6 +52,21 @@ function plainPainter(canvas, scene, shapes) {
   };
 }
 
+// What draws here, and its canvas: one that has had one kind of context never gets another.
+function makePainter(stage, before, { data, losses, scene, layer }) {
+  let [painter, base] = [null, before];
+  const plain = data.plain || losses > 1;
+  for (const make of plain ? [plainPainter] : [glPainter, plainPainter]) {
+    base?.remove();
+    base = document.createElement("canvas");
+    base.className = "base";
+    stage.prepend(base);
+    painter = make(base, scene, layer.shapes);
+    if (painter) break;
+  }
+  return [painter, base];
+}
+
 function rgb([red, green, blue]) {
   return `rgb(${red},${green},${blue})`;
 }

@@ -72,6 +72,19 @@ function boxOf(places, counts, n) {
   return box.left <= box.right ? box : { left: -1, right: 1, bottom: -1, top: 1 };
 }
 
+// The camera that sees all that is not folded away.
+function wholeOf({ scene, folded }, width, height) {
+  const { whole, places, small, n } = scene;
+  const { left, right, bottom, top } = folded ? boxOf(places, (i) => !small[i], n) : whole;
+  const room = [(width - 48) / (right - left || 1), (height - 48) / (top - bottom || 1)];
+  return { x: (left + right) / 2, y: (bottom + top) / 2, scale: Math.max(1, Math.min(...room)) };
+}
+
+// A layout has no true proportions: it is stretched a little to fill the window it opens in.
+function tallOf({ left, right, bottom, top }, shape) {
+  return Math.min(1.35, Math.max(0.8, (right - left) / (top - bottom || 1) / shape));
+}
+
 // The nodes in cells of about two, so that a pointer is compared with a few of them only.
 function gridOf(places, n, { left, right, bottom, top }) {
   const cell = Math.sqrt(((right - left) * (top - bottom) * 2) / n) || 1;
@@ -125,6 +138,16 @@ function enclosed({ places, n }, polygon, counts) {
     if (odd) found.push(i);
   }
   return found;
+}
+
+// A place as the layout has it, whatever the window stretched it to; four digits are enough.
+function flat(scene, [x, y]) {
+  return [x, y / (scene.tall ?? 1)].map((value) => Number(value.toFixed(4)));
+}
+
+// The nodes inside corners that are places of the layout.
+function grouped(scene, corners, counts) {
+  return enclosed(scene, corners.map(([x, y]) => [x, y * (scene.tall ?? 1)]), counts);
 }
 
 // [r, g, b] of "#rrggbb" or "rgb(r, g, b)".

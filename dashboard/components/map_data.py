@@ -7,6 +7,7 @@ such.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from dashboard.components.parcels import Parcel, packed, quantised, shortened
 from dashboard.theme import PART_COLOURS, Theme, category_colours, score_colours
 
 Limits = tuple[float, float]
+Point = tuple[float, float]
 
 FOLD = 10
 """Components of fewer nodes can be folded away."""
@@ -78,6 +80,17 @@ def regions(
         x, y = members[own.query_ball_point(centre, reach)].mean(axis=0).tolist()
         found.append({"name": str(name), "x": x, "y": y, "nodes": len(members)})
     return sorted(found, key=lambda region: -region["nodes"])
+
+
+def inside(positions: np.ndarray, corners: Sequence[Point]) -> np.ndarray:
+    """Which nodes [n] are inside a polygon: a line to the right crosses its sides an odd number of
+    times. As in the browser, on the same numbers."""
+    x, y = positions.astype(np.float32).astype(float).T
+    odd = np.zeros(len(positions), dtype=bool)
+    for (ax, ay), (bx, by) in pairwise([corners[-1], *corners]):
+        if ay != by:
+            odd ^= ((ay > y) != (by > y)) & (x < bx + (y - by) / (ay - by) * (ax - bx))
+    return odd
 
 
 def layer_parcel(

@@ -29,6 +29,20 @@ _STYLE = """
   .st-key-node_card > :not(:first-child) { flex: none; }
 }
 @media (max-width: 640px) { .st-key-node_card { position: static; } }
+.st-key-training_in_place {
+  position: fixed;
+  top: 3.7rem;
+  left: 50%;
+  z-index: 100;
+  transform: translateX(-50%);
+  width: min(36rem, 94vw);
+  flex-wrap: nowrap;
+  padding: 0.5rem 1rem;
+  background: var(--st-background-color, Canvas);
+  border: 1px solid #8886;
+  border-radius: 0.5rem;
+  box-shadow: 0 4px 16px #0003;
+}
 """
 _LARGE = """
 html { font-size: 20px; }

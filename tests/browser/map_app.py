@@ -8,7 +8,7 @@ import streamlit as st
 
 from bup.graph import Graph, simple_edges
 from dashboard.components import chart, map_data
-from dashboard.components.graph_map import graph_map
+from dashboard.components.graph_map import drawn, graph_map
 from dashboard.theme import Theme
 
 st.set_page_config(layout="wide")
@@ -48,7 +48,7 @@ for column, key in zip(st.columns(2), ("one", "two"), strict=True):
         st.session_state.node = chart.picked(key)
 
     def on_group(key: str = key) -> None:
-        log["group"] = chart.group(key)
+        log["group"] = np.flatnonzero(map_data.inside(positions, drawn(key))).tolist()
 
     def on_range(key: str = key) -> None:
         log["range"] = st.session_state[key]["range"]

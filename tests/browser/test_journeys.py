@@ -77,6 +77,11 @@ def point_of_chart(page: Page, node: int, key: str) -> tuple[float, float]:
     )
 
 
+def open_tab(page: Page, name: str) -> None:
+    """Of what there is to see of the picked node."""
+    page.locator(".st-key-tab").get_by_text(name, exact=True).click()
+
+
 def paper_box(page: Page) -> Locator:
     return page.get_by_role("textbox", name="Picked paper (id)")
 
@@ -107,7 +112,7 @@ def test_first_visit_then_click_walk_and_back(app, page, cora, console_errors):
     settled(page)
 
     neighbour = int(cora.neighbours(lonely)[0])
-    page.get_by_role("tab", name="Links").click()
+    open_tab(page, "Links")
     ego = page.locator(".ego")
     expect(ego).to_have_attribute("data-centre", str(lonely), timeout=LONG)
     page.wait_for_timeout(SECOND)
@@ -286,7 +291,7 @@ def test_what_if_changes_the_answer_without_training(app, page, cora):
     leaf = next(int(n) for n in cora.neighbours(hub) if cora.degree[n] == 2)
     visit(page, f"{app}/?node={cora.node_id(leaf)}", "Where is the model unsure, and why?")
     settled(page)
-    page.get_by_role("tab", name="What if?").click()
+    open_tab(page, "What if?")
     _choose(page, "Remove links to", cora.node_id(hub))
     expect(page.get_by_text("Nothing is trained again").first).to_be_visible(timeout=LONG)
     expect(page.get_by_text("The model would say").first).to_be_visible(timeout=LONG)

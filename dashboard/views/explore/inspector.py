@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dashboard import state
 from dashboard.figures.classes import message_table
 from dashboard.markdown import escaped
 from dashboard.state import View
@@ -15,7 +16,12 @@ from dashboard.views.spoken import spoken
 
 def head(view: View) -> None:
     """Who is looked at, whatever is asked of it below."""
-    st.subheader(f"{view.say('Node')} {escaped(view.name_of(view.node))}", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        name = escaped(view.name_of(view.node))
+        st.subheader(f"{view.say('Node')} {name}", anchor=False, width="stretch")
+        st.button(
+            "Close", icon=":material/close:", on_click=state.let_go, type="tertiary", key="let_go"
+        )
     st.markdown(verdict(view.table.iloc[view.node]))
     spoken(view)
 

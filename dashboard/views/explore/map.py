@@ -7,13 +7,15 @@ from collections.abc import Hashable, MutableMapping
 import numpy as np
 import streamlit as st
 
-from dashboard import columns, drawings, graphs
+from dashboard import address, columns, drawings, graphs
 from dashboard.components import chart, map_data
 from dashboard.components.excerpts import snapped
-from dashboard.components.graph_map import graph_map
-from dashboard.components.map_data import Limits
+from dashboard.components.graph_map import drawn, graph_map
+from dashboard.components.map_data import Limits, Point
+from dashboard.shelf import Known
 from dashboard.state import View
 from dashboard.views import picking
+from dashboard.views.explore import change
 from dashboard.views.waiting import wait_for_map
 
 FILTERS = {
@@ -35,6 +37,7 @@ def controls(view: View) -> np.ndarray:
         key="colour",
         format_func=lambda key: offered[key].label,
         bind="query-params",
+        on_change=lambda: st.session_state.update(range=None),  # it was of another score
         label_visibility="collapsed",
         width=170,
     )
@@ -71,53 +74,78 @@ def controls(view: View) -> np.ndarray:
     return shown
 
 
-def node_map(view: View, shown: np.ndarray) -> None:
-    colour = st.session_state.colour
-    names, spans = view.graph.class_names, st.session_state.setdefault("ranges", {})
-    limits = scale(
-        st.session_state.setdefault("scales", {}),
-        (view.run.digest, colour),
-        map_data.own_limits(view.table, colour),
-        bool(st.session_state.get("fit_colours")),
-    )
+def node_map(view: View, shown: np.ndarray, arrived: set[str]) -> None:
+    """The map; beside it, if that is wanted, the same of the run before."""
+    colour, memory = st.session_state.colour, st.session_state
+    scales = memory.setdefault("scales", {})
+    if "scale" in arrived and memory.scale is not None and None not in memory.scale:
+        scales[view.run.digest, colour] = tuple(memory.scale)
+    own = map_data.own_limits(view.table, colour)
+    limits = scale(scales, (view.run.digest, colour), own, bool(memory.get("fit_colours")))
+    memory.scale = list(limits) if limits is not None and limits != own else None
+    if "lasso" in arrived and memory.lasso:
+        memory.group = _enclosed(view, shown, memory.lasso)
+        st.rerun()  # what stands beside the map was drawn before
+    if not graphs.layout(view.graph).finished:
+        wait_for_map(view.graph)
+    before = change.held_against(view)
+    if before is None or colour not in columns.of(before.table):
+        _map(view, view.known, MAP, shown, limits, together=False)
+        return
+    everything = np.ones(len(shown), dtype=bool)
+    for column, known, key in zip(
+        st.columns(2, gap="small"), (before, view.known), ("map_before", MAP), strict=True
+    ):
+        with column:
+            st.caption(f"**{'Now' if known is view.known else 'Before'}**", text_alignment="center")
+            _map(view, known, key, shown if key == MAP else everything, limits, together=True)
+
+
+def _map(
+    view: View, known: Known, key: str, shown: np.ndarray, limits: Limits | None, together: bool
+) -> None:
+    colour, memory = st.session_state.colour, st.session_state
 
     def on_pick() -> None:
-        node = chart.picked(MAP)
+        node = chart.picked(key)
         if node is not None:
             picking.pick_node(view, node)
 
     def on_group() -> None:
-        if nodes := chart.group(MAP):
-            st.session_state.group = nodes
+        if corners := drawn(key):
+            memory.update(lasso=corners, group=_enclosed(view, shown, corners))
 
     def on_range() -> None:
-        dragged = st.session_state[MAP].get("range")
-        if dragged:
-            spans[dragged["of"]] = dragged["range"]
+        dragged = memory[key].get("range")
+        if dragged and dragged["of"] == colour:
+            memory.range = dragged["range"]
 
     def on_window() -> None:
-        if seen := st.session_state[MAP].get("window"):
+        if seen := memory[key].get("window"):
             left, bottom, right, top = map(float, seen)
             windows[view.graph.digest] = snapped((left, bottom, right, top))
 
-    if not graphs.layout(view.graph).finished:
-        wait_for_map(view.graph)
-    windows = st.session_state.setdefault("windows", {})
+    windows = memory.setdefault("windows", {})
     window = windows.get(view.graph.digest)
+    thinned = drawings.part_of(view.graph, window).thinned and view.picked
     graph_map(
         drawings.graph_parcel(view.graph, window),
-        drawings.layer_parcel(view.known, colour, shown, window),
-        map_data.look(view.table, colour, names, view.theme, limits),
-        view.node,
-        MAP,
+        drawings.layer_parcel(known, colour, shown, window),
+        map_data.look(known.table, colour, view.graph.class_names, view.theme, limits),
+        view.node if view.picked else -1,
+        key,
         on_pick,
         on_group,
         on_range,
         on_window,
         view.graph.digest,
-        focus(view) if drawings.part_of(view.graph, window).thinned else None,
-        spans.get(colour),
-        grouped=bool(st.session_state.get("group")),
+        focus(view) if thinned else None,
+        memory.get("range"),
+        memory.get("lasso") if memory.get("group") else None,
+        at=memory.setdefault("camera", _camera()),
+        address=key == MAP,
+        hold=view.picked and not together,  # two maps are there to compare all of their colours
+        together=together,
         plain=st.query_params.get("plain") == "true",  # to see what others see
     )
 
@@ -126,6 +154,27 @@ def focus(view: View) -> list[list[float]]:
     """Where the picked node is, and then those that it is linked to, the first of very many."""
     near = view.graph.neighbours(view.node)[:NEAR]
     return view.positions[[view.node, *near]].astype(float).round(5).tolist()
+
+
+def _camera() -> list[float] | None:
+    """Where a link says to look."""
+    try:
+        return address.camera(st.query_params["at"])
+    except (KeyError, ValueError):
+        return None
+
+
+def _enclosed(view: View, shown: np.ndarray, corners: list[Point]) -> list[int]:
+    """Those inside what was drawn that are seen: neither filtered nor out of the range."""
+    there = map_data.inside(view.positions, corners) & shown
+    low, high = st.session_state.get("range") or (None, None)
+    column = columns.of(view.table)[st.session_state.colour]
+    if column.kind == "score" and (low is not None or high is not None):
+        shades = column.shade(view.table[st.session_state.colour].to_numpy(float))
+        there &= (shades >= (-np.inf if low is None else low)) & (
+            shades <= (np.inf if high is None else high)
+        )
+    return np.flatnonzero(there).tolist()
 
 
 def scale(

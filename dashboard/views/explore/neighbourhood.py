@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dashboard import columns, state
+from dashboard import address, columns, state
 from dashboard.columns import colour_limits
 from dashboard.components.ego import EgoNetwork, ego_network, not_drawn
 from dashboard.components.network import network, picked
@@ -40,26 +40,25 @@ def neighbourhood(view: View) -> None:
     offered = columns.numbers(view.table)
     steps = view.explains.shares
     stepping = bool(steps) and st.session_state.get("stage", OFF) not in (OFF, None)
+    address.among("hops", [1, 2, 3])
+    address.among("ego_score", list(offered))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
-            "Links away", [1, 2, 3], default=1, key="hops", required=True, bind="query-params"
-        )
+        st.segmented_control("Links away", [1, 2, 3], key="hops", required=True)
         st.selectbox(
             "Colour",
             list(offered),
             key="ego_score",
             format_func=lambda key: offered[key].label,
             disabled=stepping,
-            bind="query-params",
         )
     if steps:
+        stages = [OFF, *view.known.layer_stds]
+        address.among("stage", stages)
         st.segmented_control(
             "Layer by layer",
-            [OFF, *view.known.layer_stds],
-            default=OFF,
+            stages,
             key="stage",
             required=True,
-            bind="query-params",
             help="Colours show the hidden message's standard deviation before and after each "
             "propagation step, on one scale.",
         )

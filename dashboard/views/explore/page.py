@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard import address
 from dashboard.components.standalone import standalone_html
 from dashboard.state import View
 from dashboard.views import exports
+from dashboard.views.explore import change
 from dashboard.views.explore.inspector import head, says
 from dashboard.views.explore.map import controls, node_map
-from dashboard.views.explore.neighbourhood import chosen_network, neighbourhood
+from dashboard.views.explore.neighbourhood import OFF, chosen_network, neighbourhood
 from dashboard.views.explore.pair import pair
 from dashboard.views.explore.selection import selection
+from dashboard.views.explore.stories import welcome
 from dashboard.views.explore.style import STYLE
 from dashboard.views.explore.what_if import what_if
 from dashboard.views.explore.why import why
@@ -23,30 +26,45 @@ TABS = {
     "What if?": what_if,
     "Compare": pair,
 }
+USUAL = {"tab": "Answer", "hops": 1, "stage": OFF}
+"""What the address need not say."""
 
 
 def page(view: View) -> None:
     st.html(f"<style>{STYLE}</style>")
+    arrived = address.arrive()
+    address.keep("tab", "hops", "ego_score", "stage", "unlink", "link_to")
     # Keyed, so that the style sheet can lay them out: side by side, or below each other.
     with st.container(key="explore"):
         left, right = st.container(key="explore_map"), st.container(key="explore_node", gap="small")
     # What stands beside the map first: it is what somebody who has just clicked is waiting for.
     with right:
-        if not selection(view):
+        if selection(view):
+            pass
+        elif not view.picked:
+            welcome(view)
+        else:
             head(view)
-            tabs = st.tabs(list(TABS), key="tab", bind="query-params")
-            # Only the open tab is computed.
-            for tab, draw in zip(tabs, TABS.values(), strict=True):
-                if tab.open:
-                    with tab:
-                        draw(view)
+            address.among("tab", list(TABS))
+            tab = st.segmented_control(
+                view.say("What to see of the node"),
+                list(TABS),
+                key="tab",
+                required=True,
+                label_visibility="collapsed",
+                width="stretch",
+            )
+            with st.container(key="explore_tab", gap="small"):
+                TABS[str(tab)](view)
     with left:
         with st.container(horizontal=True, vertical_alignment="center", key="explore_bar"):
             st.title("Where is the model unsure, and why?", anchor=False)
             shown = controls(view)
             with st.popover("Save", icon=":material/download:"):
                 exports.downloads(view, {"This neighbourhood as a web page": _export})
-        node_map(view, shown)
+        change.told(view)
+        node_map(view, shown, arrived)
+    address.follow(USUAL)
 
 
 def _export(view: View) -> tuple[str, str, str]:

@@ -20,7 +20,7 @@ def selection(view: View) -> bool:
     st.button(
         view.say("Back to one node"),
         icon=":material/close:",
-        on_click=lambda: st.session_state.pop("group", None),
+        on_click=lambda: st.session_state.update(group=[], lasso=None),
     )
     figures = {"mean confidence": f"{table.confidence.mean():.0%}"}
     if len(judged):

@@ -18,10 +18,15 @@ STYLE = """
 .st-key-explore_node [data-testid="stMarkdownContainer"] { font-size: 0.9rem; line-height: 1.35; }
 .st-key-explore_node [data-testid="stCaptionContainer"] p { font-size: 0.8rem; line-height: 1.35; }
 .st-key-explore_node [data-testid="stMetricValue"] { font-size: 1.1rem; }
-.st-key-explore_node [data-testid="stTabs"] [role="tablist"] { gap: 0.7rem; }
-.st-key-explore_node [data-testid="stTab"] { height: 2rem; }
-.st-key-explore_node [role="tabpanel"] { padding-top: 0.5rem; }
-.st-key-explore_node [role="tabpanel"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
+.st-key-tab button { padding: 0.2rem 0.3rem; min-height: 2rem; }
+.st-key-explore_tab { gap: 0.5rem; }
+.st-key-explore_node [class*="st-key-story_"] button {
+  justify-content: flex-start;
+  text-align: left;
+  padding: 0.5rem 0.75rem;
+}
+.st-key-explore_change { flex-wrap: nowrap; }
+.st-key-explore_change > :first-child { flex: 1 1 auto; width: auto !important; }
 .st-key-explore_node .classes { font-size: 0.8rem; }
 .st-key-explore_node .classes .plot { height: 1.55rem; }
 .st-key-explore_node .classes th { min-width: 5.5rem; line-height: 1.05; }

@@ -20,17 +20,16 @@ def what_if(view: View) -> None:
         return
     node = view.node
     near = {view.graph.node_id(n): n for n in view.graph.neighbours(node).tolist()}
+    st.session_state.unlink = [n for n in st.session_state.get("unlink") or [] if n in near]
     removed = st.multiselect(
         "Remove links to",
         list(near),
         key="unlink",
-        bind="query-params",
         placeholder=view.say("choose linked nodes") if near else "it has no links",
     )
     typed = st.text_input(
         "Add links to (ids, separated by commas)",
         key="link_to",
-        bind="query-params",
         placeholder="for example " + ", ".join(map(view.graph.node_id, _others(view))),
     )
     try:

@@ -1,0 +1,81 @@
+"""What a changed setting did: in a sentence, and with the run before beside this one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import bup
+from bup.methods import METHODS
+from bup.spec import Spec, text_of
+from dashboard import columns, shelf
+from dashboard.markdown import escaped
+from dashboard.shelf import Known
+from dashboard.state import View
+from dashboard.wording import setting_title
+
+
+def told(view: View) -> None:
+    """Above the map, once something was changed."""
+    before = _known(view, st.session_state.get("before") or st.session_state.get("previous"))
+    if before is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="explore_change"):
+        st.markdown(f"**{_changes(before.spec, view)}.** {_effect(before, view)}")
+        beside = st.session_state.get("before") is not None
+        st.button(
+            "Now only" if beside else "Before and after",
+            icon=":material/compare:",
+            on_click=_toggle,
+            args=(None if beside else before.spec,),
+            key="before_and_after",
+        )
+
+
+def held_against(view: View) -> Known | None:
+    """The run that is to be seen beside this one."""
+    return _known(view, st.session_state.get("before"))
+
+
+def _toggle(spec: Spec | None) -> None:
+    st.session_state.update(before=spec, previous=None)
+
+
+def _known(view: View, spec: Spec | None) -> Known | None:
+    """What is known of a run that an address may have named."""
+    try:
+        if spec is None or spec.graph != view.spec.graph:
+            return None
+        found = shelf.find(spec, view.graph)
+    except bup.BupError:
+        return None
+    return found if found is not None and found.spec != view.spec else None
+
+
+def _changes(before: Spec, view: View) -> str:
+    now = view.spec
+    if before.method != now.method:
+        return f"{METHODS[before.method].short} → {METHODS[now.method].short}"
+    names = view.graph.class_names
+    shown = [", ".join(names[c] for c in spec.left_out) or "none" for spec in (before, now)]
+    pairs = {
+        "Classes never shown": shown,
+        "Labels per class": [str(spec.per_class) for spec in (before, now)],
+        "Random seed": [str(spec.seed) for spec in (before, now)],
+    }
+    old, new = dict(before.settings), dict(now.settings)
+    pairs |= {setting_title(name): [text_of(old[name]), text_of(new[name])] for name in new}
+    return escaped("; ".join(f"{name}: {a} → {b}" for name, (a, b) in pairs.items() if a != b))
+
+
+def _effect(before: Known, view: View) -> str:
+    """On the answers, and on what the map is coloured by."""
+    other = int((before.table.predicted != view.table.predicted).sum())
+    answers = (
+        "No answer changed" if not other else f"{view.graph.noun.counted(other)} answered anew"
+    )
+    colour = st.session_state.get("colour", "")
+    column = columns.numbers(view.table).get(colour)
+    if column is None or colour not in before.table:
+        return f"{answers}."
+    means = [f"{known.table[colour].mean():.3g}" for known in (before, view.known)]
+    return f"{answers}; {column.label}, on average: {means[0]} → {means[1]}."

@@ -1,0 +1,142 @@
+"""What a newcomer sees beside the map: a few plain sentences, and three stories of this run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+import bup
+from bup.methods import METHODS, complete
+from bup.runs import run_of
+from bup.spec import Spec
+from dashboard import columns, shelf, state
+from dashboard.figures.classes import percent
+from dashboard.markdown import escaped
+from dashboard.state import View
+from dashboard.views.waiting import manager
+
+AHEAD = 30_000
+"""Graphs of at most so many nodes have the story of the unseen class trained ahead."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """A node worth looking at, in a sentence; ``opens`` are the parameters of its link."""
+
+    title: str
+    sentence: str
+    icon: str
+    opens: dict[str, Any]
+
+
+def welcome(view: View) -> None:
+    """In place of a node's inspector, until one is picked."""
+    test = view.table[view.table.part == "test"]
+    right = test.correct.dropna().mean()
+    links = "a citation" if view.graph.noun.one == "paper" else "a link"
+    told = len(view.result.split.train)
+    st.markdown(
+        view.say("Every dot is a node, every line ") + f"{links}. The model was told the classes "
+        f"of {view.graph.noun.counted(told)} and guesses all the others: it gets "
+        f"**{percent(float(right))}** of the test {view.graph.noun.many} right. "
+        "**The brighter a dot, the less sure it is.**"
+    )
+    st.markdown("Hover to see who is linked. Click a dot to ask why. Or start with a story:")
+    for number, story in enumerate(stories(view)):
+        st.button(
+            f"**{story.title}.** {story.sentence}",
+            icon=story.icon,
+            key=f"story_{number}",
+            on_click=_open,
+            args=(story,),
+            width="stretch",
+        )
+
+
+def stories(view: View) -> list[Story]:
+    """Those that this run has, with its own nodes."""
+    tellers: tuple[Callable[[View], Story | None], ...] = (_mistake, _hub_and_leaf, _never_shown)
+    return [story for tell in tellers if (story := tell(view)) is not None]
+
+
+def _open(story: Story) -> None:
+    state.pick(story.opens["node"])
+    st.session_state.update(story.opens)
+
+
+def _mistake(view: View) -> Story | None:
+    """The test node of a known class that the model gets wrong with the greatest confidence."""
+    table = view.table
+    wrong = table[table.correct.eq(False).fillna(False) & ~table.ood & (table.part == "test")]
+    if not len(wrong):
+        return None
+    row = wrong.loc[wrong.confidence.idxmax()]
+    sentence = view.say(f"It is {percent(row.confidence)} sure that node ") + (
+        f"{escaped(row.id)} is {escaped(row.predicted)}. It is {escaped(row.true)}."
+    )
+    opens = {"node": str(row.id), "tab": "Links"}
+    return Story("A confident mistake", sentence, ":material/cancel:", opens)
+
+
+def _hub_and_leaf(view: View) -> Story | None:
+    """The node of most links, and the most doubtful of those whose only link leads to it."""
+    graph, table = view.graph, view.table
+    hub = int(graph.degree.argmax())
+    near = graph.neighbours(hub)
+    leaves = near[graph.degree[near] == 2]  # a degree counts the node itself
+    if not len(leaves):
+        return None
+    name, column = next(iter(columns.scores(table).items()))
+    doubt = column.shade(table[name].to_numpy(float))
+    leaf = int(leaves[np.argmax(doubt[leaves])])
+    sentence = view.say("Node ") + (
+        f"{escaped(graph.node_id(hub))} has {len(near):,} links; "
+        f"{escaped(graph.node_id(leaf))} has one, to it. {column.label}: "
+        f"{table[name].iloc[hub]:.2f} and {table[name].iloc[leaf]:.2f}."
+    )
+    opens = {"node": graph.node_id(leaf), "pin": graph.node_id(hub), "tab": "Compare"}
+    return Story("A hub and a leaf", sentence, ":material/hub:", opens)
+
+
+def _never_shown(view: View) -> Story | None:
+    """The node of an unseen class that the model answers with the greatest confidence."""
+    graph = view.graph
+    left_out = view.spec.left_out or (graph.num_classes - 1,)
+    if graph.num_classes - len(left_out) < 2:
+        return None
+    spec = dataclasses.replace(view.spec, left_out=left_out)
+    name = escaped(graph.class_names[left_out[-1]])
+    chosen = {"left_out": list(left_out), "tab": "Answer"}
+    icon = ":material/help:"
+    known = shelf.find(spec, graph)
+    if known is None:
+        _train_ahead(spec, view)
+        members = np.flatnonzero(graph.labels == left_out[-1])
+        node = graph.node_id(int(members[np.argmax(graph.degree[members])]))
+        sentence = f"Train the model without {name}, in seconds, and see what it makes of it."
+        return Story("A class never shown", sentence, icon, chosen | {"node": node})
+    table = known.table
+    unseen = table[table.ood & (table.true == graph.class_names[left_out[-1]])]
+    row = unseen.loc[unseen.confidence.idxmax()]
+    sentence = (
+        f"A model that has never seen {name} takes {escaped(row.id)} for "
+        f"{escaped(row.predicted)}, {percent(row.confidence)} sure."
+    )
+    return Story("A class never shown", sentence, icon, chosen | {"node": str(row.id)})
+
+
+def _train_ahead(spec: Spec, view: View) -> None:
+    """Of the run that the app opens with, on a small graph; whoever clicks then need not wait."""
+    usual = dict(complete(Spec(method=spec.method)).settings)
+    opening = usual | dict(METHODS[spec.method].opens_with)
+    untouched = dict(spec.settings) == opening and not view.spec.left_out
+    if untouched and spec.method == Spec.method and view.graph.num_nodes <= AHEAD:
+        try:
+            manager().submit(run_of(spec, view.graph), view.graph)
+        except bup.BupError:  # a full queue: it trains when somebody asks for it
+            return

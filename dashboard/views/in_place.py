@@ -1,0 +1,72 @@
+"""A run that somebody has just chosen trains at once; what was seen before stays meanwhile."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import bup
+from bup.graph import Graph
+from bup.spec import Run, Spec
+from dashboard import shelf
+from dashboard.jobs.job import Job
+from dashboard.problems import problem
+from dashboard.shelf import Known
+from dashboard.views.waiting import manager, wait_for
+
+
+def now_seen(spec: Spec) -> None:
+    """This run is on the page; the one before it is remembered, to be held against it."""
+    before: Spec | None = st.session_state.get("seen")
+    if before != spec:
+        if before is not None and before.graph == spec.graph:
+            st.session_state.previous = before
+        st.session_state.seen = spec
+    st.session_state.asked = None
+
+
+def seen_before(spec: Spec, graph: Graph) -> Known | None:
+    """The run that this visitor saw last, if it is of the same graph and still there."""
+    before: Spec | None = st.session_state.get("seen")
+    return shelf.find(before, graph) if before is not None and before.graph == spec.graph else None
+
+
+def train(run: Run, graph: Graph) -> None:
+    """Ask for the run, once, and say how it goes."""
+    asked: Run | None = st.session_state.get("asked")
+    if asked != run:
+        if asked is not None:  # who has chosen something else does not wait for it any more
+            manager().cancel(asked)
+        st.session_state.asked = run
+        _ask(run, graph)
+    job = manager().find(run)
+    if job is not None and job.active:
+        wait_for([run], lambda jobs: _progress(jobs[0]))
+        return
+    failed = job.error if job is not None and job.state == "failed" else None
+    if refused := st.session_state.pop("submit_error", None) or failed:
+        problem(refused)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("What you chose is not trained: this is still the run before.")
+        st.button(
+            "Train", icon=":material/play_arrow:", on_click=_ask, args=(run, graph), type="primary"
+        )
+
+
+def _ask(run: Run, graph: Graph) -> None:
+    try:
+        manager().submit(run, graph)
+    except bup.BupError as error:
+        st.session_state.submit_error = str(error)
+
+
+def _progress(job: Job) -> None:
+    progress = job.progress
+    words = (
+        f"epoch {progress.epoch} of at most {progress.epochs}" if progress.losses else "starting"
+    )
+    if job.state == "queued":
+        words = f"waiting, {job.place or 0} ahead"
+    with st.container(horizontal=True, vertical_alignment="center", key="training_in_place"):
+        share = progress.share if progress.losses else 0.0
+        st.progress(share, f"Training ({words}). Until it is done you see the run before.")
+        st.button("Cancel", on_click=lambda: manager().cancel(job.run), key="cancel_training")

@@ -1,0 +1,58 @@
+"""What a link says of a view beyond its widgets: read back as it was written, never trusted."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bup.methods import complete
+from bup.spec import Spec
+from dashboard import address
+from dashboard.address import PARTS
+
+NUMBERS = st.floats(-10, 10).map(lambda x: float(f"{x:.4g}"))
+POINTS = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=address.MOST_CORNERS)
+
+
+@given(POINTS)
+def test_a_lasso_survives_its_link(corners):
+    assert PARTS["lasso"].read(PARTS["lasso"].write(corners)) == corners
+
+
+@given(NUMBERS, NUMBERS)
+def test_a_range_survives_its_link_with_open_ends(one, other):
+    low, high = sorted((one, other))
+    spans = [[low, None], [None, high]] + ([[low, high]] if low < high else [])
+    for span in spans:
+        assert PARTS["range"].read(PARTS["range"].write(span)) == span
+
+
+def test_a_run_survives_its_link_in_few_letters():
+    spec = complete(Spec(method="gcn", left_out=(2,), seed=3, settings=(("hidden", 32),)))
+    text = PARTS["before"].write(spec)
+    assert complete(PARTS["before"].read(text)) == spec and len(text) < 100
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("range", text) for text in ("", "1", "nan~", "~inf", "2~1", "1~2~3", "a~b")),
+        *(
+            ("lasso", text)
+            for text in ("", "1,2;3,4", "1,2;3,4;5", "1,2;3,4;nan,0", "0,1e9;1,1;2,2")
+        ),
+        ("lasso", ";".join(["0,1"] * 65)),
+        *(("before", text) for text in ("", "[]", "{", '{"seed": "x"}', '{"what": 1}', "[" * 9000)),
+        *(("unlink", text) for text in ("", "{}", "[1]", "x")),
+        ("hops", "two"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(name, text):
+    with pytest.raises(ValueError):
+        PARTS[name].read(text)
+
+
+@pytest.mark.parametrize("text", ["", "1,2", "1,2,0", "1,2,-3", "nan,0,1", "0,0,1e9", "a,b,c"])
+def test_a_place_that_is_none_is_refused(text):
+    with pytest.raises(ValueError):
+        address.camera(text)
+    assert address.camera("0.5,-0.25,3") == [0.5, -0.25, 3]
