@@ -17,10 +17,7 @@ function createMap(host) {
   const tools = element(stage, "div", "tools");
   const alternative = element(host, "p", "alternative");
   const strip = element(host, "div", "strip");
-  alternative.id = `bup-map-${Math.random().toString(36).slice(2)}`;
-  stage.tabIndex = 0;
-  stage.setAttribute("role", "img");
-  stage.setAttribute("aria-describedby", alternative.id);
+  introduce(stage, alternative);
 
   const map = { hot: -1, held: -1, lasso: null, lassoing: false, folded: false };
   Object.assign(map, { group: [], losses: 0 });

@@ -204,6 +204,15 @@ function tell(tip, map, node) {
   for (const [k, line] of linesOf(map, node).entries()) element(tip, "div", k ? "" : "name", line);
 }
 
+// The map takes keys, and has a name and a description.
+function introduce(stage, alternative) {
+  alternative.id = `bup-map-${Math.random().toString(36).slice(2)}`;
+  stage.tabIndex = 0;
+  stage.setAttribute("role", "application");
+  stage.setAttribute("aria-roledescription", "map of a graph");
+  stage.setAttribute("aria-describedby", alternative.id);
+}
+
 // What somebody who does not see the map is told of it.
 function describe(alternative, stage, map, shown) {
   const { scene, data, layer } = map;
