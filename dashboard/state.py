@@ -360,6 +360,7 @@ def _look_at(node_id: str) -> None:
 
 def let_go() -> None:
     """No node is picked any more; for callbacks."""
+    st.session_state.tab = None
     _look_at("")
 
 

@@ -23,7 +23,7 @@ FLOORS = (
         "doors",
     },
     {"figures", "components"},
-    {"graphs", "links", "problems", "garbage", "visitor"},
+    {"address", "graphs", "links", "problems", "garbage", "visitor"},
     {"shelf"},
     {"drawings", "state", "classroom"},
     {"views", "learn"},

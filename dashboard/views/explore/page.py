@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import streamlit as st
 
 from dashboard import address
@@ -33,6 +35,8 @@ USUAL = {"tab": "Answer", "hops": 1, "stage": OFF}
 def page(view: View) -> None:
     st.html(f"<style>{STYLE}</style>")
     arrived = address.arrive()
+    if st.session_state.get("tab"):  # a link that asks something of a node, whichever
+        view = dataclasses.replace(view, picked=True)
     address.keep("tab", "hops", "ego_score", "stage", "unlink", "link_to")
     # Keyed, so that the style sheet can lay them out: side by side, or below each other.
     with st.container(key="explore"):
