@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from bup import runs
-from dashboard import garbage, graphs, links, pages, state
+from dashboard import garbage, graphs, links, pages, picks, state
 from dashboard.classroom import bar, seat
 from dashboard.components import chart
 from dashboard.learn import lesson
@@ -39,7 +39,7 @@ def chosen_view() -> View | None:
         known = training.known_or_possible(spec, graph)
         shown = known or in_place.seen_before(spec, graph)
         if shown is not None:
-            node, picked = state.choose_node(graph, shown.result)
+            node, picked = picks.choose_node(graph, shown.result)
             picking.walk(graph, shown.result)
         st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
     if shown is None:

@@ -23,7 +23,7 @@ FLOORS = (
         "doors",
     },
     {"figures", "components"},
-    {"address", "graphs", "links", "problems", "garbage", "visitor"},
+    {"address", "picks", "graphs", "links", "problems", "garbage", "visitor"},
     {"shelf"},
     {"drawings", "state", "classroom"},
     {"views", "learn"},

@@ -11,7 +11,7 @@ import streamlit as st
 import bup
 from bup.graph import Graph
 from bup.results import Result
-from dashboard import state
+from dashboard import picks
 from dashboard.state import View
 
 MOST_ROWS = 1000
@@ -21,7 +21,7 @@ MOST_ROWS = 1000
 def pick_node(view: View, node: int) -> None:
     """What a click on a point of a node does."""
     if 0 <= node < view.graph.num_nodes:
-        state.pick(view.graph.node_id(node))
+        picks.pick(view.graph.node_id(node))
 
 
 def node_list(view: View, nodes: Sequence[int], columns: list[str], key: str) -> None:
@@ -57,7 +57,7 @@ def _picking_rows(view: View, nodes: list[int], rows: pd.DataFrame, key: str) ->
         selected = st.session_state[key]["selection"]
         rows = [*selected["rows"], *(row for row, _ in selected["cells"])]
         if rows:
-            state.pick(view.graph.node_id(nodes[rows[0]]))
+            picks.pick(view.graph.node_id(nodes[rows[0]]))
 
     st.dataframe(
         rows,
@@ -91,7 +91,7 @@ def walk(graph: Graph, result: Result | None) -> None:
             icon=icon,
             help=words,
             shortcut=key,
-            on_click=state.pick,
+            on_click=picks.pick,
             args=(graph.node_id(node % graph.num_nodes),),
             width="stretch",
             key=f"walk_{key}",

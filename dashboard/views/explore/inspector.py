@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state
+from dashboard import picks
 from dashboard.figures.classes import message_table
 from dashboard.markdown import escaped
 from dashboard.state import View
@@ -20,7 +20,7 @@ def head(view: View) -> None:
         name = escaped(view.name_of(view.node))
         st.subheader(f"{view.say('Node')} {name}", anchor=False, width="stretch")
         st.button(
-            "Close", icon=":material/close:", on_click=state.let_go, type="tertiary", key="let_go"
+            "Close", icon=":material/close:", on_click=picks.let_go, type="tertiary", key="let_go"
         )
     st.markdown(verdict(view.table.iloc[view.node]))
     spoken(view)

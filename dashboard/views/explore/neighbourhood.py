@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dashboard import address, columns, state
+from dashboard import address, columns, picks
 from dashboard.columns import colour_limits
 from dashboard.components.ego import EgoNetwork, ego_network, not_drawn
 from dashboard.components.network import network, picked
@@ -68,7 +68,7 @@ def neighbourhood(view: View) -> None:
     trail = st.session_state.get("trail", [])
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Back", icon=":material/undo:", on_click=state.go_back, disabled=not trail, shortcut="B"
+            "Back", icon=":material/undo:", on_click=picks.go_back, disabled=not trail, shortcut="B"
         )
         way = " › ".join(map(escaped, [*trail[-3:], view.graph.node_id(view.node)]))
         st.caption(way if trail else view.say("Click a node to walk to it."))
@@ -87,4 +87,4 @@ def neighbourhood(view: View) -> None:
 def _walked(view: View) -> None:
     node = picked("ego")
     if node is not None and node < view.graph.num_nodes:
-        state.pick(view.graph.node_id(node))
+        picks.pick(view.graph.node_id(node))

@@ -14,7 +14,7 @@ import bup
 from bup.methods import METHODS, complete
 from bup.runs import run_of
 from bup.spec import Spec
-from dashboard import columns, shelf, state
+from dashboard import columns, picks, shelf
 from dashboard.figures.classes import percent
 from dashboard.markdown import escaped
 from dashboard.state import View
@@ -65,7 +65,7 @@ def stories(view: View) -> list[Story]:
 
 
 def _open(story: Story) -> None:
-    state.pick(story.opens["node"])
+    picks.pick(story.opens["node"])
     st.session_state.update(story.opens)
 
 

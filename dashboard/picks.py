@@ -1,0 +1,72 @@
+"""The picked node: its widget, bound to the link, and whatever changes it.
+
+Callbacks call these: they run before the widgets are drawn again.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import bup
+from bup.graph import Graph
+from bup.results import Result
+from dashboard.markdown import escaped
+
+TRAIL = 12
+"""How many visited nodes the way back remembers."""
+
+
+def pick(node_id: str) -> None:
+    """Make a node the picked one and remember the way; for callbacks."""
+    before = st.session_state.get("node", "")
+    if node_id != before:
+        trail = [*st.session_state.get("trail", []), before]
+        st.session_state.trail = [n for n in trail if n][-TRAIL:]
+        _look_at(node_id)
+
+
+def go_back() -> None:
+    trail = st.session_state.get("trail", [])
+    if trail:
+        st.session_state.trail = trail[:-1]
+        _look_at(trail[-1])
+
+
+def _look_at(node_id: str) -> None:
+    """What was changed of another node's links is let go."""
+    st.session_state.update(node=node_id, unlink=[], link_to="")
+
+
+def let_go() -> None:
+    """No node is picked any more; for callbacks."""
+    st.session_state.tab = None
+    _look_at("")
+
+
+def leave() -> None:
+    """Nothing of what was picked, drawn around or dragged on a graph belongs to another."""
+    nothing = dict.fromkeys(("pin", "lasso", "range", "camera", "before", "previous"))
+    st.session_state.update(nothing, trail=[], group=[])
+    _look_at("")
+
+
+def choose_node(graph: Graph, result: Result) -> tuple[int, bool]:
+    """The picked node's widget: the node, and whether anybody picked it.
+
+    Until then it is the first test node, and so it is for an unknown id, which is explained.
+    """
+    text = st.text_input(
+        graph.noun.said("Picked node (id)"),
+        key="node",
+        bind="query-params",
+        placeholder="none yet",
+        help="Click a point, a bar or a row anywhere, or type an id.",
+    )
+    first = int(result.split.test[0])
+    if not (wanted := str(text).strip()):
+        return first, False
+    try:
+        return graph.find(wanted), True
+    except bup.BupError as error:
+        st.warning(escaped(error))
+        return first, False
