@@ -27,7 +27,7 @@ from bup.propagation import RULES, Rule
 from bup.results import Judged, Result
 from bup.spec import Run, Spec, Value
 from bup.splits import usual_sizes
-from dashboard import graphs, visitor
+from dashboard import graphs, picks, visitor
 from dashboard.shelf import Known
 from dashboard.theme import Theme
 from dashboard.wording import choice_titles, setting_help, setting_title
