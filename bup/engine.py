@@ -130,10 +130,7 @@ def cluster(address: str) -> Iterator[Engine]:
 
 
 def train(specs: Sequence[Spec], digest: str) -> list[Result]:
-    """What a worker does. It uses one thread, so that every engine gives the same bits."""
-    import torch
-
-    torch.set_num_threads(1)
+    """What a worker does."""
     results = runs.fit_specs(_graph(specs[0].graph, digest), specs)
     # Whoever asked has the graph: it need not travel with every result.
     return [dataclasses.replace(result, graph=None) for result in results]

@@ -16,6 +16,7 @@ from bup.results import Result
 from bup.spec import Run, Spec
 from bup.splits import make_split
 from bup.store import Store
+from bup.threads import one_thread
 from bup.training import OnEpoch
 
 
@@ -88,12 +89,13 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
     seeds = [spec.seed for spec in specs]
     method, settings = methods.find(specs[0].method), methods.settings_of(specs[0])
     method.check(graph)
-    fitted = method.fit(graph, splits, seeds, settings, on_epoch)
-    splits = [f.split or split for f, split in zip(fitted, splits, strict=True)]
-    fitted = [
-        methods.calibrated(f, method, settings, graph, split, seed)
-        for f, split, seed in zip(fitted, splits, seeds, strict=True)
-    ]
+    with one_thread():
+        fitted = method.fit(graph, splits, seeds, settings, on_epoch)
+        splits = [f.split or split for f, split in zip(fitted, splits, strict=True)]
+        fitted = [
+            methods.calibrated(f, method, settings, graph, split, seed)
+            for f, split, seed in zip(fitted, splits, seeds, strict=True)
+        ]
     seconds = (time.perf_counter() - start) / len(specs)
     return [
         Result(
