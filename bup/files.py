@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
+import re
 import tempfile
 import time
 from collections.abc import Mapping
@@ -51,7 +53,14 @@ def unpack(data: bytes) -> Packed:
         arrays = safetensors.load(data)
         text, checksum = metadata["values"], metadata["checksum"]
         values = json.loads(text)
-    except (SafetensorError, KeyError, TypeError, ValueError, OverflowError) as error:
+    except (
+        SafetensorError,
+        KeyError,
+        TypeError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         raise DamagedFile(f"it cannot be read ({error!r})") from error
     if _checksum(arrays, text) != checksum:
         raise DamagedFile("its checksum does not match its content")
@@ -75,12 +84,13 @@ def read_packed(path: Path) -> Packed:
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace ``path`` by ``data`` so that a reader sees the old file or the new one.
 
-    Killed at any moment, the worst that stays behind is a temporary file, which the next write in
-    the same folder removes. Two processes may write the same path: the last one wins, whole.
+    Killed at any moment, the worst that stays behind is a temporary file, see ``remove_litter``.
+    Two processes may write the same path: the last one wins, whole.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_stale_temporaries(path.parent)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    remove_litter(path.parent)
+    prefix = f".{path.name}.{_here()}-{os.getpid()}."
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -107,11 +117,30 @@ def set_aside(path: Path) -> Path | None:
     return aside
 
 
-def _remove_stale_temporaries(folder: Path) -> None:
+def remove_litter(folder: Path) -> None:
+    """Remove the temporary files of writers that were killed: of this machine's, at once."""
     for leftover in folder.glob(".*.tmp"):
         with contextlib.suppress(OSError):
-            if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
+            old = time.time() - leftover.stat().st_mtime > _STALE_SECONDS
+            if old or _is_abandoned(leftover.name):
                 leftover.unlink()
+
+
+def _is_abandoned(name: str) -> bool:
+    writer = re.search(rf"\.{_here()}-([0-9]{{1,9}})\.[^.]*\.tmp$", name)
+    if writer is None:  # on another machine that shares the folder, perhaps
+        return False
+    try:
+        os.kill(int(writer[1]), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def _here() -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", platform.node()) or "here"
 
 
 def _sync_folder(folder: Path) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bup import methods
+from bup import methods, soundness
 from bup.datasets import load_graph
 from bup.errors import BupError
 from bup.files import DamagedFile
@@ -124,11 +124,18 @@ def run_of(spec: Spec, graph: Graph) -> Run:
 def load(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
     """The result of a run if the store holds a sound one."""
     run = run_of(spec, graph)
-    packed = (store or Store()).load(run)
-    try:
-        return None if packed is None else Result.unpacked(run.spec, packed, graph)
-    except DamagedFile:
+    store = store or Store()
+    packed = store.load(run)
+    if packed is None:
         return None
+    try:
+        result = Result.unpacked(run.spec, packed, graph)
+        explains = methods.find(run.spec.method).explains
+        soundness.check(result, graph, explains.variance)
+    except DamagedFile as error:
+        store.set_aside(run, error)
+        return None
+    return result
 
 
 def save(result: Result, graph: Graph, store: Store | None = None) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,12 +15,17 @@ import numpy as np
 from bup import files
 from bup.errors import BupError
 from bup.files import DamagedFile, Packed
+from bup.limits import limits
 from bup.spec import Run
 
 VERSION = 3
 """Raise it when the meaning of a stored result changes: older files are then set aside."""
 
+TIDY = 60  # seconds between two looks at how much there is
+YOUNG = 600  # seconds that a result stays after it was last used
+
 log = logging.getLogger(__name__)
+_tidied: dict[Path, float] = {}
 
 
 class Store:
@@ -43,7 +51,33 @@ class Store:
                 f"the result cannot be kept in {path.parent} ({error.strerror or error}): free "
                 "some space there, or set BUP_CACHE to another folder"
             ) from error
+        self._tidy()
         return path
+
+    def _tidy(self) -> None:
+        """Remove what killed writers left and, above the limit, what was unused for longest.
+
+        What was used a moment ago stays: somebody may be looking at it.
+        """
+        now = time.time()
+        if now - _tidied.get(self.root, 0.0) < TIDY:
+            return
+        _tidied[self.root] = now
+        found = []
+        for folder in self.root.glob("*"):
+            files.remove_litter(folder)
+            for path in folder.glob("result.bup*"):
+                with contextlib.suppress(OSError):
+                    about = path.stat()
+                    found.append((about.st_atime, about.st_size, path))
+        total, most = sum(size for _, size, _ in found), limits().store_bytes
+        for used, size, path in sorted(found, key=lambda item: item[0]):
+            if total <= most or now - used < YOUNG:
+                break
+            with contextlib.suppress(OSError):
+                path.unlink()
+                total -= size
+                path.parent.rmdir()
 
     def load(self, run: Run) -> Packed | None:
         """The stored result, or None where there is none that can be trusted.
@@ -53,16 +87,24 @@ class Store:
         """
         path = self.path(run)
         try:
-            return self._checked(files.read_packed(path), run)
+            packed = self._checked(files.read_packed(path), run)
+            with contextlib.suppress(OSError):  # when it was last used, whatever the disk keeps
+                os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
+            return packed
         except FileNotFoundError:
             return None
         except OSError as error:
             log.warning("%s cannot be read (%s): the run is computed again", path, error)
             return None
         except DamagedFile as error:
-            files.set_aside(path)
-            log.warning("%s is set aside: %s; the run is computed again", path, error)
+            self.set_aside(run, error)
             return None
+
+    def set_aside(self, run: Run, why: DamagedFile) -> None:
+        """Put a file that cannot be trusted out of the way."""
+        path = self.path(run)
+        files.set_aside(path)
+        log.warning("%s is set aside: %s; the run is computed again", path, why)
 
     def has_on_another_graph(self, run: Run) -> bool:
         """Whether the same specification was trained when its graph had other content."""
@@ -77,6 +119,8 @@ class Store:
     @staticmethod
     def _checked(packed: Packed, run: Run) -> Packed:
         envelope = packed.values
+        if not isinstance(envelope, dict):
+            raise DamagedFile("it is no result")
         if envelope.get("version") != VERSION:
             raise DamagedFile(f"it has version {envelope.get('version')}, not {VERSION}")
         try:
@@ -85,4 +129,6 @@ class Store:
             raise DamagedFile(f"its specification cannot be read ({error})") from error
         if stored != run:
             raise DamagedFile("it belongs to another run")
+        if not isinstance(envelope.get("values"), dict):
+            raise DamagedFile("it lacks its values")
         return Packed(packed.arrays, envelope["values"])

@@ -12,6 +12,7 @@ from dashboard import garbage, graphs, links, pages, picks, state
 from dashboard.classroom import bar, seat
 from dashboard.components import chart
 from dashboard.learn import lesson
+from dashboard.markdown import escaped
 from dashboard.pages import Page
 from dashboard.problems import explained
 from dashboard.state import View
@@ -47,6 +48,8 @@ def chosen_view() -> View | None:
         return None
     if known is not None:
         in_place.now_seen(known.spec)
+        if known.unkept:
+            st.warning(escaped(f"This model is trained and shown, but {known.unkept}."))
     else:
         in_place.train(runs.run_of(spec, graph), graph)
     return View(shown, node, state.theme(graph.noun), picked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Hashable
 from typing import Any
 
@@ -10,6 +11,7 @@ import streamlit as st
 import bup
 from bup import datasets
 from bup.graph import Graph, describe
+from bup.limits import limits
 from bup.receptive import Inputs
 from dashboard import layouts
 from dashboard.kept import kept
@@ -18,6 +20,13 @@ from dashboard.layouts import Layout
 
 def graph(name: str) -> Graph:
     """The graph of this name; loaded again once the files behind it are others."""
+    size, most = datasets.size(name), limits().graph_bytes
+    if size > most:
+        raise bup.BupError(
+            f"{name} would take about {size / 1e6:,.0f} MB, and this server draws graphs of at "
+            f"most {most / 1e6:,.0f} MB: ask for fewer nodes or links, or run it yourself with: "
+            f"{shlex.join(['bup', 'fit', '--graph', name])}"
+        )
     return _graph(name, datasets.stamp(name))
 
 

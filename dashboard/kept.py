@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 
 from bup.graph import Graph
+from bup.limits import limits
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-MOST_BYTES = 1_000_000_000
 SAMPLE = 100  # elements of a long list that are looked at to guess its size
 
 
@@ -57,9 +57,9 @@ class Kept:
             self._values[key] = value
             # All of them again: what is known of a run grows after it came here.
             sizes = {k: size_of(v) for k, v in self._values.items()}
-            total = sum(sizes.values())
+            total, most = sum(sizes.values()), limits().memory_bytes
             for oldest in list(self._values)[:-1]:
-                if total <= MOST_BYTES:
+                if total <= most:
                     break
                 del self._values[oldest]
                 total -= sizes[oldest]

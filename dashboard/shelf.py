@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bup import runs
+from bup import files, runs
 from bup.graph import Graph
 from bup.inspection import Inspection, Lens, inspect, with_links
 from bup.propagation import Propagation
@@ -25,8 +26,9 @@ class Known:
     A page holds it as long as it reads, so nothing can be taken from under it.
     """
 
-    def __init__(self, run: Run, graph: Graph, result: Result) -> None:
+    def __init__(self, run: Run, graph: Graph, result: Result, unkept: str = "") -> None:
         self.run, self.graph, self.result = run, graph, result
+        self.unkept = unkept  # why no disk holds it; "": one does
         self._reports: dict[int, dict[str, Any]] = {}
         # What a class looks at, all of it looks at; a node takes a few kilobytes.
         self._inspected = lru_cache(512)(lambda node: self._lens.inspect(node))
@@ -76,6 +78,11 @@ class Known:
         return {"own words": first} | steps
 
 
+MOST_UNSTORED = 20
+_unstored: dict[Run, tuple[bytes, str]] = {}
+_holding = threading.Lock()
+
+
 class _Missing(Exception):
     """Not stored, and not to be remembered as such: it may be there a moment later."""
 
@@ -91,6 +98,18 @@ def find(spec: Spec, graph: Graph) -> Known | None:
 @kept(by=lambda run, graph: run)
 def _known(run: Run, graph: Graph) -> Known:
     result = runs.load(run.spec, graph)
-    if result is None:
-        raise _Missing
-    return Known(run, graph, result)
+    if result is not None:
+        return Known(run, graph, result)
+    with _holding:
+        if run not in _unstored:
+            raise _Missing
+        content, why = _unstored[run]
+    return Known(run, graph, Result.unpacked(run.spec, files.unpack(content), graph), why)
+
+
+def hold(run: Run, content: bytes, why: str) -> None:
+    """Take in a result that no disk would."""
+    with _holding:
+        _unstored[run] = content, why
+        while len(_unstored) > MOST_UNSTORED:
+            _unstored.pop(next(iter(_unstored)))

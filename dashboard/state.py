@@ -28,6 +28,7 @@ from bup.results import Judged, Result
 from bup.spec import Run, Spec, Value
 from bup.splits import usual_sizes
 from dashboard import graphs, picks, visitor
+from dashboard.numbers import number_input
 from dashboard.shelf import Known
 from dashboard.theme import Theme
 from dashboard.wording import choice_titles, setting_help, setting_title
@@ -111,8 +112,7 @@ def theme(noun: Noun = NODE) -> Theme:
 
 def graph_names() -> list[str]:
     """The graphs on offer; without a network the app opens on the synthetic one."""
-    names = [name for source in datasets.SOURCES for name in source.names()]
-    return sorted(names, key=lambda name: not datasets.is_here(name))
+    return sorted(datasets.offered(), key=lambda name: not datasets.is_here(name))
 
 
 def graph_label(name: str) -> str:
@@ -134,8 +134,7 @@ def choose_graph() -> str:
         help="The network to look at. Type a name such as "
         "`synthetic:homophily=0.6,nodes=800` to draw another synthetic one.",
     )
-    source = datasets.find_source(str(name))
-    if name not in names and not (source and source.typed):
+    if name not in names and not datasets.may_be_typed(str(name)):
         raise bup.BupError(
             f"there is no graph {name!r} here: choose one of {', '.join(graph_names())}, or bring "
             "your own on the page Your own"
@@ -170,25 +169,25 @@ def choose_run(graph: Graph) -> Spec:
     st.caption(f"**{METHODS[method].title}.** {say(METHODS[method].explanation)}")
     prominent = _choose_prominent(method, graph.noun)
     left, right = st.columns(2)
-    per_class = left.number_input(
+    per_class = number_input(
+        left,
         "Labels per class",
         1,
         100,
         20,
         key="per_class",
-        bind="query-params",
         help=say(
             "For how many nodes of each class the model is told the class; 5 to 20 in the "
             "publication."
         ),
     )
-    seed = right.number_input(
+    seed = number_input(
+        right,
         "Random seed",
         0,
         2**32 - 1,
         0,
         key="seed",
-        bind="query-params",
         help=say(
             "The number behind every random choice: which nodes are for training, validation "
             "and testing, and the first weights."
@@ -299,7 +298,7 @@ def _choose_settings(method: str, noun: Noun) -> dict[str, Any]:
     """A widget for each of the method's settings, made from what the settings say of themselves."""
     chosen: dict[str, Any] = {}
     usual = opening(method)
-    with st.expander("Settings of the method"):
+    with st.expander("Settings of the method") as box:
         for f in dataclasses.fields(METHODS[method].settings):
             if f.metadata["prominent"]:
                 continue
@@ -316,11 +315,14 @@ def _choose_settings(method: str, noun: Noun) -> dict[str, Any]:
                 value = str(st.text_input(label, default, **common)).strip()
             elif isinstance(default, int):
                 value = int(
-                    st.number_input(label, int(about["low"]), int(about["high"]), default, **common)
+                    number_input(
+                        box, label, int(about["low"]), int(about["high"]), default, **common
+                    )
                 )
             else:
                 value = float(
-                    st.number_input(
+                    number_input(
+                        box,
                         label,
                         float(about["low"]),
                         float(about["high"]),

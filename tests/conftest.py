@@ -105,7 +105,7 @@ def manager(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUP_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setattr(jobs, "GRACE", 60)  # a busy machine is not a process that hangs
-        manager = jobs.Manager(queue_limit=6)
+        manager = jobs.Manager()
         yield manager
         manager.close()
 
@@ -113,8 +113,10 @@ def manager(tmp_path_factory):
 @pytest.fixture
 def nothing_left_to_do(manager):
     yield
-    for spec in list(manager._jobs):
-        manager.cancel(spec)
+    for run, job in list(manager._jobs.items()):
+        manager._waiting.get(run, {}).clear()
+        for visitor in job.askers:
+            manager.cancel(run, visitor)
 
 
 @pytest.fixture

@@ -37,8 +37,20 @@ def fresh(spec: Spec) -> Run:
     return run_of(dataclasses.replace(spec, seed=next(seeds)))
 
 
-def ask(manager: Manager, run: Run) -> Job:
-    return manager.submit(run, bup.load_graph(run.spec.graph))
+def ask(manager: Manager, run: Run, visitor: str = "") -> Job:
+    return manager.submit(run, bup.load_graph(run.spec.graph), visitor, again=True)
+
+
+class AtOnce:
+    """A manager that trains while one waits, for pages whose runs nobody has trained."""
+
+    def submit(self, run: Run, graph: bup.Graph, visitor: str = "", again: bool = False) -> Job:
+        (result,) = runs.fit_specs(graph, [run.spec])
+        runs.save(result, graph)
+        return Job(run, "done")
+
+    def find(self, run: Run, visitor: str | None = None) -> Job | None:
+        return None
 
 
 def until(condition: Callable[[], object], seconds: float = 120) -> None:

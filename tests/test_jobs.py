@@ -23,7 +23,7 @@ from job_parts import (
 )
 
 import bup
-from bup import BupError, runs
+from bup import BupError, files, runs
 from bup.store import Store
 from dashboard.jobs import manager as jobs
 from dashboard.jobs import worker
@@ -220,14 +220,97 @@ def test_a_graph_that_changed_on_disk_fails_its_run_once_and_trains_as_another(m
     assert Store().has_on_another_graph(run) and result_of(again).spec == run.spec
 
 
-def test_a_result_that_cannot_be_kept_fails_with_one_sentence(manager):
+def test_what_failed_stays_so_until_a_person_asks_again(manager, tmp_path):
+    people = "".join(f"{name},{'red' if name in 'abc' else 'blue'},1\n" for name in "abcdef")
+    put(tmp_path, nodes="id,label,x\n" + people)
+    spec = dataclasses.replace(
+        SMALL, graph=f"folder:{tmp_path}", per_class=1, validation=1, test=None
+    )
+    graph = bup.load_graph(spec.graph)
+    put(tmp_path, edges="source,target\na,b\nc,d\n")
+    run = runs.run_of(spec, graph)
+    manager.submit(run, graph)
+    failed = ended(manager, run)
+    assert failed.state == "failed"
+    assert manager.submit(run, graph, "somebody else") == failed, "a page that looks again"
+    assert manager.submit(run, graph, again=True).active
+    ended(manager, run)
+
+
+def test_a_result_that_cannot_be_kept_is_handed_over(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("not a folder")
+    handed = []
+    manager = jobs.Manager(Store(tmp_path / "file"), on_unstored=lambda *what: handed.append(what))
     run = fresh(SMALL)
-    folder = Store().path(run).parent
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    folder.write_text("a file where the run's folder should be")
     ask(manager, run)
-    job = ended(manager, run)
-    assert job.state == "failed" and "cannot be kept" in job.error and "\n" not in job.error
+    assert ended(manager, run).state == "done"
+    ((of, content, why),) = handed
+    result = bup.Result.unpacked(run.spec, files.unpack(content))
+    (here,) = runs.fit_specs(bup.load_graph(run.spec.graph), [run.spec])
+    assert of == run and (result.probs == here.probs).all()
+    assert "cannot be kept" in why and "\n" not in why
+    manager.close()
+
+
+def test_who_did_not_ask_cannot_cancel_and_who_looks_keeps_it_going(manager):
+    run, second = fresh(ENDLESS), fresh(SMALL)
+    ask(manager, run, "ann")
+    assert manager.find(run, "bob").askers == {"ann"}
+    manager.cancel(run, "eve")
+    assert manager.find(run).active
+    manager.cancel(run, "ann")
+    assert manager.find(run).active, "bob is waiting for it"
+    ask(manager, second, "ann")
+    manager.cancel(second, "ann")
+    assert manager.find(second).state == "cancelled"
+    ask(manager, run)
+
+
+def test_a_run_that_nobody_waits_for_leaves_the_queue(tmp_path, monkeypatch):
+    monkeypatch.setattr(jobs, "WATCH", 0.05)
+    monkeypatch.setattr(jobs, "AWAY", 0.1)
+    here = {"ann", "bob"}
+    manager = jobs.Manager(Store(tmp_path), is_here=here.__contains__)
+    run = fresh(ENDLESS)
+    ask(manager, run, "ann")
+    manager.find(run, "bob")
+    here.remove("ann")
+    time.sleep(0.5)
+    assert manager.find(run).active
+    here.remove("bob")
+    until(lambda: manager.find(run).state == "cancelled", 20)
+    manager.close()
+
+
+def test_small_runs_of_others_pass_the_large_ones_of_one(manager):
+    large = [fresh(ENDLESS) for _ in range(4)]
+    for run in large:
+        ask(manager, run, "greedy")
+    until(lambda: trains(manager, large[0]))
+    small = fresh(SMALL)
+    assert ask(manager, small, "modest").place == 1
+    same = fresh(ENDLESS)
+    assert ask(manager, same, "another").place == 2, "who has had nothing yet comes first"
+    for run in large:
+        manager.cancel(run, "greedy")
+    manager.cancel(same, "another")
+    assert ended(manager, small).state == "done"
+
+
+def test_what_costs_too_much_is_refused_with_the_limit_and_the_command(manager, monkeypatch):
+    monkeypatch.setenv("BUP_RUN_SECONDS", "30")
+    run = fresh(ENDLESS)
+    with pytest.raises(BupError, match=r"allows 30 s.*bup fit --graph synthetic"):
+        ask(manager, run)
+    assert manager.find(run) is None
+    monkeypatch.setenv("BUP_RUN_SECONDS", "100000")
+    monkeypatch.setenv("BUP_VISITOR_SECONDS", "150")
+    ask(manager, run, "greedy")
+    with pytest.raises(BupError, match="of your runs are waiting already"):
+        ask(manager, fresh(ENDLESS), "greedy")
+    ask(manager, other := fresh(ENDLESS), "another")
+    manager.cancel(run, "greedy")
+    manager.cancel(other, "another")
 
 
 @pytest.mark.parametrize(
@@ -268,19 +351,6 @@ def test_many_threads_asking_at_once_get_every_run_trained_once(manager):
     assert all(job.state == "done" and job.progress.epoch == 8 for job in done)
     spans = sorted((job.started, job.finished) for job in done)
     assert all(end <= start for (_, end), (start, _) in pairwise(spans)), "two trained at once"
-
-
-def test_a_full_queue_says_so_and_still_knows_what_waits(manager):
-    first, waiting = fresh(ENDLESS), [fresh(SMALL) for _ in range(6)]
-    ask(manager, first)
-    until(lambda: trains(manager, first))
-    for run in waiting:
-        ask(manager, run)
-    with pytest.raises(BupError, match="6 runs are waiting already"):
-        ask(manager, fresh(SMALL))
-    assert ask(manager, waiting[-1]).place == 6
-    manager.cancel(waiting[0])
-    assert ask(manager, fresh(SMALL)).place == 6
 
 
 def test_ended_jobs_are_forgotten_by_number_and_by_age(manager, monkeypatch):

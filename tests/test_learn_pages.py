@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from job_parts import AtOnce
 from streamlit.testing.v1 import AppTest
 
-from dashboard import kept
+from dashboard import kept, waiting
 from dashboard.learn import cases
 from dashboard.learn.glossary import TERMS
 from dashboard.learn.lesson import LESSONS
@@ -48,6 +49,7 @@ def opened(stocked_cache):
         patch.chdir(ROOT)
         st.cache_resource.clear()
         patch.setattr(kept, "KEPT", kept.Kept())
+        patch.setattr(waiting, "manager", AtOnce)
         yield AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120).run()
 
 

@@ -145,8 +145,42 @@ def test_a_link_from_a_rerun_chooses_that_run(open_app, cora):
     assert app.selectbox(key="gcn.keep").value == "best"
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("seed", "inf"),
+        ("seed", "9" * 400),
+        ("seed", "-1"),
+        ("seed", "1.5"),
+        ("per_class", "inf"),
+        ("per_class", "nan"),
+        ("bup.lam", "-inf"),
+        ("bup.epochs", "1e400"),
+    ],
+)
+def test_a_number_in_a_link_that_is_none_is_said_and_left_out(open_app, name, value):
+    usual = {"seed": 0, "per_class": 20, "bup.lam": 1.0, "bup.epochs": 400}
+    app = open_app(**{name: value})
+    assert not app.exception, app.exception
+    assert any("in the link must be" in warning.value for warning in app.warning)
+    assert app.number_input(key=name).value == usual[name]
+    assert app.get("bidi_component"), "the page is there all the same"
+
+
+def test_no_link_opens_a_folder_that_nobody_offered(open_app, tmp_path):
+    for name in (f"folder:{tmp_path}", f"fewer:folder:{tmp_path}:0.5", "fewer:" * 3000 + "cora"):
+        app = open_app(graph=name)
+        assert not app.exception and "there is no graph" in app.error[0].value
+
+
+def test_a_graph_above_the_limit_is_refused_before_it_is_drawn(open_app, monkeypatch):
+    monkeypatch.setattr("bup.load_graph", lambda name: pytest.fail("it was drawn"))
+    app = open_app(graph="synthetic:nodes=2000000,mean_degree=19")
+    assert not app.exception and "this server draws graphs of at most" in app.error[0].value
+
+
 def test_the_command_of_a_run_survives_a_shell():
-    from dashboard.views.exports import command_line
+    from bup.methods import command_line
 
     spec = Spec("folder:my papers", "gcn+temperature", left_out=(1, 2), settings=(("hidden", 32),))
     assert shlex.split(command_line(complete(spec)))[2:] == [

@@ -1,5 +1,8 @@
 import multiprocessing
 import os
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -81,6 +84,39 @@ def test_a_folder_that_cannot_be_read_or_written_is_not_fatal(tmp_path):
     assert store.load(RUN) is None
     with pytest.raises(BupError, match="BUP_CACHE"):
         save(store)
+
+
+def test_above_the_limit_the_longest_unused_goes_and_the_young_stay(store, monkeypatch):
+    monkeypatch.setattr(store_module, "TIDY", -1)
+    by_seed = [Run(Spec(seed=seed), "digest") for seed in range(4)]
+    for age, run in zip((4000, 3000, 2000, 0), by_seed, strict=True):
+        save(store, run)
+        path, then = store.path(run), time.time() - age
+        os.utime(path, (then, then))
+    assert store.load(by_seed[0]) is not None, "used just now"
+    size = store.path(by_seed[0]).stat().st_size
+    monkeypatch.setenv("BUP_STORE_BYTES", str(2.5 * size))
+    save(store, by_seed[3])
+    assert [store.path(run).exists() for run in by_seed] == [True, False, False, True]
+    monkeypatch.setenv("BUP_STORE_BYTES", "1")
+    save(store, by_seed[3])
+    assert store.load(by_seed[0]) is not None and store.load(by_seed[3]) is not None
+
+
+def test_what_killed_writers_left_anywhere_goes_with_the_next_save(store, monkeypatch):
+    monkeypatch.setattr(store_module, "TIDY", -1)
+    save(store)
+    folder = store.root / "another-run"
+    folder.mkdir()
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    for pid in (gone.pid, os.getpid()):
+        (folder / f".result.bup.{files._here()}-{pid}.abc.tmp").touch()
+    (folder / ".result.bup.elsewhere-1.abc.tmp").touch()
+    save(store, Run(Spec(seed=1), "digest"))
+    assert sorted(p.name for p in folder.iterdir()) == sorted(
+        [f".result.bup.{files._here()}-{os.getpid()}.abc.tmp", ".result.bup.elsewhere-1.abc.tmp"]
+    )
 
 
 def _save_often(root, barrier):

@@ -11,7 +11,7 @@ import torch
 from bup.threads import one_thread
 
 ROOT = Path(__file__).parent.parent
-METHODS = ("bup", "sgcn", "bbde")
+METHODS = ("bup", "bbde")
 SCRIPT = """
 import json, sys
 from click.testing import CliRunner

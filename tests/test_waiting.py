@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bup.spec import Run, Spec
+from dashboard import waiting
 from dashboard.jobs.job import Job, Progress
-from dashboard.views import waiting
 
 ONE, TWO = Run(Spec(seed=1), ""), Run(Spec(seed=2), "")
 
@@ -18,7 +18,7 @@ class Jobs:
     def __init__(self, *jobs: Job) -> None:
         self.jobs = {job.run: job for job in jobs}
 
-    def find(self, run: Run) -> Job | None:
+    def find(self, run: Run, visitor: str | None = None) -> Job | None:
         return self.jobs.get(run)
 
     def end(self, run: Run) -> None:
@@ -29,7 +29,7 @@ def page() -> None:
     import streamlit as st
 
     from bup.spec import Run, Spec
-    from dashboard.views.waiting import wait_for
+    from dashboard.waiting import wait_for
 
     if "ended" in st.session_state:
         st.success("all there")

@@ -48,7 +48,31 @@ def load_graph(name: str) -> Graph:
 def stamp(name: str) -> Hashable:
     """Cheap to ask for, and another one once the files behind a graph are others."""
     source = find_source(name)
+    if source is not None and source.within is not None:
+        return stamp(source.within(name))
     return None if source is None else source.stamp(name)
+
+
+def size(name: str) -> float:
+    """Bytes of a graph in memory, roughly, known before it is loaded or drawn."""
+    source = find_source(name)
+    if source is not None and source.within is not None:
+        return size(source.within(name))
+    return 0.0 if source is None else source.size(name)
+
+
+def may_be_typed(name: str) -> bool:
+    """Whether a visitor of the app may ask for a graph that is not on offer."""
+    source = find_source(name)
+    if source is None or not source.typed:
+        return False
+    inner = None if source.within is None else source.within(name)
+    return inner is None or may_be_typed(inner) or inner in offered()
+
+
+def offered() -> list[str]:
+    """The graphs that a page can offer."""
+    return [name for source in SOURCES for name in source.names()]
 
 
 def is_here(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable
 
 import numpy as np
 from scipy.sparse import csgraph
@@ -72,19 +71,13 @@ def load(name: str) -> Graph:
     return dataclasses.replace(without(graph, in_groups(graph, last)[kept:]), name=name)
 
 
-def _stamp(name: str) -> Hashable:
-    from bup.datasets import stamp
-
-    return stamp(name.removeprefix(PREFIX).rpartition(":")[0])
-
-
 SOURCE = Source(
     name="fewer:GRAPH:SHARE",
     title="A graph with only a share of its last class, such as fewer:cora:0.1",
     load=load,
-    takes=lambda name: name.startswith(PREFIX),
+    takes=lambda name: name.startswith(PREFIX) and not name.startswith(2 * PREFIX),
     data="made from the other graph",
     offered=lambda: [],
-    stamp=_stamp,
+    within=lambda name: name.removeprefix(PREFIX).rpartition(":")[0],
     typed=True,
 )

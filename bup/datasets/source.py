@@ -21,6 +21,8 @@ class Source:
     cached: Callable[[str], bool] | None = None  # whether it was fetched; None: nothing to fetch
     offered: Callable[[], list[str]] | None = None  # the names on offer; None: its name alone
     stamp: Callable[[str], Hashable] = lambda name: None  # differs once the files behind it do
+    within: Callable[[str], str] | None = None  # the name of the graph that one is made from
+    size: Callable[[str], float] = lambda name: 0.0  # bytes, roughly, before anything is loaded
     typed: bool = False  # whether a visitor of the app may ask for any other of its names
 
     def has(self, name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from functools import partial
 from typing import Any
 
@@ -101,6 +102,17 @@ def in_words(spec: Spec) -> str:
     words = spec.method + (f"{JOIN}{calibrator}" if calibrator else "")
     settings = ", ".join(f"{name}={text}" for name, text in changed.items())
     return f"{words} ({settings})" if settings else words
+
+
+def command_line(spec: Spec) -> str:
+    """The command that trains the same run."""
+    words: list[object] = ["bup", "fit", "--graph", spec.graph, "--method", spec.method]
+    words += ["--per-class", spec.per_class, "--seed", spec.seed]
+    words += ["--validation", spec.validation, "--test", spec.test or 0]
+    words += [word for c in spec.left_out for word in ("--left-out", c)]
+    for name, value in changed_settings(spec).items():
+        words += ["--set", f"{name}={text_of(value)}"]
+    return shlex.join(map(str, words))
 
 
 def outputs_of(

@@ -151,6 +151,8 @@ class Method:
     most_nodes: int | None = None  # it refuses larger graphs ...
     limit_reason: str = ""  # ... because of this
     brought: bool = False  # its answers were made elsewhere and are only read
+    effort: float = 1.0  # work of an epoch, in those of a GCN
+    every_pair: bool = False  # it keeps numbers for every pair of nodes
     draws_answers: bool = False  # predictions are averages over random draws, not a function
 
     @property

@@ -257,6 +257,7 @@ METHOD = Method(
     "that links reduce. The probability of a class is the chance that its message is the largest, "
     "so a doubtful message cannot give a confident answer.",
     settings=Settings,
+    effort=2.5,
     fit=fit,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
     explains=Explains(True, chances, propagation_of, trace),

@@ -290,6 +290,8 @@ METHOD = Method(
     "graphs drawn from these probabilities, and where the graphs disagree the network does not "
     "know.",
     settings=Settings,
+    effort=4,
+    every_pair=True,
     fit=one_by_one(fit_one),
     scores=SAMPLED,
     most_nodes=6000,

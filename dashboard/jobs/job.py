@@ -41,6 +41,8 @@ class Job:
     place: int | None = None  # 0 running, 1 next, ...; None once it has ended
     progress: Progress = Progress()
     error: str | None = None  # one sentence
+    seconds: float = 0.0  # that it may take, by estimate
+    askers: frozenset[str] = frozenset()  # the visitors who asked for it: they may cancel it
     started: float | None = None  # as time.time()
     finished: float | None = None
 

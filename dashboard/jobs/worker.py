@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import dataclasses
 import json
@@ -16,7 +17,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from bup import BupError, Store, load_graph
+from bup import BupError, Store, files, load_graph
 from bup.spec import Run
 
 log = logging.getLogger(__name__)
@@ -73,11 +74,9 @@ def _be_modest() -> None:
 
 def _warm_up() -> None:
     """Train for one epoch: on its first backward pass torch imports as much again."""
-    import torch
 
     from bup import runs
 
-    torch.set_num_threads(1)
     runs.fit("synthetic:nodes=60,classes=2,words=20", per_class=2, validation=2, test=2, epochs=1)
 
 
@@ -87,8 +86,7 @@ def _outcome(
     from bup.training import Cancelled
 
     try:
-        _train(run, store, cancelled, say)
-        return {"end": "done"}
+        return {"end": "done"} | _train(run, store, cancelled, say)
     except Cancelled:
         return {"end": "cancelled"}
     except BupError as error:
@@ -104,7 +102,8 @@ def _outcome(
 
 def _train(
     run: Run, store: Store, cancelled: threading.Event, say: Callable[[dict[str, Any]], None]
-) -> None:
+) -> dict[str, Any]:
+    """What to say at the end: nothing, or the result itself where no disk takes it."""
     from bup import runs
     from bup.training import Cancelled
     from bup.training import Progress as Epoch
@@ -129,13 +128,18 @@ def _train(
             "graph again, then train"
         )
     if runs.load(run.spec, graph, store) is not None:
-        return  # the command line, or another server, was quicker
+        return {}  # the command line, or another server, was quicker
     (result,) = runs.fit_specs(graph, [run.spec], on_epoch)
     if unsaid:
         say({"epochs": unsaid})
     if cancelled.is_set():
         raise Cancelled
-    runs.save(result, graph, store)
+    try:
+        runs.save(result, graph, store)
+    except BupError as error:
+        content = base64.b64encode(files.pack(*result.packed())).decode()
+        return {"unstored": content, "why": _one_line(str(error))}
+    return {}
 
 
 def _one_line(text: str) -> str:

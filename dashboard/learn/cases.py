@@ -5,19 +5,15 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import streamlit as st
-
-from bup import runs
 from bup.datasets import citation
 from bup.experiments import STRONG_GCN
 from bup.graph import Graph
 from bup.methods import complete
 from bup.results import Result
-from bup.runs import run_of
 from bup.spec import Spec
 from bup.splits import usual_sizes
-from dashboard import graphs, shelf, state
-from dashboard.kept import kept
+from dashboard import graphs, state
+from dashboard.waiting import known_or_wait
 
 CALIBRATED = {**dict(STRONG_GCN), "calibrate": "temperature"}
 """Settings of a GCN whose confidence was corrected on the validation papers."""
@@ -38,7 +34,7 @@ def graph_name() -> str:
 
 
 def case(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any) -> Case:
-    """A run as the dashboard would train it; trained here if nobody has yet, in a second or two."""
+    """A run as the dashboard would train it; if nobody has yet, the page waits for it here."""
     graph = graphs.graph(name)
     validation, test = usual_sizes(graph)
     spec = complete(
@@ -51,17 +47,7 @@ def case(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any
             settings=tuple(settings.items()),
         )
     )
-    known = shelf.find(spec, graph)
-    return Case(graph, spec, known.result if known is not None else _trained(spec, graph))
-
-
-@kept(by=run_of)
-def _trained(spec: Spec, graph: Graph) -> Result:
-    """One training however many students ask for it at once."""
-    with st.spinner("Training a model, a second or two ..."):
-        (result,) = runs.fit_specs(graph, [spec])
-    runs.save(result, graph)
-    return result
+    return Case(graph, spec, known_or_wait(spec, graph).result)
 
 
 def query(case: Case, **more: str) -> list[tuple[str, str]]:

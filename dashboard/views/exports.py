@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
 
-from bup.methods import changed_settings
+from bup.methods import command_line
 from bup.sheets import csv_text
-from bup.spec import Spec, text_of
 from dashboard.state import View
-
-
-def command_line(spec: Spec) -> str:
-    """The command that trains the same run."""
-    words: list[object] = ["bup", "fit", "--graph", spec.graph, "--method", spec.method]
-    words += ["--per-class", spec.per_class, "--seed", spec.seed]
-    words += ["--validation", spec.validation, "--test", spec.test or 0]
-    words += [word for c in spec.left_out for word in ("--left-out", c)]
-    for name, value in changed_settings(spec).items():
-        words += ["--set", f"{name}={text_of(value)}"]
-    return shlex.join(map(str, words))
-
 
 Export = Callable[[View], tuple[str, str, str]]
 """Makes a file name, its text and its type."""

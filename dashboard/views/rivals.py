@@ -15,7 +15,7 @@ from dashboard import shelf, visitor
 from dashboard.jobs.job import Job
 from dashboard.markdown import escaped
 from dashboard.state import View
-from dashboard.views.waiting import ask_for, wait_for
+from dashboard.waiting import ask_for, offer_again, wait_for
 
 NONE = "no other method"
 
@@ -82,10 +82,13 @@ def choose_rival(view: View, page: str) -> View | None:
 def train_missing(specs: list[Spec], view: View) -> None:
     """Start what is not trained yet and refresh until it is there."""
     jobs = ask_for(specs, view.graph)
-    for job in jobs:
-        if job.state == "failed":
-            st.warning(escaped(job.error))
-    if waiting := [job.run for job in jobs if job.state != "failed"]:
+    given_up = [job for job in jobs if job.state in ("failed", "cancelled")]
+    for job in given_up:
+        why = job.error or "its training was cancelled"
+        st.warning(f"**{escaped(label_of(job.spec, view))}**: {escaped(why)}")
+    if given_up:
+        offer_again([job.spec for job in given_up], view.graph)
+    if waiting := [job.run for job in jobs if job not in given_up]:
         wait_for(waiting, lambda jobs: _show_progress(jobs, view))
 
 

@@ -8,13 +8,13 @@ import bup
 from bup.graph import Graph
 from bup.methods import METHODS, complete
 from bup.spec import Run, Spec
-from dashboard import shelf, state
+from dashboard import shelf, state, waiting
 from dashboard.figures.training import curves_figure
 from dashboard.jobs.job import Job
 from dashboard.markdown import escaped
 from dashboard.problems import problem
 from dashboard.shelf import Known
-from dashboard.views.waiting import manager, wait_for
+from dashboard.waiting import ask_for, manager, visitor, wait_for
 
 
 def known_or_possible(spec: Spec, graph: Graph) -> Known | None:
@@ -51,12 +51,15 @@ def training_panel(run: Run, graph: Graph) -> None:
             "to the graph as it was: train it again on the graph as it is now.",
             icon=":material/history:",
         )
-    job = manager().find(run)
+    job = manager().find(run, visitor())
     if (job is None and not changed and _starts_by_itself(spec)) or (
         job is not None and job.state == "done"
     ):
         # Done, but its result is gone or damaged: the manager looks again, and trains if need be.
-        job = manager().submit(run, graph)
+        jobs = ask_for([spec], graph)
+        if not jobs:  # refused, and said why
+            return
+        job = jobs[0]
     if job is None or job.state in ("failed", "cancelled"):
         if job is not None and job.state == "failed":
             problem(job.error or "training failed")
@@ -89,36 +92,29 @@ def _untouched(spec: Spec) -> Spec:
 
 def _submit(run: Run, graph: Graph) -> None:
     try:
-        manager().submit(run, graph)
+        manager().submit(run, graph, visitor(), again=True)
     except bup.BupError as error:
         st.session_state.submit_error = str(error)
 
 
 def _show_progress(job: Job) -> None:
     _show_curves(job)
-    st.button(
-        "Cancel",
-        icon=":material/stop:",
-        on_click=lambda: manager().cancel(job.run),
-        key="cancel_training",
-    )
+    if visitor() in job.askers:
+        st.button(
+            "Cancel",
+            icon=":material/stop:",
+            on_click=lambda: manager().cancel(job.run, visitor()),
+            key="cancel_training",
+        )
+    else:
+        st.caption("Somebody else asked for this training; it goes on while anybody waits for it.")
 
 
 def _show_curves(job: Job) -> None:
+    waiting.progress(job)
     progress = job.progress
-    if job.state == "queued":
-        ahead = job.place or 0
-        st.progress(0.0, f"Waiting: {ahead} training{'s' if ahead != 1 else ''} ahead of this one")
-        return
     if not progress.losses:
-        st.progress(0.0, "Starting ...")
         return
-    left = progress.seconds_left
-    st.progress(
-        progress.share,
-        f"Epoch {progress.epoch} of at most {progress.epochs}"
-        + (f", about {left:.0f} s left at most" if left is not None else ""),
-    )
     st.plotly_chart(
         curves_figure(
             progress.losses,

@@ -35,11 +35,18 @@ __all__ = [
     "true_posterior",
 ]
 
+
+def _size(name: str) -> float:
+    knobs = parse_name(name)
+    return knobs.nodes * (250 + 40 * knobs.mean_degree)
+
+
 SOURCE = Source(
     name=NAME,
     title="A drawn citation network whose true class probabilities are known",
     load=load,
     takes=lambda name: name.partition(":")[0] == NAME,
     data="drawn on the spot",
+    size=_size,
     typed=True,
 )

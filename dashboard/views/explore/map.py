@@ -16,7 +16,7 @@ from dashboard.shelf import Known
 from dashboard.state import View
 from dashboard.views import picking
 from dashboard.views.explore import change
-from dashboard.views.waiting import wait_for_map
+from dashboard.waiting import wait_for_map
 
 FILTERS = {
     "mistakes": "Only mistakes",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+import bup
 from bup.experiments import Planned, Question
 from bup.graph import Graph
 from bup.methods import METHODS
 from bup.spec import Run
 from dashboard.jobs.job import Job
 from dashboard.markdown import escaped
-from dashboard.views.waiting import ask_for, manager, wait_for
+from dashboard.waiting import ask_for, manager, wait_for
 
 MOST_RERUNS = 3  # that a visitor may start from here: a page is no place for a sweep
 
@@ -34,7 +35,7 @@ def start_cell(question: Question, graph: Graph, planned: list[Planned]) -> None
     ]
     if asked:
         st.session_state.pop("reproduce_trained", None)
-        st.session_state.reproduce_waiting = [job.run for job in ask_for(specs, graph)]
+        st.session_state.reproduce_waiting = [job.run for job in ask_for(specs, graph, again=True)]
     if waiting := st.session_state.get("reproduce_waiting"):
         wait_for(waiting, lambda jobs: _show_progress(jobs, len(waiting)), at_end=_trained)
     elif trained := st.session_state.get("reproduce_trained"):
@@ -57,14 +58,15 @@ def _show_progress(jobs: list[Job], asked: int) -> None:
 
 
 def _show_outcome(runs: list[Run]) -> None:
-    failed = _show_failures([job for run in runs if (job := manager().find(run)) is not None])
-    st.success(f"{len(runs) - failed} of {len(runs)} runs are in the table.")
+    _show_failures([job for run in runs if (job := manager().find(run)) is not None])
+    store = bup.Store()
+    there = sum(store.path(run).exists() for run in runs)
+    st.success(f"{there} of {len(runs)} runs are in the table.")
 
 
-def _show_failures(jobs: list[Job]) -> int:
-    """Says what went wrong; returns how often."""
+def _show_failures(jobs: list[Job]) -> None:
+    """Says what went wrong."""
     failed = [job for job in jobs if job.state == "failed"]
     for job in failed:
         name = METHODS[job.spec.method].short
         st.warning(escaped(f"{name}, seed {job.spec.seed}: {job.error}"))
-    return len(failed)

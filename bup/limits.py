@@ -1,0 +1,47 @@
+"""What may be asked of a server: settings of whoever starts it, taken from the environment.
+
+``BUP_SHARED=1`` chooses a stricter set, for a server that strangers use. Each limit can be set by
+itself: ``BUP_RUN_SECONDS=60`` and so on.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields, replace
+
+from bup.errors import BupError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Generous: for one's own machine."""
+
+    run_seconds: float = 6 * 3600  # that one run may take, by estimate
+    run_bytes: float = 16e9  # of memory that one run may need, by estimate
+    visitor_seconds: float = 24 * 3600  # of training that one visitor may have waiting
+    graph_bytes: float = 1e9  # of a graph that a visitor may ask for by name, by estimate
+    memory_bytes: float = 1e9  # of what is worked out once and kept for all
+    store_bytes: float = 50e9  # of results on disk
+
+
+SHARED = Limits(
+    run_seconds=600,
+    run_bytes=3e9,
+    visitor_seconds=1800,
+    graph_bytes=150e6,
+    memory_bytes=400e6,
+    store_bytes=10e9,
+)
+
+
+def limits() -> Limits:
+    chosen = SHARED if os.environ.get("BUP_SHARED", "0") not in ("", "0") else Limits()
+    given = {}
+    for f in fields(Limits):
+        name = f"BUP_{f.name.upper()}"
+        if name in os.environ:
+            try:
+                given[f.name] = float(os.environ[name])
+            except ValueError:
+                raise BupError(f"{name} must be a number, got {os.environ[name]!r}") from None
+    return replace(chosen, **given)

@@ -1,0 +1,46 @@
+"""Widgets for numbers that may come from a link, which anybody can write."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.markdown import escaped
+
+SHOWN = 40  # characters of a value that are repeated to the visitor
+
+
+def number_input(
+    where: DeltaGenerator,
+    label: str,
+    low: float,
+    high: float,
+    default: float,
+    key: str,
+    **about: Any,
+) -> float:
+    """A number that its link can set; what is no number in range there is said and left out."""
+    text = st.query_params.get(key)
+    if text is not None and not _fits(text, low, high):
+        del st.query_params[key]
+        kind = "a whole number" if isinstance(low, int) else "a number"
+        st.warning(
+            escaped(
+                f"{key} in the link must be {kind} from {low:g} to {high:.10g}, got "
+                f"{text[:SHOWN]!r}: {default} is taken instead"
+            )
+        )
+    about = {"bind": "query-params"} | about
+    return where.number_input(label, low, high, default, key=key, **about)
+
+
+def _fits(text: str, low: float, high: float) -> bool:
+    try:
+        value = float(text)
+    except ValueError:
+        return False
+    whole = not isinstance(low, int) or (math.isfinite(value) and value == int(value))
+    return whole and low <= value <= high

@@ -1,0 +1,89 @@
+"""Result files that somebody crafted: the checksum is right, what they hold is not."""
+
+import json
+
+import numpy as np
+import pytest
+
+import bup
+from bup import files, runs
+from bup.store import VERSION
+
+SPEC = bup.Spec(
+    graph="synthetic:nodes=120,classes=3,words=30",
+    per_class=3,
+    validation=20,
+    test=None,
+    settings=(("epochs", 3),),
+)
+
+
+@pytest.fixture(scope="module")
+def graph() -> bup.Graph:
+    return bup.load_graph(SPEC.graph)
+
+
+@pytest.fixture(scope="module")
+def result(graph) -> bup.Result:
+    return runs.fit_specs(graph, [SPEC])[0]
+
+
+def nan(array):
+    array = array.copy()
+    array.flat[0] = np.nan
+    return array
+
+
+CRAFTED = {
+    "all NaN": lambda a, v: a.update(probs=np.full_like(a["probs"], np.nan)),
+    "one NaN": lambda a, v: a.update(probs=nan(a["probs"])),
+    "NaN variance": lambda a, v: a.update(var=nan(a["var"])),
+    "negative variance": lambda a, v: a.update(var=-a["var"]),
+    "infinite mean": lambda a, v: a.update(mean=a["mean"] + np.inf),
+    "no probabilities": lambda a, v: a.pop("probs"),
+    "no variance": lambda a, v: a.pop("var"),
+    "no training nodes": lambda a, v: a.pop("train"),
+    "too few rows": lambda a, v: a.update(probs=a["probs"][:5]),
+    "too many columns": lambda a, v: a.update(probs=np.repeat(a["probs"], 2, axis=1) / 2),
+    "more than one": lambda a, v: a.update(probs=2 * a["probs"]),
+    "whole numbers": lambda a, v: a.update(probs=a["probs"].astype(np.int64)),
+    "a node beyond": lambda a, v: a.update(test=a["test"] + 10_000),
+    "a node before": lambda a, v: a.update(train=a["train"] - 10_000),
+    "in two parts": lambda a, v: a.update(train=a["test"][:3]),
+    "nodes in a table": lambda a, v: a.update(test=a["test"][:4].reshape(2, 2)),
+    "nobody tests": lambda a, v: a.update(test=a["test"][:0]),
+    "a class beyond": lambda a, v: v.update(classes=[0, 1, 9]),
+    "classes in words": lambda a, v: v.update(classes=["a", "b", "c"]),
+    "no classes": lambda a, v: v.pop("classes"),
+    "no history": lambda a, v: v.update(history={}),
+    "history in words": lambda a, v: v.update(history={"loss": "long"}),
+    "kept beyond": lambda a, v: v.update(kept_epoch=99),
+    "seconds in words": lambda a, v: v.update(seconds="few"),
+    "constants in a list": lambda a, v: v.update(constants=[1]),
+    "NaN weights": lambda a, v: a.update({k: nan(x) for k, x in a.items() if "weights" in k}),
+}
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_a_crafted_file_is_set_aside_and_trained_again(name, graph, result, tmp_path, caplog):
+    store = bup.Store(tmp_path)
+    runs.save(result, graph, store)
+    assert runs.load(SPEC, graph, store) is not None
+    path = store.path(runs.run_of(SPEC, graph))
+    arrays, envelope = files.read_packed(path)
+    CRAFTED[name](arrays, envelope["values"])
+    path.write_bytes(files.pack(arrays, envelope))
+    assert runs.load(SPEC, graph, store) is None
+    assert "is set aside" in caplog.text and not path.exists()
+
+
+@pytest.mark.parametrize("values", ["[" * 100_000, "[]", "7", json.dumps({"version": VERSION})])
+def test_values_that_are_no_result_at_all(values, graph, result, tmp_path, monkeypatch):
+    store = bup.Store(tmp_path)
+    runs.save(result, graph, store)
+    path = store.path(runs.run_of(SPEC, graph))
+    with monkeypatch.context() as patch:
+        patch.setattr(files.json, "dumps", lambda *_, **__: values)
+        crafted = files.pack({}, {})
+    path.write_bytes(crafted)
+    assert runs.load(SPEC, graph, store) is None
