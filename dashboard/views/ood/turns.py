@@ -20,7 +20,7 @@ from dashboard.jobs.job import Job
 from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views.ood.contenders import Contender
-from dashboard.views.waiting import ask_for, manager, wait_for
+from dashboard.waiting import ask_for, manager, wait_for
 
 MEAN = "mean over classes"
 
