@@ -25,16 +25,22 @@ def number_input(
     """A number that its link can set; what is no number in range there is said and left out."""
     text = st.query_params.get(key)
     if text is not None and not _fits(text, low, high):
-        del st.query_params[key]
         kind = "a whole number" if isinstance(low, int) else "a number"
-        st.warning(
-            escaped(
-                f"{key} in the link must be {kind} from {low:g} to {high:.10g}, got "
-                f"{text[:SHOWN]!r}: {default} is taken instead"
-            )
+        said = (
+            f"{key} in the link must be {kind} from {low:g} to {high:.10g}, got "
+            f"{text[:SHOWN]!r}: {default} is taken instead"
         )
+        st.session_state.setdefault("refused_numbers", []).append(said)
+        del st.query_params[key]
+        st.rerun()  # the widget would still read the link as it was when this run began
     about = {"bind": "query-params"} | about
     return where.number_input(label, low, high, default, key=key, **about)
+
+
+def say_refused() -> None:
+    """What a link asked for and did not get."""
+    for said in st.session_state.pop("refused_numbers", []):
+        st.warning(escaped(said))
 
 
 def _fits(text: str, low: float, high: float) -> bool:

@@ -28,7 +28,7 @@ from bup.results import Judged, Result
 from bup.spec import Run, Spec, Value
 from bup.splits import usual_sizes
 from dashboard import graphs, picks, visitor
-from dashboard.numbers import number_input
+from dashboard.numbers import number_input, say_refused
 from dashboard.shelf import Known
 from dashboard.theme import Theme
 from dashboard.wording import choice_titles, setting_help, setting_title
@@ -205,6 +205,7 @@ def choose_run(graph: Graph) -> Spec:
         ),
     )
     settings = prominent | _choose_settings(method, graph.noun)
+    say_refused()
     validation, test = usual_sizes(graph)
     return complete(
         Spec(

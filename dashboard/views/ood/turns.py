@@ -20,7 +20,7 @@ from dashboard.jobs.job import Job
 from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views.ood.contenders import Contender
-from dashboard.waiting import ask_for, manager, wait_for
+from dashboard.waiting import ask_for, manager, visitor, wait_for
 
 MEAN = "mean over classes"
 
@@ -57,7 +57,7 @@ def grid(view: View, contenders: Sequence[Contender]) -> None:
         key="turns_train",
         help="They train in the background: leave the page and come back as you like.",
     ):
-        ask_for([turn.spec for turn in missing], view.graph)
+        ask_for([turn.spec for turn in missing], view.graph, again=True)
     waiting = [t.run for t in missing if (job := manager().find(t.run)) and job.active]
     if waiting:
         wait_for(waiting, lambda jobs: _filling(view, turns, jobs))
@@ -81,7 +81,7 @@ def _filling(view: View, turns: Sequence[Turn], jobs: list[Job]) -> None:
 
 def _stop(jobs: Sequence[Job]) -> None:
     for job in jobs:
-        manager().cancel(job.run)
+        manager().cancel(job.run, visitor())
 
 
 def _table(view: View, turns: Sequence[Turn], jobs: dict[Run, Job]) -> None:
