@@ -11,7 +11,7 @@ from dashboard import shelf
 from dashboard.jobs.job import Job
 from dashboard.problems import problem
 from dashboard.shelf import Known
-from dashboard.views.waiting import manager, wait_for
+from dashboard.waiting import manager, visitor, wait_for
 
 
 def now_seen(spec: Spec) -> None:
@@ -35,10 +35,10 @@ def train(run: Run, graph: Graph) -> None:
     asked: Run | None = st.session_state.get("asked")
     if asked != run:
         if asked is not None:  # who has chosen something else does not wait for it any more
-            manager().cancel(asked)
+            manager().cancel(asked, visitor())
         st.session_state.asked = run
         _ask(run, graph)
-    job = manager().find(run)
+    job = manager().find(run, visitor())
     if job is not None and job.active:
         wait_for([run], lambda jobs: _progress(jobs[0]))
         return
@@ -48,13 +48,17 @@ def train(run: Run, graph: Graph) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("What you chose is not trained: this is still the run before.")
         st.button(
-            "Train", icon=":material/play_arrow:", on_click=_ask, args=(run, graph), type="primary"
+            "Train",
+            icon=":material/play_arrow:",
+            on_click=_ask,
+            args=(run, graph, True),
+            type="primary",
         )
 
 
-def _ask(run: Run, graph: Graph) -> None:
+def _ask(run: Run, graph: Graph, again: bool = False) -> None:
     try:
-        manager().submit(run, graph)
+        manager().submit(run, graph, visitor(), again)
     except bup.BupError as error:
         st.session_state.submit_error = str(error)
 
@@ -69,4 +73,9 @@ def _progress(job: Job) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="training_in_place"):
         share = progress.share if progress.losses else 0.0
         st.progress(share, f"Training ({words}). Until it is done you see the run before.")
-        st.button("Cancel", on_click=lambda: manager().cancel(job.run), key="cancel_training")
+        if visitor() in job.askers:
+            st.button(
+                "Cancel",
+                on_click=lambda: manager().cancel(job.run, visitor()),
+                key="cancel_training",
+            )

@@ -18,7 +18,7 @@ from dashboard import columns, picks, shelf
 from dashboard.figures.classes import percent
 from dashboard.markdown import escaped
 from dashboard.state import View
-from dashboard.views.waiting import manager
+from dashboard.waiting import manager, visitor
 
 AHEAD = 30_000
 """Graphs of at most so many nodes have the story of the unseen class trained ahead."""
@@ -137,6 +137,6 @@ def _train_ahead(spec: Spec, view: View) -> None:
     untouched = dict(spec.settings) == opening and not view.spec.left_out
     if untouched and spec.method == Spec.method and view.graph.num_nodes <= AHEAD:
         try:
-            manager().submit(run_of(spec, view.graph), view.graph)
+            manager().submit(run_of(spec, view.graph), view.graph, visitor())
         except bup.BupError:  # a full queue: it trains when somebody asks for it
             return
