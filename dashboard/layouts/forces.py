@@ -16,7 +16,7 @@ import numpy as np
 from scipy import fft, sparse
 
 _FEW = 300  # clusters, with which drawing begins
-_ROUNDS = (200, 40)  # of settling, for those few and for the nodes themselves
+_ROUNDS = (200, 40, 15)  # of settling: for those few, for 100,000, at least
 _FINEST = 1024  # cells along a side of the grid, at most
 
 
@@ -36,8 +36,8 @@ def drawn(n: int, edges: np.ndarray) -> Iterator[tuple[float, int, np.ndarray]]:
     # RandomState, because its stream is frozen for good: newer generators may change with NumPy.
     random = np.random.RandomState(0)
     levels = _levels(n, edges, random)
-    depths = np.linspace(_ROUNDS[1], _ROUNDS[0], len(levels)).astype(int)
-    work = [rounds * (len(level.size) + 1000) for rounds, level in zip(depths, levels, strict=True)]
+    rounds = [_rounds(len(level.size)) for level in levels]
+    work = [each * (len(level.size) + 1000) for each, level in zip(rounds, levels, strict=True)]
     inside = [np.arange(n)]  # the cluster of each node, level by level
     for level in levels[1:]:
         inside.append(level.cluster[inside[-1]])
@@ -45,12 +45,19 @@ def drawn(n: int, edges: np.ndarray) -> Iterator[tuple[float, int, np.ndarray]]:
     heat = 0.1 * np.sqrt(n)
     for depth in reversed(range(len(levels))):
         level = levels[depth]
-        points = _settled(points, level, depths[depth], heat)
+        points = _settled(points, level, rounds[depth], heat)
         yield sum(work[depth:]) / sum(work), len(points), points[inside[depth]]
         if depth:
             near = np.sqrt(n / len(level.cluster))
             points = points[level.cluster] + _around(len(level.cluster), 0.5 * near, random)
             heat = 3 * near
+
+
+def _rounds(count: int) -> int:
+    """Fewer for many: they stand near their place already, and each round takes longer."""
+    few, many, least = _ROUNDS
+    share = np.log(max(count, _FEW) / _FEW) / np.log(100_000 / _FEW)
+    return max(least, round(few + share * (many - few)))
 
 
 def opened(n: int, clusters: int, points: np.ndarray) -> np.ndarray:

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import ndimage
 
 _ASPECT = 1.25  # width to height of a map with many small components
-_MANY = 50_000  # nodes: from here on, a grid half as fine will do
+_FINE = {50_000: 2.0, 500_000: 1.0}  # cells in the distance that nodes keep, up to so many nodes
+_COARSE = 0.5  # and for more
 
 
 def packed(components: Sequence[np.ndarray], gap: float = 0.8) -> list[np.ndarray]:
@@ -21,8 +22,7 @@ def packed(components: Sequence[np.ndarray], gap: float = 0.8) -> list[np.ndarra
     first, *others = [
         points - (points.min(axis=0) + points.max(axis=0)) / 2 for points in components
     ]
-    # Of the grid on which components are packed, in the distance that nodes keep.
-    cells = 2 if len(first) < _MANY else 1
+    cells = next((fine for most, fine in _FINE.items() if len(first) < most), _COARSE)
     radii = [np.hypot(*points.T).max() + gap for points in others]
     # Discs are laid by size, and sizes rounded up, so that one search serves all of a size.
     radii = [np.ceil(radius * cells) / cells for radius in radii]
@@ -48,7 +48,7 @@ def packed(components: Sequence[np.ndarray], gap: float = 0.8) -> list[np.ndarra
     return [first, *(placed[k] for k in range(len(others)))]
 
 
-def _room_around(points: np.ndarray, half: int, cells: int) -> np.ndarray:
+def _room_around(points: np.ndarray, half: int, cells: float) -> np.ndarray:
     """Distance in cells [2 half + 1, 2 half + 1] to what a component covers, its bays included."""
     bare = np.ones((2 * half + 1, 2 * half + 1), dtype=bool)
     column, row = np.rint(points * cells).astype(int).T + half
