@@ -162,7 +162,7 @@ function createMap(host) {
     paint = paintOf(layer, data, presence);
     painter.recolour(old ?? paint, paint);
     host.dataset.shown = shown;
-    bar.count(shown, scene.n, scene.all[0]);
+    bar.count(shown, scene);
     host.dataset.colour = data.colour;
     describe(alternative, stage, map, shown);
     cancelAnimationFrame(fading);

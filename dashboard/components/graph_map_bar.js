@@ -136,10 +136,11 @@ function makeBar(strip, changed) {
     draw,
     range: () => bar.range,
     busy: () => drag !== null,
-    count(shown, drawn, all) {
+    count(shown, { n: drawn, thinned, all: [all] }) {
       const number = (n) => n.toLocaleString("en");
       const words = shown < drawn ? ` · ${number(shown)} of ${number(drawn)} shown` : "";
-      const few = ` · ${number(drawn)} of ${number(all)} nodes drawn here, zoom in for more`;
+      const rest = thinned ? "zoom in for more" : "all that is here";
+      const few = ` · ${number(drawn)} of ${number(all)} nodes drawn: ${rest}`;
       count.textContent = words + (drawn < all ? few : "");
     },
     show(data, layer, range) {
