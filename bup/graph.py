@@ -213,8 +213,12 @@ class Graph:
         return np.ma.MaskedArray(np.where(unreachable, 0, lengths).astype(np.int64), unreachable)
 
     def mean_hops(self, sources: Iterable[int]) -> np.ma.MaskedArray:
-        """Mean path length [n] over the reachable sources; masked where none is reachable."""
-        total, reached = paths.lengths(self.adjacency, self._checked_nodes(sources))
+        """Mean path length [n] over the reachable sources; masked where none is reachable.
+
+        Of very many sources on a large graph, over ``paths.some`` of them.
+        """
+        nodes = paths.some(self._checked_nodes(sources), self.num_nodes)
+        total, reached = paths.lengths(self.adjacency, nodes)
         return np.ma.MaskedArray(total / np.maximum(reached, 1), reached == 0)
 
     @cached_property

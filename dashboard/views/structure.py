@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bup import metrics
+from bup import metrics, paths
 from dashboard import columns
 from dashboard.components.chart import Mark
 from dashboard.figures.structure import (
@@ -68,6 +68,12 @@ def page(view: View) -> None:
             if lost:
                 words += (
                     f" Not drawn: {noun.counted(lost)} without a path to any training {noun.one}."
+                )
+            train = view.result.split.train
+            sources = len(paths.some(train, view.graph.num_nodes))
+            if axis == "mean_distance" and sources < len(train):
+                words += (
+                    f" Distances are to {sources:,} of the {len(train):,} training {noun.many}."
                 )
             charts.clickable(
                 figure,
