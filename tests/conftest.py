@@ -6,6 +6,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 import streamlit as st
@@ -17,6 +18,10 @@ import bup
 from bup.graph import Graph, simple_edges
 
 ROOT = Path(__file__).parent.parent
+
+# No test measures time, its own included.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

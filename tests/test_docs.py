@@ -2,6 +2,7 @@
 
 import re
 
+import click
 import pytest
 
 from bup.cli import app
@@ -80,4 +81,5 @@ def test_every_command_of_the_real_page_can_be_called():
     for program, name, *arguments in commands:
         if program == "bup":
             assert name == "reproduce"
-            app.commands[name].make_context(name, arguments)
+            command = app.get_command(click.Context(app), name)
+            command.make_context(name, arguments)
