@@ -8,7 +8,7 @@ RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help dashboard test lint format bench results pictures screenshots data clean
+.PHONY: help dashboard test lint format bench load results pictures screenshots data clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -32,6 +32,9 @@ format: $(DEV)  ## let ruff rewrite the code
 
 bench: $(DEV)  ## speed, as ratios to named peers within one run
 	$(BIN)/python -m bench $(ARGS)
+
+load: $(DEV)  ## how long 1 to 100 visitors at once wait; ARGS="--visitors 50" chooses
+	$(BIN)/python -m bench.load $(ARGS)
 
 results: $(DEV)  ## run the commands of docs/results.md, put what they print in their places
 	$(BIN)/python -m docs.results $(ARGS)

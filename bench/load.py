@@ -38,23 +38,25 @@ class Log:
 
     def __init__(self) -> None:
         self.seconds: dict[str, list[float]] = defaultdict(list)
-        self.sent: dict[str, list[int]] = defaultdict(list)
+        self.said: dict[str, list[int]] = defaultdict(list)  # bytes of messages
+        self.sent: dict[str, list[int]] = defaultdict(list)  # and over the wire
         self.fetched: list[int] = []
         self.errors: list[str] = []
 
     async def time(self, what: str, visitor: Visitor, doing: Awaitable[None]) -> None:
-        start, before = time.perf_counter(), visitor.sent
+        start, said, sent = time.perf_counter(), visitor.said, visitor.sent
         await doing
         self.seconds[what].append(time.perf_counter() - start)
-        self.sent[what].append(visitor.sent - before)
+        self.said[what].append(visitor.said - said)
+        self.sent[what].append(visitor.sent - sent)
 
     def table(self) -> None:
-        print(f"  {'':<12} {'P50 s':>7} {'P95 s':>7} {'most':>7} {'kB sent':>8} {'times':>6}")
+        print(f"  {'':<12} {'P50 s':>7} {'P95 s':>7} {'most':>7} {'kB':>7} {'on wire':>8} times")
         for what, values in self.seconds.items():
-            kilobytes = statistics.median(self.sent[what]) / 1000
+            said, sent = (statistics.median(b[what] or [0]) / 1000 for b in (self.said, self.sent))
             print(
                 f"  {what:<12} {statistics.median(values):7.2f} {_share(values, 0.95):7.2f} "
-                f"{max(values):7.2f} {kilobytes:8.1f} {len(values):6d}"
+                f"{max(values):7.2f} {said:7.1f} {sent:8.1f} {len(values):5d}"
             )
 
 
@@ -119,7 +121,6 @@ def watch(url: str, browsers: int, log: Log) -> None:
                 page.goto(url, timeout=120_000)
                 page.wait_for_selector(".bup-map[data-picked]", timeout=120_000)
                 log.seconds["browser: map"].append(time.perf_counter() - start)
-                log.sent["browser: map"].append(0)
             except Error as error:
                 log.errors.append(f"browser: {str(error).splitlines()[0]}")
             page.context.close()

@@ -28,7 +28,8 @@ class Visitor:
     """One tab of one browser, which keeps what it has fetched."""
 
     url: str
-    sent: int = 0  # bytes over the websocket, from the server
+    said: int = 0  # bytes of messages from the server
+    sent: int = 0  # bytes of the same over the wire, where they are compressed
     fetched: int = 0  # bytes by other requests
     _elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
     _pages: dict[str, str] = field(default_factory=dict)  # address -> name of its script
@@ -44,6 +45,13 @@ class Visitor:
         self._socket = await websockets.connect(
             address, subprotocols=["streamlit"], max_size=None, ping_interval=None, open_timeout=60
         )
+        receive = self._socket.protocol.receive_data
+
+        def counted(data: bytes) -> None:
+            self.sent += len(data)
+            receive(data)
+
+        self._socket.protocol.receive_data = counted
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -121,7 +129,7 @@ class Visitor:
         fetching = []
         while True:
             data = await self._socket.recv()
-            self.sent += len(data)
+            self.said += len(data)
             message = ForwardMsg.FromString(data)
             if message.WhichOneof("type") == "ref_hash":
                 known = self._known[message.ref_hash]

@@ -34,6 +34,7 @@ from bup.errors import BupError
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="A graph of yours to offer, as 'bup graphs' describes; may be repeated.",
 )
+@click.option("--shared", is_flag=True, help="Stricter limits, for a server that strangers use.")
 @click.option(
     "--prepare/--no-prepare",
     "ahead",
@@ -42,9 +43,16 @@ from bup.errors import BupError
     help="First get the graphs that are not here yet, and train what the first page shows.",
 )
 def dashboard(
-    port: int, host: str, names: tuple[str, ...], folders: tuple[Path, ...], ahead: bool
+    port: int,
+    host: str,
+    names: tuple[str, ...],
+    folders: tuple[Path, ...],
+    shared: bool,
+    ahead: bool,
 ) -> None:
     """Serve the app, by default to this machine only."""
+    if shared:
+        os.environ["BUP_SHARED"] = "1"
     _add("BUP_FOLDERS", os.pathsep, [str(folder.resolve()) for folder in folders])
     _add("BUP_HOSTS", ",", [*names, host])
     with _listening(host, port) as door:
