@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bup.datasets import GRAPHS, load_graph
 from bup.errors import BupError
-from bup.graph import Graph
 from bup.spec import Spec
-from bup.splits import Split, make_split
-from bup.store import Store
 
 if TYPE_CHECKING:
+    from bup.datasets import GRAPHS, load_graph
+    from bup.graph import Graph
     from bup.methods import METHODS
     from bup.results import Result, evaluate
     from bup.runs import fit, fit_many
+    from bup.splits import Split, make_split
+    from bup.store import Store
     from bup.training import Cancelled, Progress
 
 __version__ = "0.1.0"
@@ -37,18 +37,24 @@ __all__ = [
     "make_split",
 ]
 
-# Importing torch takes seconds: only those who train wait for it. What draws is in the dashboard;
-# these two doors lead there from a notebook, and nothing in here needs them.
+# Importing torch takes seconds, SciPy tenths: only those who need them wait. What draws is in the
+# dashboard; these two doors lead there from a notebook, and nothing in here needs them.
 _LAZY = {
+    "GRAPHS": "bup.datasets",
     "METHODS": "bup.methods",
     "Cancelled": "bup.training",
+    "Graph": "bup.graph",
     "Progress": "bup.training",
     "Result": "bup.results",
+    "Split": "bup.splits",
+    "Store": "bup.store",
     "evaluate": "bup.results",
     "explore": "dashboard.notebook",
     "figures": "dashboard.notebook",
     "fit": "bup.runs",
     "fit_many": "bup.runs",
+    "load_graph": "bup.datasets",
+    "make_split": "bup.splits",
 }
 
 

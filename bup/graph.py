@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from bup import paths
 from bup.errors import BupError
@@ -147,6 +146,8 @@ class Graph:
     @cached_property
     def components(self) -> np.ndarray:
         """Component number [n] of each node; 0 is the largest component."""
+        from scipy.sparse import csgraph  # takes as long to load as all the rest
+
         _, component = csgraph.connected_components(self.adjacency, directed=False)
         sizes = np.bincount(component)
         rank = np.empty_like(sizes)
@@ -194,6 +195,8 @@ class Graph:
 
     def hops(self, sources: Iterable[int]) -> np.ma.MaskedArray:
         """Shortest-path lengths [len(sources), n] in links; masked where there is no path."""
+        from scipy.sparse import csgraph
+
         lengths = csgraph.dijkstra(
             self.adjacency, directed=False, indices=self._checked_nodes(sources), unweighted=True
         )
@@ -202,6 +205,8 @@ class Graph:
 
     def nearest_hops(self, sources: Iterable[int]) -> np.ma.MaskedArray:
         """Length [n] of the path to the nearest source; masked where no source is reachable."""
+        from scipy.sparse import csgraph
+
         lengths = csgraph.dijkstra(
             self.adjacency,
             directed=False,

@@ -110,3 +110,11 @@ def test_training_does_not_wait_for_packages_that_few_need():
     loaded = set(done.stdout.split())
     assert "bup.engine" in loaded
     assert not loaded & {"torch_geometric", "gpytorch", "sklearn.cluster"}
+
+
+def test_help_waits_for_no_library():
+    script = "import sys\nsys.argv = ['bup', '--help']\nfrom bup import cli\ntry:\n    cli.main()\n"
+    script += "except SystemExit:\n    print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "dashboard" in done.stdout and "bup.cli.fitting" in done.stderr
+    assert not set(done.stderr.split()) & {"torch", "numpy", "scipy", "pandas", "streamlit"}

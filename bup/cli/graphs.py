@@ -9,9 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 import bup
-from bup import datasets
 from bup.cli.output import json_option, print_json, print_table
-from bup.graph import describe
 
 
 @click.command()
@@ -19,6 +17,8 @@ from bup.graph import describe
 @json_option
 def graphs(fetch: bool, as_json: bool) -> None:
     """List the graphs that can be loaded."""
+    from bup import datasets
+
     problems = []
     if fetch:
         for source in datasets.SOURCES:
@@ -52,6 +52,8 @@ def graph(name: str, as_json: bool) -> None:
 
     NAME is one that 'bup graphs' lists, such as cora.
     """
+    from bup.graph import describe
+
     figures = describe(bup.load_graph(name))
     if as_json:
         print_json(figures)

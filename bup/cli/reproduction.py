@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import click
 
 import bup
-from bup import files
 from bup.cli.output import json_option, print_json
 from bup.cli.progress import SweepBar, in_words
 
@@ -69,7 +68,7 @@ def reproduce(
     """
     import pandas as pd
 
-    from bup import engine
+    from bup import engine, files
     from bup import experiments as e
 
     if question != "all" and question not in e.QUESTIONS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from scipy.sparse import csgraph
 
 from bup.datasets.source import Source
 from bup.errors import BupError
@@ -40,6 +39,8 @@ def in_groups(graph: Graph, nodes: np.ndarray) -> np.ndarray:
     A share of them drawn one by one would lose nearly all links to each other, and stand out by
     that alone.
     """
+    from scipy.sparse import csgraph
+
     among = graph.adjacency[nodes][:, nodes]
     # RandomState, because its stream is frozen for good.
     starts = np.random.RandomState(0).permutation(len(nodes))
