@@ -107,7 +107,7 @@ def follow(follows: bool) -> None:
 
 def _remembered() -> Seat | None:
     """The seat of before a reload, if its class is still under way."""
-    kept = st.context.cookies
+    kept = dict(st.context.cookies)
     code, _, key = kept.get(LEAD_COOKIE, "").partition(".")
     if key and register().leads(Lead(code, key)):
         return Seat(code, key=key)
