@@ -51,7 +51,7 @@ def sketch(
     start: str,
     key: str,
     on_edit: Callable[[], None],
-    height: int = 400,
+    height: int = 330,
 ) -> None:
     """Draw the graph; whatever a visitor does calls ``on_edit``, in which ``edit(key)`` tells what.
 

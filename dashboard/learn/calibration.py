@@ -17,11 +17,6 @@ FEW = 60
 
 def page() -> None:
     here = lesson.begin(5)
-    st.markdown(
-        "Every dot is one answer: above if it was right, below if it was wrong, and the further "
-        "right, the surer. Sort the dots into bins, and fill the diagram by dragging: each bar "
-        "shows how many answers of its bin are right."
-    )
     _lesson(here)
 
 
@@ -29,18 +24,23 @@ def page() -> None:
 def _lesson(here: lesson.Lesson) -> None:
     case = cases.case(cases.graph_name(), "gcn")
     outputs, targets = test_outputs(case)
-    left, right = st.columns([2, 3], gap="large")
+    left, right = lesson.halves()
     with left:
-        answered = _question(outputs, targets)
-        sweep = st.slider(
-            "Fill the bins up to a confidence of", 0.0, 1.0, 0.4, 0.01, key="sweep",
-            format="percent",
-        )  # fmt: skip
-        bins = st.slider("Number of bins", 2, 20, 10, key="learn_bins")
-        temperature = st.slider(
+        st.markdown(
+            "Every dot is one answer: above if it was right, below if it was wrong, the further "
+            "right, the surer. Fill the diagram by dragging: each bar shows how many answers of "
+            "its bin are right."
+        )
+        one, two = st.columns(2)
+        sweep = one.slider(
+            "Fill up to a confidence of", 0.0, 1.0, 0.4, 0.01, key="sweep", format="percent"
+        )
+        bins = two.slider("Number of bins", 2, 20, 10, key="learn_bins")
+        temperature = one.slider(
             "Temperature", 0.2, 3.0, 1.0, 0.05, key="temperature", help=meaning("temperature")
         )
-        many = st.toggle(f"All {len(targets):,} test papers instead of {FEW}", key="many")
+        many = two.toggle(f"All {len(targets):,} test nodes instead of {FEW}", key="many")
+        answered = _question(outputs, targets)
     if not many:
         few = np.random.RandomState(0).permutation(len(targets))[:FEW]
         outputs, targets = outputs[few], targets[few]
@@ -48,37 +48,25 @@ def _lesson(here: lesson.Lesson) -> None:
     found = metrics.reliability_bins(probs, targets, bins)
     with right:
         _numbers(probs, targets, found, sweep, answered)
+        sure, hits = metrics.confidence(probs), metrics.hits(probs, targets)
         lesson.chart(
-            dots_figure(
-                found,
-                metrics.confidence(probs),
-                metrics.hits(probs, targets),
-                sweep,
-                lesson.theme(),
-            ),
+            dots_figure(found, sure, hits, sweep, lesson.theme()),
             "dots",
-            "On the dotted diagonal, confidence is what it claims to be. A bar that ends above its "
-            "diamond: right more often than it says (not confident enough). Below: too confident. "
-            "The striped part is the gap.",
+            "On the dotted diagonal, confidence is what it claims to be; the striped part is the "
+            "gap between a bar and its diamond."
+            + ("" if sweep >= 1 else " Fill the diagram to the end to read ECE and ACE."),
         )
-    if answered:
-        _after(case)
-    lesson.end(
-        here,
-        answered,
-        [
-            (
-                "This very model, bin by bin",
-                "reliability",
-                cases.query(case),
-            ),
-            (
-                "The same held against BUP",
-                "reliability",
-                cases.query(case, rival="BUP"),
-            ),
-        ],
-    )
+    with left:
+        if answered:
+            _after(case)
+        lesson.end(
+            here,
+            answered,
+            [
+                ("This very model, bin by bin", "reliability", cases.query(case)),
+                ("The same held against BUP", "reliability", cases.query(case, rival="BUP")),
+            ],
+        )
 
 
 def test_outputs(case: Case) -> tuple[np.ndarray, np.ndarray]:
@@ -102,10 +90,6 @@ def _numbers(
     two.metric("Mean confidence", mean)
     three.metric("ECE", f"{found.expected_error:.1%}" if done else "?", help=meaning("ECE"))
     four.metric("ACE", f"{found.average_error:.1%}" if done else "?", help=meaning("ACE"))
-    st.caption(
-        "ECE averages the gaps over papers, ACE over bins: a bin of two papers counts as much as "
-        "one of twenty." + ("" if done else " Fill the diagram to the end to read them.")
-    )
 
 
 def _question(outputs: np.ndarray, targets: np.ndarray) -> bool:
@@ -123,6 +107,14 @@ def _question(outputs: np.ndarray, targets: np.ndarray) -> bool:
             f"It is {mean:.0%}: here the GCN is *under*-confident. It is right more often than it "
             "says. Now find the temperature that brings the bars to the diagonal."
         ),
+        [
+            "Deep image networks are, and the word sticks. Fill the diagram: the bars end above "
+            "their diamonds, the mark of a model that is right more often than it says.",
+            "That is what calibrated means, and nothing in training asks for it. Fill the diagram: "
+            "if it were so, the bars would end at the dotted diagonal.",
+            "The model does spread its probability over many classes, but fill the diagram and "
+            "compare the bars with their diamonds.",
+        ],
     )
 
 

@@ -10,16 +10,12 @@ from dashboard import graphs
 from dashboard.figures.learn.thresholds import answers_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
+from dashboard.links import link
 from dashboard.markdown import escaped
 
 
 def page() -> None:
     here = lesson.begin(1)
-    st.markdown(
-        "A network learns to sort scientific papers by subject, but we hide one subject: it never "
-        "sees a paper of it and has no word for it. Then we show it such papers. Every answer must "
-        "be wrong. Does it know?"
-    )
     _lesson(here)
 
 
@@ -27,29 +23,30 @@ def page() -> None:
 def _lesson(here: lesson.Lesson) -> None:
     name = cases.graph_name()
     graph = graphs.graph(name)
-    left, right = st.columns([2, 3], gap="large")
+    left, right = lesson.halves()
     with left:
-        hidden = st.selectbox(
+        st.markdown(
+            "A network learns to sort scientific papers by subject, but we hide one subject: it "
+            "never sees a paper of it and has no word for it. Then we show it such papers. Every "
+            "answer must be wrong. Does it know?"
+        )
+        one, two = st.columns(2)
+        hidden = one.selectbox(
             "Hide a class",
             range(graph.num_classes),
             graph.num_classes - 1,
             format_func=graph.class_names.__getitem__,
             key="hidden_class",
         )
-        threshold = st.slider(
-            "Believe an answer from this confidence on",
-            0.0,
-            1.0,
-            0.5,
-            0.01,
-            key="believe",
-            format="percent",
+        threshold = two.slider(
+            "Believe from this confidence on", 0.0, 1.0, 0.5, 0.01, key="believe", format="percent"
         )
     case = cases.case(name, "gcn", (int(hidden),), **cases.CALIBRATED)
     confidence, right_answer, unseen = test_answers(case)
     with left:
         answered = _question(case, confidence, right_answer, unseen)
     with right:
+        _believed(confidence, right_answer, unseen, threshold, answered)
         groups = {"known classes, right": (confidence[right_answer & ~unseen], False)}
         groups["known classes, wrong"] = (confidence[~right_answer & ~unseen], False)
         if answered:
@@ -57,23 +54,13 @@ def _lesson(here: lesson.Lesson) -> None:
         lesson.chart(
             answers_figure(groups, threshold, lesson.theme()),
             "answers",
-            "Test papers by confidence; answers to the right of the line are believed."
+            "Solid: believed. Raise the bar and fewer wrong answers pass, but fewer right ones too."
             + ("" if answered else " The hidden class appears when you have made your guess."),
         )
-        _believed(confidence, right_answer, unseen, threshold, answered)
-    if answered:
-        _gallery(case, unseen)
-    lesson.end(
-        here,
-        answered,
-        [
-            (
-                "This very run, paper by paper",
-                "ood",
-                cases.query(case),
-            )
-        ],
-    )
+    with left:
+        if answered:
+            _gallery(case, unseen)
+        lesson.end(here, answered, [("This very run, node by node", "ood", cases.query(case))])
 
 
 def test_answers(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -114,6 +101,17 @@ def _question(
         options,
         nearest,
         answer,
+        [
+            "One hopes so: a good model would hesitate. But look at the lowest panel: softmax has "
+            "no way to say “none of these”, so some known class always wins.",
+            "Look at the lowest panel and count what is solid at 50 %: more or fewer than this "
+            "guess. How many depends on how close the hidden class is to a known one; hide "
+            "another class and see.",
+            "A coin's guess. Look at the lowest panel: its papers lean towards one side of 50 %, "
+            "because they share words with a class that the model knows.",
+            "Since networks are known to be over-confident, this tempts. But the lowest panel "
+            "lies further left than the first: the model does hesitate, only not enough.",
+        ],
     )
 
 
@@ -134,21 +132,17 @@ def _believed(
         f"{sure[unseen].mean():.0%}" if answered else "?",
         help="All of these answers are wrong.",
     )
-    st.caption(
-        "Raise the bar and fewer wrong answers pass, but fewer right ones too. The confidence of "
-        "this GCN was corrected on papers of known classes (lesson 5 shows how), so among those it "
-        "means roughly what it says."
-    )
 
 
 def _gallery(case: Case, unseen: np.ndarray) -> None:
+    """The surest mistakes; each opens on the map."""
     graph, result = case.graph, case.result
     nodes = result.split.test[unseen]
-    surest = nodes[np.argsort(-metrics.confidence(result.probs[nodes]))[:5]]
-    said = [escaped(graph.class_names[c]) for c in result.predicted[surest]]
-    lines = [
-        f"- paper {escaped(graph.node_id(int(i)))}: “**{name}**, {result.probs[i].max():.0%} sure”"
-        for i, name in zip(surest, said, strict=True)
-    ]
+    surest = nodes[np.argsort(-metrics.confidence(result.probs[nodes]))[:3]].tolist()
     hidden = escaped(graph.class_names[case.spec.left_out[0]])
-    st.markdown(f"**The surest mistakes.** All five are about {hidden}:\n" + "\n".join(lines))
+    st.markdown(f"**The surest mistakes**, all about {hidden}:")
+    for node in surest:
+        said = escaped(graph.class_names[result.predicted[node]])
+        words = f"{escaped(graph.node_id(node))}: “{said}, {result.probs[node].max():.0%} sure”"
+        query = cases.query(case, node=graph.node_id(node))
+        link("explore", words, ":material/hub:", query)

@@ -46,7 +46,8 @@ LESSONS = (
         "How certainty travels",
         "Does an unsure neighbour make you unsure?",
         "Under the paper's rule the neighbours' variances cancel and only degrees count; under "
-        "evidence propagation a surer neighbour always adds more certainty.",
+        "evidence propagation a surer neighbour always adds more certainty, and under doubt an "
+        "unsure one makes a node unsure.",
         ":material/share:",
         ("message", "variance", "degree", "lam", "evidence propagation"),
     ),
@@ -77,7 +78,7 @@ LESSONS = (
         "Which number notices an unknown class?",
         "Class probabilities notice an unseen class to a degree; the variance of the message under "
         "the paper's rule does not, because it follows the links and not the class. A rule that "
-        "asks what explains a node finds unseen groups, if they are large enough.",
+        "asks what explains a node can find unseen groups, if they are large enough.",
         ":material/visibility_off:",
         ("BUP", "out of distribution", "confidence", "variance", "ROC curve", "AUROC", "doubt"),
     ),

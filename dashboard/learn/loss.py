@@ -17,11 +17,6 @@ STDS = np.linspace(0.2, 3, 41)
 
 def page() -> None:
     here = lesson.begin(4)
-    st.markdown(
-        "Training walks downhill on a loss. Move the point: to the **right** the true class is "
-        "further ahead of the others (the margin), **up** the message is more doubtful. Dark is "
-        "cheap, bright is dear, and the arrow shows where training would push."
-    )
     _lesson(here)
 
 
@@ -32,38 +27,35 @@ def landscapes(classes: int) -> dict[str, np.ndarray]:
 
 @lesson.played
 def _lesson(here: lesson.Lesson) -> None:
-    one, two, three = st.columns(3, gap="large")
-    margin = one.slider("Margin of the true class", -3.0, 3.0, 1.0, 0.05, key="margin")
-    std = two.slider("Standard deviation of the message", 0.2, 3.0, 1.0, 0.05, key="std")
-    classes = three.slider("Number of classes", 2, 7, 3, key="classes")
-    points = {rule: landscape.point(margin, std, classes, rule) for rule in LOSSES}
-    surfaces = landscapes(classes)
-    for column, (rule, words) in zip(st.columns(3), LOSSES.items(), strict=True):
-        with column:
-            st.metric(words, f"{points[rule].loss:.2f}")
-            figure = landscape_figure(
-                MARGINS, STDS, surfaces[rule], points[rule], (margin, std), lesson.theme()
-            )
-            lesson.chart(figure, f"landscape_{rule}")
-            st.markdown(slopes(points[rule]))
-    st.caption("The lines join equal losses; beyond 4 the colour stays the same.")
-    left, right = st.columns(2, gap="large")
+    left, right = lesson.halves(wide=True)
+    with left:
+        st.markdown(
+            "Training walks downhill on a loss. Move the point: to the **right** the true class is "
+            "further ahead of the others (the margin), **up** the message is more doubtful. Dark "
+            "is a low loss, bright a high one; the arrow shows where training would push."
+        )
+        margin = st.slider("Margin of the true class", -3.0, 3.0, 1.0, 0.05, key="margin")
+        std = st.slider("Standard deviation of the message", 0.2, 3.0, 1.0, 0.05, key="std")
+    with right:
+        classes = st.slider("Number of classes", 2, 7, 3, key="classes", width=300)
+        points = {rule: landscape.point(margin, std, classes, rule) for rule in LOSSES}
+        surfaces = landscapes(classes)
+        for column, (rule, words) in zip(st.columns(3), LOSSES.items(), strict=True):
+            with column:
+                st.metric(words, f"{points[rule].loss:.2f}")
+                figure = landscape_figure(
+                    MARGINS, STDS, surfaces[rule], points[rule], (margin, std), lesson.theme()
+                )
+                lesson.chart(figure, f"landscape_{rule}")
+                st.markdown(slopes(points[rule]))
+        st.caption("The lines join equal losses; beyond 4 the colour stays the same.")
     with left:
         answered = _question(classes)
-    with right:
-        _bound(points, classes)
-    name = state.graph_label(cases.graph_name())
-    lesson.end(
-        here,
-        answered,
-        [
-            (
-                "Train BUP with the exact likelihood",
-                "reliability",
-                {"graph": name, "bup.loss": "exact", "bup.prediction": "exact"},
-            )
-        ],
-    )
+        if answered:
+            _bound(points, classes)
+        name = state.graph_label(cases.graph_name())
+        query = {"graph": name, "bup.loss": "exact", "bup.prediction": "exact"}
+        lesson.end(here, answered, [("Train BUP with the exact likelihood", "reliability", query)])
 
 
 def slopes(point: landscape.Point) -> str:
@@ -94,6 +86,13 @@ def _question(classes: int) -> bool:
         ["It charges for it", "It rewards it", "It does not care"],
         1,
         answer,
+        [
+            "It does charge where the model is right. Put the margin at −1 and look at the arrow "
+            "of the exact likelihood: it points up, towards more doubt.",
+            "",
+            "That is cross-entropy, whose landscape has the same colour all the way up. Put the "
+            "margin at −1 and compare the arrows: that of the exact likelihood points up.",
+        ],
     )
 
 

@@ -19,62 +19,55 @@ LEVEL = 0.9
 
 def page() -> None:
     here = lesson.begin(2)
-    st.markdown(
-        "A node's message has one bell curve per class. Nature draws one number from each, and the "
-        "class with the **largest** number wins. Drag a mean or a width and watch how often each "
-        "class wins."
-    )
     _lesson(here)
 
 
 @lesson.played
 def _lesson(here: lesson.Lesson) -> None:
-    left, right = st.columns([2, 3], gap="large")
+    left, right = lesson.halves()
     with left:
+        st.markdown(
+            "A node's message has one bell curve per class. Nature draws one number from each, and "
+            "the class with the **largest** number wins. Drag a mean or a width and watch how "
+            "often each class wins."
+        )
         mean, std = _sliders()
         answered = _question()
     chances = probabilities(mean, std)
     theme = lesson.theme()
     with right:
-        draws = sample(mean, std)
-        lesson.chart(
-            messages_figure(mean, std, CLASSES, draws[:, -1], theme),
-            "messages",
-            "One curve per class. The crosses are one draw from each: the one farthest right wins.",
-        )
         for column, name, p in zip(st.columns(3), CLASSES, chances.mean[0].tolist(), strict=True):
             column.metric(f"{name} wins", f"{p:.1%}")
-        lesson.chart(
-            wins_figure(draws, chances.mean[0].numpy(), CLASSES, theme),
-            "wins",
-            f"{DRAWS} draws, one mark each, in the row of the class that won; the line is the "
-            "exact probability. Draws scatter around it.",
-        )
-    st.markdown("**How sure is the probability itself?**")
-    grid = torch.linspace(0.005, 0.995, 199, dtype=torch.float64)
-    rows = torch.tensor(mean), torch.tensor(std) ** 2
-    density = np.stack(
-        [likelihood.probability_density(*rows, c, grid).numpy() for c in range(len(CLASSES))]
-    )
-    lesson.chart(
-        densities_figure(grid.numpy(), density, chances, CLASSES, theme),
-        "densities",
-        f"If the number of one class were known, its probability to win would be known too. As the "
-        f"number is not, that probability is spread out: the curve shows how, the bar holds "
-        f"{LEVEL:.0%} of it (the credible interval), the dot is its mean, which is the percentage "
-        "above. Wide messages make wide intervals.",
-    )
-    lesson.end(
-        here,
-        answered,
-        [
-            (
-                "A real paper's message and intervals",
-                "explore",
-                {"graph": state.graph_label(cases.graph_name())},
+        draws = sample(mean, std)
+        lesson.chart(messages_figure(mean, std, CLASSES, draws[:, -1], theme), "messages")
+        won, sure = st.tabs(["How often each class wins", "How sure is that probability itself?"])
+        with won:
+            lesson.chart(
+                wins_figure(draws, chances.mean[0].numpy(), CLASSES, theme),
+                "wins",
+                f"{DRAWS} draws, one mark each, in the row of the class that won; the line is the "
+                "exact probability. The crosses above are the last draw.",
             )
-        ],
-    )
+        with sure:
+            grid = torch.linspace(0.005, 0.995, 199, dtype=torch.float64)
+            rows = torch.tensor(mean), torch.tensor(std) ** 2
+            classes = range(len(CLASSES))
+            density = np.stack(
+                [likelihood.probability_density(*rows, c, grid).numpy() for c in classes]
+            )
+            lesson.chart(
+                densities_figure(grid.numpy(), density, chances, CLASSES, theme),
+                "densities",
+                "If the number of one class were known, its chance to win would be known too. As "
+                f"it is not, that chance is spread out; the bar holds {LEVEL:.0%} of it.",
+            )
+    with left:
+        name = state.graph_label(cases.graph_name())
+        lesson.end(
+            here,
+            answered,
+            [("A real message and its intervals", "explore", {"graph": name})],
+        )
 
 
 def _sliders() -> tuple[list[float], list[float]]:
@@ -131,4 +124,11 @@ def _question() -> bool:
         ],
         0,
         answer,
+        [
+            "",
+            "A wider curve does reach further to the right, but so do its rivals: pull all three "
+            "widths up and watch the first number above the curves.",
+            "For the winner's name they do. But how often it wins is another question: pull all "
+            "three widths up and the marks spread over the rows.",
+        ],
     )

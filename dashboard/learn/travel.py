@@ -23,40 +23,33 @@ LOWEST, HIGHEST = 0.1, 5.0  # of a node's variance
 
 def page() -> None:
     here = lesson.begin(3)
-    st.markdown(
-        "Every node has a message, and the blue ring around it is its doubt. Pull the "
-        ":orange[**+**] of the orange node onto another node to link them, or into the open for a "
-        "new node. Click a link to remove it, a node to look at it, and drag nodes where you like."
-    )
     _lesson(here)
 
 
 @lesson.played
 def _lesson(here: lesson.Lesson) -> None:
-    lam = _playground()
-    answered = _questions()
-    _shares(st.session_state.sketch, lam)
-    lesson.end(
-        here,
-        answered,
-        [
-            (
-                "Every neighbour's share, on a real paper",
-                "explore",
-                {"tab": "Why?", "bup.propagation": "Published rule"},
-            ),
-            (
-                "How much of it is the links alone",
-                "structure",
-                {"bup.propagation": "Published rule"},
-            ),
-            (
-                "The same with evidence propagation",
-                "structure",
-                {"bup.propagation": "Evidence"},
-            ),
-        ],
-    )
+    left, right = lesson.halves(wide=True)
+    with right:
+        lam = _playground()
+    with left:
+        st.markdown(
+            "The blue disc around a node is its doubt. Pull the :orange[**+**] of the orange node "
+            "onto another node to link them, or into the open for a new one; click a link to "
+            "remove it, a node to look at it."
+        )
+        answered = _questions()
+    with right:
+        _shares(st.session_state.sketch, lam)
+    with left:
+        paper, tab = {"bup.propagation": "Paper's rule"}, {"tab": "Why this uncertainty?"}
+        lesson.end(
+            here,
+            answered,
+            [
+                ("Every neighbour's share, on a real node", "explore", tab | paper),
+                ("How much of it is the links alone", "structure", paper),
+            ],
+        )
 
 
 def _change(make: Callable[[Sketch], Sketch]) -> None:
@@ -238,25 +231,37 @@ def _shares(sketch: Sketch, lam: float) -> None:
 
 def _questions() -> bool:
     pair = PRESETS["Hub of leaves"]  # A and B are linked; C is a hub with seven leaves
-    left, right = st.columns(2)
-    with left:
-        first = lesson.predict(
-            "expect_variance",
-            "Start from *Hub of leaves*. A has one neighbour, B. Make B very unsure: variance 5 "
-            "instead of 1. What does the paper's rule do to A?",
-            ["A becomes less sure", "A becomes surer", "Nothing changes for A"],
-            2,
-            lambda: _cancelling(pair),
-        )
-    with right:
-        second = lesson.predict(
-            "expect_hub",
-            "Now give A a second neighbour: link it to the hub C. What does the paper's rule do?",
-            ["A becomes surer", "A becomes less sure", "Nothing changes for A"],
-            1,
-            lambda: _hub(pair),
-        )
-    return first and second
+    first = lesson.predict(
+        "expect_variance",
+        "Start from *Hub of leaves*. A has one neighbour, B. Make B very unsure: variance 5 "
+        "instead of 1. What does the paper's rule do to A?",
+        ["A becomes less sure", "A becomes surer", "Nothing changes for A"],
+        2,
+        lambda: _cancelling(pair),
+        [
+            "It is what one expects of a rule that passes doubt on, and what the paper says. Look "
+            "at B, set its variance to 5, look at A again: the number below it has not moved.",
+            "One might think that A stands out beside an unsure neighbour. Look at B, set its "
+            "variance to 5, look at A again: the number below it has not moved.",
+            "",
+        ],
+    )
+    if not first:
+        return False
+    return lesson.predict(
+        "expect_hub",
+        "Now give A a second neighbour: link it to the hub C. What does the paper's rule do?",
+        ["A becomes surer", "A becomes less sure", "Nothing changes for A"],
+        1,
+        lambda: _hub(pair),
+        [
+            "More links, more evidence: so it should be. Pull A's + onto C and read the number "
+            "under A: it grows.",
+            "",
+            "A hub's message is not worth nothing. Pull A's + onto C and read the number under A: "
+            "it changes, because A's own degree did.",
+        ],
+    )
 
 
 def _cancelling(pair: Sketch) -> str:

@@ -30,42 +30,38 @@ class Judged:
 
 def page() -> None:
     here = lesson.begin(7)
-    st.markdown(
-        "On real data nobody knows how sure one *should* be. So we draw a graph ourselves, from a "
-        "recipe that we know, and work out by Bayes' rule what words, links and the known labels "
-        "really tell about every node. Then we train a network that does not know the recipe."
-    )
     _lesson(here)
 
 
 @lesson.played
 def _lesson(here: lesson.Lesson) -> None:
-    left, right = st.columns([2, 3], gap="large")
-    with left, st.form("knobs"):
-        homophily = st.slider(
-            "Homophily", 0.3, 0.95, 0.8, 0.05, key="homophily", help=meaning("homophily")
+    left, right = lesson.halves()
+    with left:
+        st.markdown(
+            "On real data nobody knows how sure one *should* be. So we draw a graph ourselves, by "
+            "a recipe that we know, and work out by Bayes' rule what words, links and known labels "
+            "really tell. Then we train a network that does not know the recipe."
         )
-        strength = st.slider(
-            "How telling the words are",
-            0.0,
-            3.0,
-            1.4,
-            0.1,
-            key="strength",
-            help="A class uses its own words 1 + this times as often as the others; 0: no hint.",
-        )
-        method = st.segmented_control(
-            "Train", list(METHODS), default="bup", required=True, key="truth_method",
-            format_func=METHODS.__getitem__,
-        )  # fmt: skip
-        st.form_submit_button("Draw the graph and train", icon=":material/play_arrow:")
+        with st.form("knobs"):
+            one, two = st.columns(2)
+            homophily = one.slider(
+                "Homophily", 0.3, 0.95, 0.8, 0.05, key="homophily", help=meaning("homophily")
+            )
+            strength = two.slider(
+                "How telling words are", 0.0, 3.0, 1.4, 0.1, key="strength",
+                help="A class uses its own words 1 + this times as often as others; 0: no hint.",
+            )  # fmt: skip
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                method = st.segmented_control(
+                    "Train", list(METHODS), default="bup", required=True, key="truth_method",
+                    format_func=METHODS.__getitem__,
+                )  # fmt: skip
+                st.form_submit_button("Draw and train", icon=":material/play_arrow:")
     name = synthetic.graph_name(
         Knobs(**SMALL, homophily=float(homophily), feature_strength=float(strength))
     )
     case = cases.case(name, method or "bup")
     judged = judge(case)
-    with left:
-        answered = _question()
     with right:
         _numbers(judged, METHODS[method or "bup"])
         lesson.chart(
@@ -76,15 +72,16 @@ def _lesson(here: lesson.Lesson) -> None:
                 lesson.theme(),
             ),
             "truth",
-            "Every point is a test node: how sure the network is of its answer, against the true "
-            "probability of that answer. On the diagonal it is exactly as sure as it should be; "
-            "above it, it could be surer; below it, it is too sure.",
+            "Every point is a test node. Above the diagonal the network could be surer, below it "
+            "is too sure.",
         )
-    lesson.end(
-        here,
-        answered,
-        [("This graph and this run, on the map", "explore", cases.query(case))],
-    )
+    with left:
+        answered = _question()
+        lesson.end(
+            here,
+            answered,
+            [("This graph and this run, on the map", "explore", cases.query(case))],
+        )
 
 
 def judge(case: cases.Case) -> Judged:
@@ -153,4 +150,12 @@ def _question() -> bool:
         ["better than words alone", "about as good as words alone", "worse than words alone"],
         2,
         answer,
+        [
+            "Links are information, so more should be known with them, and whoever knows the "
+            "recipe does gain. But set homophily to 0.5, train the GCN, and compare the first "
+            "number with the third: it can only average.",
+            "What half of the links add, the other half seems to take away. Set homophily to 0.5, "
+            "train the GCN, and compare the first number with the third.",
+            "",
+        ],
     )

@@ -47,11 +47,6 @@ SHARES = {1.0: "all", 0.5: "half", 0.1: "a tenth", 0.05: "one in twenty"}
 
 def page() -> None:
     here = lesson.begin(6)
-    st.markdown(
-        "BUP has two kinds of doubt to offer: how unsure the **answer** is, and how unsure the "
-        "**message** is. We hid a class again. Flag every paper whose doubt is above your "
-        "threshold: how many unseen papers do you catch, and how many known ones by mistake?"
-    )
     _lesson(here)
 
 
@@ -59,9 +54,16 @@ def page() -> None:
 def _lesson(here: lesson.Lesson) -> None:
     name = cases.graph_name()
     last = graphs.graph(name).num_classes - 1
-    left, right = st.columns([2, 3], gap="large")
+    left, right = lesson.halves()
     with left:
+        st.markdown(
+            "BUP has two doubts to offer: how unsure the **answer** is, and how unsure the "
+            "**message** is. We hid a class again. Flag every paper whose doubt is above your "
+            "threshold: how many unseen papers do you catch, and how many known ones by mistake?"
+        )
+        controls = st.container()  # above the question, which decides what they offer
         answered = _question(cases.case(name, "bup", (last,)))
+    with controls:
         chosen = st.pills(
             "Which doubt?",
             list(KINDS) if answered else ["answer"],
@@ -77,33 +79,26 @@ def _lesson(here: lesson.Lesson) -> None:
         case = cases.case(name, "bup", (last,), **kind.settings)
         doubt, unseen = _doubts(case, kind.score)
         threshold = _threshold(doubt, kind.score)
-        _counts(doubt, unseen, threshold)
     theme = lesson.theme()
     with right:
-        lesson.chart(
-            threshold_figure(doubt, unseen, threshold, kind.axis, theme),
-            "threshold",
-            f"{unseen.sum():,} of the {len(unseen):,} test papers are of the unseen class, "
-            f"{escaped(case.graph.class_names[-1])}. Solid: flagged.",
-        )
+        _counts(doubt, unseen, threshold)
+        lesson.chart(threshold_figure(doubt, unseen, threshold, kind.axis, theme), "threshold")
         lesson.chart(
             drawn_roc_figure(doubt, unseen, threshold, theme),
             "drawn_roc",
-            "Drag the threshold from right to left and the curve draws itself. The diagonal is "
-            "what a coin would do.",
+            "Drag the threshold from right to left and the curve draws itself. Unseen: "
+            f"{escaped(case.graph.class_names[-1])}, {unseen.sum():,} of {len(unseen):,} nodes.",
         )
-    lesson.end(
-        here,
-        answered,
-        [
-            ("All scores of this run", "ood", cases.query(case, ood_score="Message std")),
-            (
-                "The doubt in messages, on the map",
-                "explore",
-                cases.query(case, colour="Message std"),
-            ),
-        ],
-    )
+    with left:
+        scores, message = "All scores of this run", "The doubt in messages, on the map"
+        lesson.end(
+            here,
+            answered,
+            [
+                (scores, "ood", cases.query(case, ood_score="Message std")),
+                (message, "explore", cases.query(case, colour="Message std")),
+            ],
+        )
 
 
 def _doubts(case: Case, score: str) -> tuple[np.ndarray, np.ndarray]:
@@ -165,7 +160,10 @@ def _question(case: Case) -> bool:
             f"whether the class is known. (Its rank correlation with that factor is {same:+.2f}.) "
             "What notices the unseen class is the answer: the known classes are closer together, "
             "so the probabilities come out more even. The published claim about unseen classes "
-            "rests on these probabilities, too. A rule of ours does better: look at it below."
+            "rests on these probabilities, too. (With the paper's own layers, weights of any sign "
+            "come in between and can turn the order around.) Our rule asks another question. "
+            "Choose it above, compare its AUROC, and see how many strangers it "
+            "needs."
         )
 
     return lesson.predict(
@@ -175,4 +173,12 @@ def _question(case: Case) -> bool:
         ["about 95 %", "about 75 %", "about 50 %, like a coin"],
         nearest,
         answer,
+        [
+            "It is what a variance is for, so one hopes for it. Choose *In the message, the "
+            "paper's rule* above: both histograms lie on top of each other.",
+            "A fair guess: as good as the answer. Choose *In the message, the paper's rule* above "
+            "and drag the threshold: the curve stays on the diagonal.",
+            "A coin would be worth nothing at all, and a learned number seems worth more. Choose "
+            "it above and look at where the curve runs.",
+        ],
     )

@@ -88,7 +88,7 @@ def dots_figure(
             hovertemplate="%{x:.0%} sure<extra></extra>",
             name=name,
         )
-    framed(figure, theme, height=470)
+    framed(figure, theme, height=400)
     figure.update_layout(barmode="overlay", bargap=0)
     figure.update_xaxes(
         title="confidence in the predicted class", range=[0, 1.01], tickformat=".0%"

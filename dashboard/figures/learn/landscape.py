@@ -64,6 +64,6 @@ def landscape_figure(
         hoverinfo="skip",
         showlegend=False,
     )
-    framed(figure, theme, height=330).update_layout(margin_t=10)
+    framed(figure, theme, height=290).update_layout(margin_t=10)
     figure.update_xaxes(title="margin", range=[float(margins[0]), float(margins[-1])])
     return figure.update_yaxes(title="standard deviation", range=[float(stds[0]), float(stds[-1])])

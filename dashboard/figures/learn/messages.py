@@ -51,7 +51,7 @@ def messages_figure(
             hoverinfo="text",
             showlegend=False,
         )
-    framed(figure, theme, height=240)
+    framed(figure, theme, height=210)
     figure.update_yaxes(visible=False, range=[0, 1.08])
     # A fixed axis: what moves is the curve, not the frame.
     return figure.update_xaxes(title="message: higher speaks for the class", range=[-5, 5])
@@ -145,7 +145,7 @@ def densities_figure(
             name="mean",
             showlegend=row == 0,
         )
-    framed(figure, theme, height=330)
+    framed(figure, theme, height=235)
     ticks = {"tickvals": list(range(len(names))), "ticktext": [unformatted(name) for name in names]}
     figure.update_yaxes(range=[len(names) - 0.6, -1.0], showgrid=False, zeroline=False, **ticks)
     return figure.update_xaxes(title="probability to win", range=[-0.01, 1.01], tickformat=".0%")

@@ -31,7 +31,7 @@ def answers_figure(
         row_title(
             figure, row, f"<b>{unformatted(name)}</b>: {above:.0%} of {len(values):,} believed"
         )
-    framed(figure, theme, height=100 + 110 * len(groups))
+    framed(figure, theme, height=90 + 95 * len(groups))
     figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
     figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
     figure.update_xaxes(range=[0, 1.01], tickformat=".0%")
@@ -94,7 +94,7 @@ def threshold_figure(
         _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
         flagged = float((values >= threshold).mean()) if len(values) else 0.0
         row_title(figure, row, f"<b>{name}</b>: {flagged:.0%} of {len(values):,} flagged")
-    framed(figure, theme, height=300)
+    framed(figure, theme, height=220)
     figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
     figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
     return figure.update_xaxes(title=title, row=2)
@@ -134,7 +134,7 @@ def drawn_roc_figure(
         name="your threshold",
     )
     figure.add_trace(diagonal(theme).update(name="a coin"))
-    framed(figure, theme, height=380)
+    framed(figure, theme, height=265)
     figure.update_xaxes(
         title="share of known papers flagged by mistake", range=[-0.01, 1.01], tickformat=".0%"
     )

@@ -28,7 +28,7 @@ def truth_figure(
             name=f"answer {name}",
         )
     figure.add_trace(diagonal(theme).update(name="as sure as it should be"))
-    framed(figure, theme, height=430)
+    framed(figure, theme, height=360)
     figure.update_xaxes(title="confidence of the network", range=[0, 1.02], tickformat=".0%")
     return figure.update_yaxes(
         title="true probability of its answer", range=[-0.02, 1.03], tickformat=".0%"
