@@ -148,7 +148,7 @@ def test_training_on_a_button_changes_the_truth(visit):
 def test_the_way_of_any_node_is_shown_and_leads_further(visit):
     app = visit("follow")
     data = json.loads(app.get("bidi_component")[0].proto.json)
-    assert [side["title"] for side in data["sides"]] == ["Paper's rule", "Doubt"]
+    assert [side["title"] for side in data["sides"]] == ["Published rule", "Doubt"]
     side = data["sides"][0]
     ends = side["outcomes"][side["chosen"]["column"]]["probability"]
     assert side["operations"][-1]["result"] == pytest.approx(ends, abs=1e-6)

@@ -12,6 +12,7 @@ from bup import metrics
 from bup.datasets import is_here
 from bup.following import Followed, follow
 from bup.inspection import Lens
+from bup.propagation import RULES
 from bup.runs import run_of
 from dashboard import graphs, state
 from dashboard.components.arithmetic import Outcome, Side, arithmetic, choice
@@ -179,7 +180,7 @@ def _side(case: Case, way: Followed) -> Side:
     rows = zip(names, result.mean[node], result.var[node], result.probs[node], strict=True)
     rule = dict(case.spec.settings)["propagation"]
     return Side(
-        title="Doubt" if rule == "doubt" else "Paper's rule",
+        title=RULES[str(rule)].title,
         operations=way.operations,
         words=sentences(case.graph, way, names),
         absent=ABSENT.get(str(rule), {}),

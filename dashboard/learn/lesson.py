@@ -22,20 +22,27 @@ STYLE = """
 .stMainBlockContainer:has(.st-key-learn_top) { padding: 3.5rem 1.5rem 0; }
 .st-key-learn_top { margin-bottom: -0.75rem; }
 .st-key-lesson_head h1 { font-size: 1.35rem; padding: 0; line-height: 1.25; }
-.st-key-lesson { gap: 0.6rem; font-size: 0.92rem; }
-.st-key-lesson [data-testid="stMetricValue"] { font-size: 1.25rem; }
-.st-key-lesson [data-testid="stMarkdownContainer"] p { font-size: 0.92rem; }
-.st-key-lesson [data-testid="stColumn"] > div { gap: 0.6rem; }
+[class*="st-key-play"] { gap: 0.6rem; }
+[class*="st-key-play"] [data-testid="stMetricValue"] { font-size: 1.25rem; }
+[class*="st-key-play"] [data-testid="stMarkdownContainer"] p { font-size: 0.92rem; }
+[class*="st-key-play"] [data-testid="stColumn"] > div { gap: 0.6rem; }
 @media (min-width: 1000px) and (min-height: 600px) {
-  .st-key-lesson > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"],
-  .st-key-lesson > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
-    max-height: calc(100dvh - 7.7rem - var(--bup-bar, 0rem));
+  [class*="st-key-play"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"],
+  [class*="st-key-play"] > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
+    max-height: calc(100dvh - 8rem - var(--bup-bar, 0rem));
     overflow: hidden auto;
     padding-right: 0.4rem;
   }
 }
+@media (max-width: 640px) {
+  .st-key-play > [data-testid="stHorizontalBlock"],
+  .st-key-play > div > [data-testid="stHorizontalBlock"] { flex-wrap: wrap-reverse; }
+}
 """
-"""A lesson stands on one screen: words and question left, what is played with right."""
+"""A lesson stands on one screen: words and question left, what is played with right.
+
+On a phone what is played with comes first, unless it is as wide as it is here.
+"""
 
 
 def top(title: str) -> None:
@@ -63,7 +70,7 @@ def begin(number: int) -> Lesson:
 
 def halves(wide: bool = False) -> tuple[DeltaGenerator, DeltaGenerator]:
     """Words and question; what is played with. On a projector both are on the screen."""
-    with st.container(key="lesson"):
+    with st.container(key="play_wide" if wide else "play"):
         left, right = st.columns([2, 5] if wide else [2, 3], gap="medium")
     return left, right
 

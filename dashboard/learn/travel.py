@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 import bup
+from bup.propagation import RULES
 from bup.propagation.conditional import SMALLEST_LAM
 from dashboard.components.sketch import Line, Spot, edit
 from dashboard.components.sketch import sketch as drawing
@@ -41,7 +42,7 @@ def _lesson(here: lesson.Lesson) -> None:
     with right:
         _shares(st.session_state.sketch, lam)
     with left:
-        paper, tab = {"bup.propagation": "Paper's rule"}, {"tab": "Why this uncertainty?"}
+        paper, tab = {"bup.propagation": RULES["paper"].title}, {"tab": "Why?"}
         lesson.end(
             here,
             answered,
@@ -98,10 +99,7 @@ def _playground() -> float:
         st.session_state.update(sketch=PRESETS[first], sketch_before=PRESETS[first])
     one, two, three = st.columns([3, 3, 2], vertical_alignment="bottom")
     with one:
-        st.segmented_control(
-            "Start from", list(PRESETS), default=next(iter(PRESETS)), key="preset",
-            required=True, on_change=_start,
-        )  # fmt: skip
+        st.selectbox("Start from", list(PRESETS), key="preset", on_change=_start)
     with two:
         rule = st.segmented_control(
             "The rings show",

@@ -77,6 +77,41 @@ def test_the_sketch_answers_to_controls_and_to_hands(app, page):
     expect(page.get_by_text("Variance of E after the step")).to_be_visible(timeout=LONG)
 
 
+def test_a_message_is_followed_down_to_one_multiplication_and_back(app, page):
+    visit(page, f"{app}/learn-8-follow", "Where does one probability come from?")
+    page.wait_for_selector(".arithmetic .chip", timeout=LONG)
+    settled(page)
+    side = page.locator(".arithmetic .side-0")
+    page.get_by_role("button", name="Neighbours").click()
+    expect(page.locator(".arithmetic .where")).to_contain_text("Step 2 of 13")
+    side.locator(".formula .term").nth(2).hover()
+    expect(side.locator("td .lit").first).to_be_visible()
+    line = side.locator("tr.line:not(.chosen)").first
+    said = line.locator(".digits").nth(1).inner_text()
+    line.locator(".link").click()
+    side.get_by_role("button", name="Where this number").click()
+    expect(page.locator(".arithmetic .where")).to_contain_text("Words", timeout=LONG)
+    expect(side.locator(".result")).to_have_text(said, timeout=LONG)
+    page.get_by_role("button", name="back to Neighbours").click()
+    expect(page.locator(".arithmetic .where")).to_contain_text("Neighbours", timeout=LONG)
+    page.locator(".arithmetic").press("ArrowLeft")
+    expect(page.locator(".arithmetic .where")).to_contain_text("Words")
+
+
+def test_strangers_are_dragged(app, page):
+    visit(page, f"{app}/learn-10-sees", "When does a stranger stand out?")
+    page.wait_for_selector(".plane .handle", timeout=LONG)
+    settled(page)
+    found = page.get_by_test_id("stMetric").filter(has_text="AUROC of doubt")
+    before = found.inner_text()
+    x, y = centre(page, ".plane .handle circle")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 500, y + 60, steps=5)
+    page.mouse.up()
+    expect(found).not_to_have_text(before, timeout=LONG)
+
+
 def test_a_lesson_leads_into_the_dashboard(app, page):
     visit(page, f"{app}/learn-6-unseen", "Which number notices an unknown class?")
     page.get_by_role("link", name="All scores of this run").click()

@@ -30,7 +30,8 @@ def coverage_figure(groups: Sequence[Group], level: float, theme: Theme) -> go.F
         orientation="h",
         marker={
             "color": [WRONG if fails else IN for fails in short],
-            "pattern": hatch("", "#FFFFFF") | {"shape": ["/" if fails else "" for fails in short]},
+            "pattern": hatch("", "#FFFFFF")
+            | {"shape": ["/" if fails else "" for fails in short], "fgopacity": 0.25},
         },
         text=[f"{group.covered:.0%} covered, {group.size:.1f} classes a set" for group in groups],
         textposition=["inside" if group.covered > 0.45 else "outside" for group in groups],

@@ -136,8 +136,6 @@ def drawn_roc_figure(
     figure.add_trace(diagonal(theme).update(name="a coin"))
     framed(figure, theme, height=265)
     figure.update_xaxes(
-        title="share of known papers flagged by mistake", range=[-0.01, 1.01], tickformat=".0%"
+        title="known papers flagged by mistake", range=[-0.01, 1.01], tickformat=".0%"
     )
-    return figure.update_yaxes(
-        title="share of unseen papers caught", range=[-0.01, 1.02], tickformat=".0%"
-    )
+    return figure.update_yaxes(title="unseen papers caught", range=[-0.01, 1.02], tickformat=".0%")
