@@ -9,7 +9,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   views.set(frame, view);
   view.data = data;
   view.send = (place) => setTriggerValue("place", place);
-  frame.style.height = `${data.height}px`;
+  frame.style.maxHeight = `${data.height}px`;
   if (!view.dragging) view.at = data.group;
   draw(view);
 }
