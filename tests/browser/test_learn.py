@@ -115,6 +115,6 @@ def test_strangers_are_dragged(app, page):
 def test_a_lesson_leads_into_the_dashboard(app, page):
     visit(page, f"{app}/learn-6-unseen", "Which number notices an unknown class?")
     page.get_by_role("link", name="All scores of this run").click()
-    expect(page.get_by_role("heading", name="Known and unknown")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("heading", name="Does the model notice")).to_be_visible(timeout=LONG)
     assert "left_out=Rule" in page.url and "Published+rule" in page.url
     expect(page.get_by_text("Under this rule message uncertainty follows")).to_be_visible()
