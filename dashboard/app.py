@@ -11,7 +11,7 @@ from bup import runs
 from dashboard import garbage, graphs, links, pages, picks, state
 from dashboard.classroom import bar, seat
 from dashboard.components import chart
-from dashboard.learn import lesson
+from dashboard.learn import lesson, tour
 from dashboard.markdown import escaped
 from dashboard.pages import Page
 from dashboard.problems import explained
@@ -79,6 +79,7 @@ style.page_style(bool(st.session_state.get("large", st.query_params.get("large")
 with explained():
     seat.arrive()
     bar.bar(page.address)
+    tour.walk()
 
 if page.needs_run:
     with explained():
