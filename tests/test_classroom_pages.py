@@ -190,3 +190,19 @@ def test_a_qr_picture_stays_here():
     picture = qr_picture("http://host/class?code=ABCDE")
     assert picture.startswith('<img class="qr" src="data:image/svg+xml') and "alt=" in picture
     assert picture != qr_picture("http://host/class?code=ABCDF")
+
+
+@pytest.mark.parametrize("series", ["", "lecturers-"])
+def test_a_tour_walks_by_its_address_and_is_resumed(opened, go_to, series):
+    app = opened("learn-glossary", tour=f"{series}3")
+    assert app.session_state[f"tour_at_{series}"] == 2
+    del app.query_params["tour"]
+    go_to(app, "learn-tour")
+    labels = [link.proto.label for link in app.get("page_link")]
+    assert any(label.startswith("Go on at stop 3") for label in labels) and "Start" in labels
+
+
+@pytest.mark.parametrize("mark", ["0", "8", "-1", "x", "lecturers-", "lecturers-9", "³", "1.5"])
+def test_a_tour_that_is_none_is_not_walked(opened, mark):
+    app = opened("learn-glossary", tour=mark)
+    assert "tour_at_" not in app.session_state and "tour_at_lecturers-" not in app.session_state

@@ -16,6 +16,7 @@ COMMANDS = {
     "fit": "bup.cli.fitting",
     "import": "bup.cli.importing:bring",
     "reproduce": "bup.cli.reproduction",
+    "exercises": "bup.cli.exercises",
     "dashboard": "dashboard.command",
 }
 """Where each command lives: found when it is asked for, so that nobody waits for another's."""

@@ -63,7 +63,11 @@ function follow(guide) {
     width: `${Math.min(box.right, innerWidth - 6) - left - 2}px`,
     height: `${Math.max(Math.min(box.bottom, innerHeight - 4) - top, 12)}px`,
   });
-  card.classList.toggle("left", box.left > innerWidth / 2 && innerWidth > 640);
+  // Not above what it shows, if there is room, and never below the sidebar.
+  const aside = document.querySelector('[data-testid="stSidebar"]')?.getBoundingClientRect();
+  const moves = box.left > innerWidth / 2 && innerWidth > 640;
+  card.style.left = moves ? `${Math.max(aside?.right ?? 0, 0) + 16}px` : "";
+  card.style.right = moves ? "auto" : "";
 }
 
 export default function ({ data, parentElement }) {

@@ -1,104 +1,242 @@
-"""A plan for a lecture, with the pages in their order and questions to ask."""
+"""For lecturers: plans of 45 and 90 minutes, what to say, and the wrong answers to expect."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
 from dashboard.learn import lesson
 from dashboard.links import link
 
+NOTEBOOK = Path(__file__).parent.parent / "shipped" / "starter.ipynb"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question for the room, the wrong answer that usually comes, and what to say to it."""
+
+    question: str
+    usual: str
+    reply: str
+
 
 @dataclass(frozen=True)
 class Part:
-    minutes: int
-    address: str
-    label: str
+    """What to do and say in a lesson, and what to ask."""
+
+    lesson: int
     do: str
-    ask: tuple[str, ...]
+    say: str
+    ask: tuple[Ask, ...]
 
 
-def _lesson(number: int, minutes: int, do: str, *ask: str) -> Part:
-    each = lesson.LESSONS[number - 1]
-    return Part(minutes, each.address, f"Lesson {number}: {each.title}", do, ask)
+PARTS = {
+    part.lesson: part
+    for part in (
+        Part(
+            1,
+            "Let the room guess, then show the answer. Raise the bar with the slider until hardly "
+            "any unseen paper is believed, and read out how many known ones are lost.",
+            "A softmax shares out 100% among the classes it knows. “None of these” is not on "
+            "offer, so confidence alone cannot say “I have never seen this”.",
+            (
+                Ask(
+                    "Why can the model not say “none of these”?",
+                    "It was not trained long enough.",
+                    "Training longer makes it surer. No output stands for “none”.",
+                ),
+            ),
+        ),
+        Part(
+            2,
+            "Drag one mean past another, then widen one curve only.",
+            "A message is a bell curve per class: its place says which class leads, its width how "
+            "much that lead is worth.",
+            (
+                Ask(
+                    "Can the class with the largest mean win less often than another?",
+                    "No: the largest mean wins.",
+                    "With three classes and one very wide curve it can. Let them find the setting.",
+                ),
+            ),
+        ),
+        Part(
+            3,
+            "The heart of the hour. Both guesses, then do them live in the drawing: set the "
+            "variance of B, then pull A's plus onto the hub.",
+            "Under the published rule the neighbours' variances cancel and only the degrees stay. "
+            "That is a theorem, not a bug; whether one wants it is another question.",
+            (
+                Ask(
+                    "B becomes very unsure. What happens to A under the published rule?",
+                    "A becomes unsure, too.",
+                    "Nothing: the variance of B cancels. Show it with the slider.",
+                ),
+                Ask(
+                    "Does one more neighbour always make a node surer?",
+                    "Yes, more evidence is better.",
+                    "A link to a hub raises A's own degree, and B then takes off less. The "
+                    "variance goes up.",
+                ),
+            ),
+        ),
+        Part(
+            4,
+            "Start at margin 1, walk to −1 and stop at 0. Then go from two classes to seven.",
+            "This likelihood charges for doubt when the model is right and rewards it when it is "
+            "wrong. Cross-entropy sees the mean only.",
+            (
+                Ask(
+                    "What would training do if doubt cost nothing?",
+                    "Doubt everything.",
+                    "It would have no reason to be unsure, or sure, of anything: the variance "
+                    "would stay where it began.",
+                ),
+            ),
+        ),
+        Part(
+            5,
+            "Fill the diagram slowly and let the room call out each bar. Then the temperature.",
+            "Calibrated means: of the answers given with 80%, 80% are right. It says nothing "
+            "about any single answer.",
+            (
+                Ask(
+                    "May the temperature be chosen on the test papers?",
+                    "Yes, it changes no answer.",
+                    "It changes the error that we report. What judges must not help to choose.",
+                ),
+                Ask(
+                    "Is a model with an ECE of 0 a good model?",
+                    "Yes, its errors are zero.",
+                    "Always answering with the share of the largest class is calibrated, too.",
+                ),
+            ),
+        ),
+        Part(
+            6,
+            "Guess, show, then drag the threshold and let the curve draw itself for each doubt.",
+            "An AUROC of 50% is a coin. The variance under the published rule counts links; "
+            "nothing in it asks whether the class is known.",
+            (
+                Ask(
+                    "What would a message's variance have to depend on to notice an unseen class?",
+                    "On more training labels.",
+                    "On what the words around a node look like, held against what is known.",
+                ),
+            ),
+        ),
+        Part(
+            7,
+            "Train once at homophily 0.8 and once at 0.5.",
+            "Here we wrote the recipe ourselves, so that the right confidence is known, for once.",
+            (
+                Ask(
+                    "Why is the network worse than words alone when links mislead?",
+                    "The links contain no information.",
+                    "They do: who knows the recipe still gains from them. Averaging throws it "
+                    "away.",
+                ),
+            ),
+        ),
+        Part(
+            8,
+            "Pick a paper that the room has seen before, and walk from its words to its answer.",
+            "Every number here is the model's own. Stop at the sum of the messages and let them "
+            "compute one term.",
+            (
+                Ask(
+                    "Which of these numbers would change if a neighbour changed its words?",
+                    "Only the neighbour's own.",
+                    "Every number from the first sum on, up to two links away.",
+                ),
+            ),
+        ),
+        Part(
+            9,
+            "Turn one knob at a time and let the room say beforehand which score will move.",
+            "Noise in the labels is aleatoric: more data would not help. A missing class is "
+            "epistemic: more data would. The line between them is contested.",
+            (
+                Ask(
+                    "A coin is tossed. Is your doubt about it aleatoric?",
+                    "Yes, it is chance.",
+                    "Before the toss. Once it lies under the hand, it is what you do not know.",
+                ),
+            ),
+        ),
+    )
+}
 
-
-PLAN = (
-    _lesson(
-        1,
-        6,
-        "Let the room vote on the guess, then reveal. Raise the bar with the slider until hardly "
-        "any unseen paper is believed, and read out how many known ones are lost.",
-        "Why can the model not say “none of these”?",
-        "Which is worse in your field: a confident mistake, or no answer?",
-    ),
-    _lesson(
-        2,
-        6,
-        "Drag one mean past another, then widen one curve only.",
-        "Can a class with the smaller mean win more often? Try three classes and one very wide "
-        "curve.",
-        "What is the difference between an unsure answer and an unsure probability?",
-    ),
-    _lesson(
-        3,
-        11,
-        "The heart of the hour. Both guesses by show of hands, then do them live in the drawing: "
-        "set the variance of B, then pull A's plus onto the hub.",
-        "What would you want an unsure neighbour to do to you?",
-        "Find a graph in which GCN averaging makes a node less sure than all its neighbours.",
-        "Which of the three rules would you put in a product, and what would you check first?",
-    ),
-    _lesson(
-        4,
-        6,
-        "Start at margin 1, walk to −1 and stop at 0. Then go from two classes to seven.",
-        "Why is the product never above the exact probability?",
-        "What would happen in training if doubt were always free?",
-    ),
-    _lesson(
-        5,
-        7,
-        "Fill the diagram slowly and let the room call out each bar. Then the temperature.",
-        "Why may the temperature not be chosen on the test papers?",
-        "Take 20 bins and 60 papers: what is wrong with this ECE?",
-    ),
-    _lesson(
-        6,
-        5,
-        "Guess, reveal, then drag the threshold and let the curve draw itself for both doubts.",
-        "What would a message variance have to depend on to notice an unseen class?",
-    ),
-    _lesson(
-        7,
-        4,
-        "Train once at homophily 0.8 and once at 0.5.",
-        "Why is the network worse than words alone when links mislead?",
-        "On real data there is no truth to hold against. What is left to do?",
-    ),
-)
+PLANS = {
+    "45 minutes": ((1, 8), (2, 6), (3, 14), (5, 10), (6, 7)),
+    "90 minutes": ((1, 9), (2, 9), (3, 16), (8, 10), (4, 8), (5, 13), (6, 10), (9, 10), (7, 5)),
+}
+"""Lessons in their order, and how many minutes each takes."""
 
 
 def page() -> None:
-    total = sum(part.minutes for part in PLAN)
-    st.title(f"How do I teach this in {total} minutes?")
+    st.title("How do I teach this?")
     st.markdown(
-        "Turn on **Large text** above for the projector; the setting travels in the address, so "
-        "links that you prepare keep it. The first visit to lessons 1, 5, 6 and 7 trains a model "
-        "for a second or two: open them once before the lecture. Every guess hides its answer "
-        "until somebody has chosen, and a reload of the page starts afresh."
+        "**Start a class** before you begin: students join with their phones, you see what the "
+        "room guesses before you show an answer, and everybody comes along to the page that you "
+        "send. Turn on **Large text** above for the projector; it travels in the address. The "
+        "first visit to lessons 1, 5, 6, 7 and 9 trains a model for a moment: open them once "
+        "before the lecture."
     )
+    with st.container(horizontal=True):
+        link("class", "Start a class", ":material/groups:")
+        link("learn-tour", "A tour for lecturers", ":material/route:")
+    with st.container(key="plan"):
+        chosen = st.segmented_control(
+            "Plan", list(PLANS), default="45 minutes", required=True, key="minutes",
+            bind="query-params",
+        )  # fmt: skip
     clock = 0
-    for part in PLAN:
-        with st.container(border=True):
-            st.markdown(f"**Minute {clock} to {clock + part.minutes}**")
-            link(part.address, part.label, ":material/arrow_forward:")
-            st.markdown(f"*Do.* {part.do}\n\n*Ask.*\n" + "\n".join(f"- {q}" for q in part.ask))
-        clock += part.minutes
+    for number, minutes in PLANS[chosen or "45 minutes"]:
+        _part(PARTS[number], clock, clock + minutes)
+        clock += minutes
+    with st.container(border=True, key="exercises"):
+        _afterwards()
+
+
+def _part(part: Part, begins: int, ends: int) -> None:
+    each = lesson.LESSONS[part.lesson - 1]
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**Minute {begins} to {ends}**", width="content")
+            link(each.address, f"{part.lesson}. {each.title}", ":material/arrow_forward:")
+        left, right = st.columns(2, gap="large")
+        left.markdown(f"**Do.** {part.do}\n\n**Say.** {part.say}")
+        right.markdown(
+            "\n\n".join(
+                f"**Ask.** {ask.question}  \n*Usual:* “{ask.usual}”  \n*Reply:* {ask.reply}"
+                for ask in part.ask
+            )
+        )
+
+
+def _afterwards() -> None:
     st.markdown(
-        "**Less time?** Lessons 1, 3 and 5 make a whole of 25 minutes. **More?** Send the students "
-        "on the tour, in pairs, with one question: find a paper whose confidence surprises you, "
-        "and say why it is so sure."
+        "**For afterwards.** An exercise sheet with solutions, to print; its numbers come from a "
+        "run on your machine, and another seed makes another sheet:"
     )
-    link("learn-tour", "The tour", ":material/route:")
+    st.code("bup exercises -o sheet.html --seed 0", language="sh")
+    st.markdown(
+        "And a notebook to start from: load a graph, train, ask one node, hold two methods "
+        "against each other."
+    )
+    st.download_button(
+        "The notebook",
+        NOTEBOOK.read_bytes,
+        NOTEBOOK.name,
+        "application/x-ipynb+json",
+        icon=":material/download:",
+        key="notebook",
+    )
+    st.caption(
+        "For a seminar: let pairs find a paper whose confidence surprises them, and say in two "
+        "sentences why the model is so sure. The usual wrong answers are our experience and "
+        "judgement; a class of yours collects its own, as CSV."
+    )

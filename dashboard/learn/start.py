@@ -24,5 +24,5 @@ def page() -> None:
     st.markdown("**And then**")
     link("learn-tour", "A tour of the whole dashboard, in seven stops", ":material/route:")
     link("learn-glossary", "Glossary: our words and the paper's symbols", ":material/dictionary:")
-    plan = "For lecturers: a plan for 45 minutes"
+    plan = "For lecturers: plans for 45 and 90 minutes, and a class"
     link("learn-lecturers", plan, ":material/cast_for_education:")

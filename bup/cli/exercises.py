@@ -1,0 +1,48 @@
+"""``bup exercises``: a sheet to print, with solutions, from the numbers of runs."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+import bup
+
+
+@click.command()
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True)
+@click.option("--graph", "name", default="cora", show_default=True, help="One of 'bup graphs'.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Another seed, another sheet.")
+def exercises(output: Path, name: str, seed: int) -> None:
+    """Write an exercise sheet with solutions as printable HTML.
+
+    Runs that are not stored yet are trained first, in seconds.
+    """
+    import numpy as np
+
+    from bup import exercises as made
+    from bup import files
+    from bup.splits import usual_sizes
+
+    graph = bup.load_graph(name)
+    random = np.random.RandomState(seed % 2**32)
+    validation, test = usual_sizes(graph)
+    fit = partial(bup.fit, graph, seed=seed, validation=validation, test=test)
+    usual, plain = fit(), fit(method="gcn")
+    hidden = fit(left_out=[graph.num_classes - 1])
+    found = [
+        made.duel(graph, usual, random),
+        made.degrees(graph, random),
+        made.temperature(graph, plain, random),
+        made.calibration(graph, usual),
+        made.ranking(graph, hidden, random),
+    ]
+    about = f"Five exercises from real runs on the graph {name}, seed {seed}."
+    try:
+        files.write_atomically(output, made.sheet(found, about).encode())
+    except OSError as error:
+        raise bup.BupError(
+            f"{output} cannot be written ({error.strerror or error}): choose another -o"
+        ) from error
+    print(f"{output}: {len(found)} exercises with solutions")
