@@ -13,10 +13,13 @@ from bup.cli.output import print_table
 def print_report(result: bup.Result, report: dict[str, Any], bins: int, was_stored: bool) -> None:
     from bup.metrics import METRICS
 
-    how = "read from the store, trained" if was_stored else "trained"
     epochs = len(result.history["loss"])
+    how = f"trained in {result.seconds:.1f} s, kept epoch {result.kept_epoch} of {epochs}"
+    if "predictions" in dict(result.spec.settings):
+        how = "made elsewhere"
     Console().print(
-        f"{how} in {result.seconds:.1f} s, kept epoch {result.kept_epoch} of {epochs}"
+        ("read from the store, " if was_stored else "")
+        + how
         + "".join(f", {name.replace('_', ' ')} {v:.3g}" for name, v in result.constants.items())
     )
     test = report["test"]
