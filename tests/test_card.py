@@ -77,11 +77,11 @@ def test_a_bin_that_was_clicked_goes_with_the_bins_that_it_was_one_of(open_app):
     app = open_app("reliability")
     app.session_state["lit_reliability"] = "bin 9 of 10 by width"
     app.run()
-    (title,) = (s.value for s in app.subheader if "with a confidence of 90% to 100%" in s.value)
+    (title,) = (s.value for s in app.header if "with a confidence of 90% to 100%" in s.value)
     assert title.split()[1] == "papers"
     app.slider(key="bins").set_value(5).run()
     assert not app.exception
-    assert not any("with a confidence of" in s.value for s in app.subheader)
+    assert not any("with a confidence of" in s.value for s in app.header)
 
 
 def test_the_node_of_a_clicked_point_is_ringed_where_it_is(open_app, cora):

@@ -35,7 +35,7 @@ def test_any_score_ranks_as_many_as_one_likes_beside_another_method(open_app, re
     assert ranking(app).id.tolist() == [cora.node_id(n) for n in slow[:MOST_ROWS]]
     shown = {m.label: m.value for m in app.metric}
     assert shown["AUROC"] == f"{metrics.auroc(doubt[search.nodes], search.sought):.1%}"
-    assert "Who finds what the others miss?" in [s.value for s in app.subheader]
+    assert "Who finds what the others miss?" in [s.value for s in app.header]
 
 
 def test_a_clicked_cell_lights_its_nodes_until_something_else_is_sought(open_app, result, cora):
@@ -46,11 +46,11 @@ def test_a_clicked_cell_lights_its_nodes_until_something_else_is_sought(open_app
     app.session_state["lit_ood"] = f"cell unseen {6 * 7 + answer}"
     app.run()
     count = int((result.predicted[nodes] == answer).sum())
-    titles = [s.value for s in app.subheader]
+    titles = [s.value for s in app.header]
     assert any(t.startswith(f"{count:,} papers of the class Rule Learning, taken") for t in titles)
     app.segmented_control(key="sought").set_value("mistakes").run()
     assert not app.exception
-    assert not any("of the class Rule Learning, taken" in s.value for s in app.subheader)
+    assert not any("of the class Rule Learning, taken" in s.value for s in app.header)
     wrong = finding.mistakes(result, cora)
     score = result.uncertainties()["message_std"]
     shown = {m.label: m.value for m in app.metric}

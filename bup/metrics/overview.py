@@ -106,8 +106,8 @@ METRICS: dict[str, Metric] = {
         ),
         Metric(
             "fpr95",
-            "FPR at 95 % TPR",
-            "The share of the other nodes that are flagged too once 95 % of the sought group are.",
+            "False alarms at 95% found (FPR95)",
+            "The share of the other nodes that are flagged too once 95% of the sought group are.",
             higher_is_better=False,
             percent=True,
         ),

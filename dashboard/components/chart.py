@@ -58,7 +58,7 @@ _plotly = st.components.v2.component(
 # A figure is fetched by the browser; the message, which changes with every pick, stays small.
 _view = st.components.v2.component(
     "bup_chart",
-    html='<div style="position: relative"><div class="bup-chart" role="img"></div></div>',
+    html='<div style="position: relative"><div class="bup-chart" role="group"></div></div>',
     js="".join(
         (Path(__file__).parent / name).read_text(encoding="utf-8")
         for name in ("fetched.js", "chart.js")

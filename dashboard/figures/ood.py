@@ -250,7 +250,7 @@ def matrix_figure(
 
 def catches_figure(found: Mapping[tuple[str, ...], np.ndarray], theme: Theme) -> go.Figure:
     """How many sought nodes exactly these methods find; a bar carries its number."""
-    names = [" and ".join(map(unformatted, who)) if who else "none of them" for who in found]
+    names = [_only(who) for who in found]
     sizes = [len(nodes) for nodes in found.values()]
     figure = go.Figure(
         go.Bar(
@@ -274,6 +274,12 @@ def catches_figure(found: Mapping[tuple[str, ...], np.ndarray], theme: Theme) ->
     return figure.update_yaxes(
         tickvals=np.arange(len(sizes)), ticktext=names, autorange="reversed", showgrid=False
     )
+
+
+def _only(who: tuple[str, ...]) -> str:
+    if not who:
+        return "none of them"
+    return f"only {unformatted(who[0])}" if len(who) == 1 else " and ".join(map(unformatted, who))
 
 
 def share_figure(rows: pd.DataFrame, theme: Theme) -> go.Figure:

@@ -71,7 +71,11 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
             },
             mode="markers",
             marker={"size": 9, "color": IN, "line": {"width": 1, "color": theme.background}},
-            hovertemplate="here: %{x:.4g} ± %{error_x.array:.2g}<extra></extra>",
+            hovertext=[
+                f"here: {dot.mean:.4g}" + (f" ± {dot.std:.2g}" if np.isfinite(dot.std) else "")
+                for dot in found
+            ],
+            hoverinfo="text",
             name="stored here",
             showlegend=is_new("stored here"),
             row=row,

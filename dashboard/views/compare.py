@@ -52,7 +52,7 @@ def page(view: View) -> None:
     if not found:
         return
 
-    st.subheader("The numbers")
+    st.header("The numbers")
     parts = {label: v.judged()[:2] for label, v in views.items()}
     numbers = metrics_table(
         {label: v.known.report() for label, v in views.items()},
@@ -67,7 +67,7 @@ def page(view: View) -> None:
     )
     st.download_button("CSV", csv_text(numbers), "comparison.csv", "text/csv")
 
-    st.subheader("Calibration")
+    st.header("Calibration")
     bins = {label: metrics.reliability_bins(p, y, 10) for label, (p, y) in parts.items()}
     charts.chart(
         overlay_reliability(list(bins.items()), view.theme),
@@ -76,7 +76,7 @@ def page(view: View) -> None:
         "Above the diagonal a method is under-confident, below it over-confident.",
     )
 
-    st.subheader(view.say("Two methods, node by node"))
+    st.header(view.say("Two methods, node by node"))
     first = next(iter(views.items()))
     others = list(views)[1:]
     against = others[0]
@@ -112,7 +112,7 @@ def page(view: View) -> None:
         axes=("", "2"),
     )
 
-    st.subheader("Where they disagree")
+    st.header("Where they disagree")
     rows = disagreement_table(first[1].table, second[1].table)
     st.caption(
         f"{view.graph.noun.counted(len(rows))} with different answers; those of which both are "
@@ -134,7 +134,7 @@ def page(view: View) -> None:
 def _under_each(view: View, views: Mapping[str, View]) -> None:
     """The picked node under each method."""
     noun = view.graph.noun
-    st.subheader(f"{view.say('Node')} {escaped(view.name_of(view.node))} under each method")
+    st.header(f"{view.say('Node')} {escaped(view.name_of(view.node))} under each method")
     st.html(verdicts_table([_verdict(label, v) for label, v in views.items()], view.theme))
     true = str(view.table.true.iloc[view.node])
     st.caption(

@@ -46,7 +46,7 @@ def page(view: View) -> None:
     left, right = st.columns(2)
     own, links = int(graph.labels[view.node]), int(graph.degree[view.node]) - 1
     with left:
-        st.subheader(view.say("How many nodes does each class have?"))
+        st.header(view.say("How many nodes does each class have?"))
         charts.clickable(
             class_sizes_figure(figures["class_sizes"], view.theme),
             "class_sizes",
@@ -59,7 +59,7 @@ def page(view: View) -> None:
         )
     counts = np.bincount(graph.degree - 1)
     with right:
-        st.subheader(view.say("How many links does a node have?"))
+        st.header(view.say("How many links does a node have?"))
         charts.clickable(
             degrees_figure(counts, view.theme),
             "degrees",

@@ -60,7 +60,7 @@ def page(view: View) -> None:
     place = np.flatnonzero(nodes == view.node)  # the picked node's, if it is measured
     left, beside = st.columns(2)
     with left:
-        st.subheader("Confidence against accuracy")
+        st.header("Confidence against accuracy")
         charts.clickable(
             reliability_figure(found, view.theme, METHODS[view.spec.method].short, other),
             "reliability",
@@ -74,7 +74,7 @@ def page(view: View) -> None:
         )
         exports.numbers(_bin_frame(found, view.graph.noun.many), f"{view.run.key}-bins", "bins")
     with beside:
-        st.subheader("How confident is it?")
+        st.header("How confident is it?")
         charts.clickable(
             confidence_histogram(confidence, right, view.theme, BARS),
             "confidence",
@@ -158,7 +158,7 @@ def _bin_frame(found: metrics.ReliabilityBins, many: str) -> pd.DataFrame:
 
 
 def _selective(view: View, rival: View | None) -> None:
-    st.subheader("Answer only when sure")
+    st.header("Answer only when sure")
     coverage = st.slider(
         view.say("Share of nodes that get an answer"),
         0.05,
@@ -215,7 +215,7 @@ def _selective(view: View, rival: View | None) -> None:
 
 
 def _sets(view: View) -> None:
-    st.subheader("Several answers instead of one")
+    st.header("Several answers instead of one")
     left, right = st.columns(2)
     level = left.slider(
         "Share of sets that should contain the true class",

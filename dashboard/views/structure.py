@@ -43,7 +43,7 @@ def page(view: View) -> None:
         label, x = view.say(label), view.table[axis].to_numpy(float)
         reachable = np.isfinite(x)
         with column:
-            st.subheader(f"Against {'degree' if axis == 'degree' else 'distance to training'}")
+            st.header(f"Against {'degree' if axis == 'degree' else 'distance to training'}")
             nodes = np.flatnonzero(reachable)
             binned = binned_medians(x[nodes], values[nodes])
             figure = against_figure(
@@ -114,7 +114,7 @@ def _factor(view: View) -> None:
     rule = view.known.propagation if view.explains.variance else None
     if rule is None or rule.factor is None:
         return
-    st.subheader("How much of it is the rule alone?")
+    st.header("How much of it is the rule alone?")
     factor, std = rule.factor, view.table.message_std.to_numpy()
     nodes = np.arange(view.graph.num_nodes)
     same = _correlation(factor, std)

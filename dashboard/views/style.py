@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard import state
 from dashboard.classroom import bar
 from dashboard.figures import card, classes, qr, tally
 
@@ -11,17 +12,20 @@ from dashboard.figures import card, classes, qr, tally
 def page_style(large: bool) -> None:
     """Less empty space on top; everything larger for a projector."""
     parts = (_STYLE, classes.STYLE, card.STYLE, tally.STYLE, qr.STYLE, bar.STYLE)
-    st.html(f"<style>{''.join(parts)}{_LARGE if large else ''}</style>")
+    page = f":root {{ --bup-page: {state.theme().background}; }}"
+    st.html(f"<style>{page}{''.join(parts)}{_LARGE if large else ''}</style>")
 
 
 _STYLE = """
 .stMainBlockContainer { padding: 4rem 2rem 2rem; }
 .stVerticalBlock > :has(> .st-key-node_card), .st-key-node_card {
-  position: sticky; top: 3.2rem; z-index: 9; background: var(--st-background-color, inherit);
+  position: sticky; top: 3.2rem; z-index: 9; background: var(--bup-page);
 }
 .st-key-node_card { padding: 0.5rem 0.9rem; }
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: inherit; }
 [data-testid="stCaptionContainer"] { opacity: 0.75; }
+header [data-testid="stIconMaterial"] { color: inherit; }
+.stMain h2 { font-size: 1.3rem; padding: 0.75rem 0 0.25rem; }
 [data-testid="stMetricValue"] { font-size: 1.7rem; }
 @media (min-width: 900px) {
   .st-key-node_card { flex-wrap: nowrap; }

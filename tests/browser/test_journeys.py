@@ -271,7 +271,7 @@ def test_train_and_cancel(app, page):
 
 
 def test_a_bin_shows_its_papers(app, page):
-    visit(page, f"{app}/reliability", "When the model says 80 %")
+    visit(page, f"{app}/reliability", "When the model says 80%")
     wait_for_charts(page, "reliability")
     bars = page.locator(".st-key-reliability .js-plotly-plot")
     bars.scroll_into_view_if_needed()
@@ -280,9 +280,11 @@ def test_a_bin_shows_its_papers(app, page):
 
 
 def test_leave_a_class_out(app, page):
-    visit(page, f"{app}/ood", "Does the model notice a class")
-    page.get_by_role("button", name="Leave out Rule Learning").click()
-    expect(page.get_by_role("heading", name="Known and unknown")).to_be_visible(timeout=LONG)
+    visit(page, f"{app}/ood", "Does the model notice what it does not know")
+    page.get_by_role("radio", name="Rule Learning").or_(
+        page.get_by_role("button", name="Rule Learning")
+    ).first.click()
+    expect(page.get_by_role("heading", name="What are they taken for?")).to_be_visible(timeout=LONG)
     assert "left_out=" in page.url
 
 

@@ -32,7 +32,7 @@ def numbers(view: View, hunt: Hunt) -> None:
     values = {key: getattr(metrics, f)(doubt, search.sought) for key, f in _METRICS.items()}
     for column, (key, value) in zip(st.columns(len(values)), values.items(), strict=True):
         metric = metrics.METRICS[key]
-        column.metric(metric.label, f"{value:.1%}", help=view.say(metric.meaning))
+        column.metric(metric.short, f"{value:.1%}", help=view.say(metric.meaning))
     found = hunt.flags[own.label][search.sought]
     st.markdown(
         f"With {hunt.false_alarms:.0%} false alarms, **{escaped(own.title)}** finds "
@@ -130,7 +130,7 @@ def curves(view: View, hunt: Hunt) -> None:
 
 def who_catches_what(view: View, hunt: Hunt, groups: Groups) -> None:
     """What one method finds and another misses, at equal false alarms."""
-    st.subheader("Who finds what the others miss?")
+    st.header("Who finds what the others miss?")
     found = finding.catches(hunt.search, hunt.flags)
     name = f"catch {hunt.what} {hunt.false_alarms} {[(c.label, c.score) for c in hunt.contenders]}"
     for i, (who, nodes) in enumerate(found.items()):
@@ -150,7 +150,7 @@ def who_catches_what(view: View, hunt: Hunt, groups: Groups) -> None:
 
 def matrix(view: View, hunt: Hunt, groups: Groups) -> None:
     """True class against answer, for what is sought."""
-    st.subheader("What are they taken for?")
+    st.header("What are they taken for?")
     graph, names = view.graph, view.graph.class_names
     nodes = hunt.search.nodes[hunt.search.sought]
     true, assigned = graph.labels[nodes], view.result.predicted[nodes]

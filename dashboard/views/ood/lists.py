@@ -22,7 +22,7 @@ MOST_GROUPS = 50
 
 def ranking(view: View, hunt: Hunt) -> None:
     """The top of a ranking, as long as one likes, and exactly that as CSV."""
-    st.subheader("Ranking")
+    st.header("Ranking")
     noun, search = view.graph.noun, hunt.search
     flagged = hunt.flags[hunt.own.label]
     lists = {
@@ -89,7 +89,7 @@ def _rows(view: View, hunt: Hunt, nodes: np.ndarray) -> pd.DataFrame:
 
 def groups_missed(view: View, hunt: Hunt, groups: Groups) -> None:
     """What is missed together: sought nodes that are linked, and that the score does not flag."""
-    st.subheader("Missed together")
+    st.header("Missed together")
     nodes = missed(hunt.search, hunt.flags[hunt.own.label])
     found = finding.linked_groups(view.graph, nodes)
     loners = len(nodes) - sum(map(len, found))

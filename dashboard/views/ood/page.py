@@ -74,7 +74,7 @@ def _published(view: View) -> None:
     found = view.known.report().get("ood")
     if not paper or found is None:
         return
-    st.subheader("The published table, for this run")
+    st.header("The published table, for this run")
     keys = ("confidence_in", "confidence_out", "prob_std_in", "prob_std_out")
     titles = [
         f"{what}, {who}"

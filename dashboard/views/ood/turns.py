@@ -36,7 +36,7 @@ class Turn(NamedTuple):
 
 def grid(view: View, contenders: Sequence[Contender]) -> None:
     """How well each class is noticed by every chosen method, when it is the one never shown."""
-    st.subheader("Each class left out in turn")
+    st.header("Each class left out in turn")
     turns = [
         Turn(c, contender.label, spec, run_of(spec, view.graph))
         for c in range(view.graph.num_classes)

@@ -132,7 +132,7 @@ def show_cell(
 ) -> None:
     """The reruns behind the clicked cell, each with a link to its model."""
     part = cell.rows(rows)
-    st.subheader(escaped(f"{cell.method}, {cell.group}: rerun by rerun"))
+    st.header(escaped(f"{cell.method}, {cell.group}: rerun by rerun"))
     if part.empty:
         st.info("No rerun of this cell is stored yet: start some below.")
         return

@@ -18,7 +18,7 @@ MOST_RERUNS = 3  # that a visitor may start from here: a page is no place for a 
 
 def start_cell(question: Question, graph: Graph, planned: list[Planned]) -> None:
     """A small reproduction, trained in the background by the server."""
-    st.subheader("Train some of it here")
+    st.header("Train some of it here")
     sizes = list(dict.fromkeys(run.per_class for run in planned))
     everyone = list(dict.fromkeys(run.contender for run in planned))
     with st.form("reproduce_form"):

@@ -1,0 +1,46 @@
+"""The pages beside Explore in a real browser: what is clicked is picked and lit, by everybody."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("playwright")
+
+from playwright.sync_api import Page, expect
+
+from .accessibility import barriers
+from .test_journeys import LONG, app, settled, wait_for_charts
+
+__all__ = ["app"]
+
+CELL = """key => {
+  const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+  const { xaxis, yaxis } = plot._fullLayout;
+  const box = plot.getBoundingClientRect();
+  return [box.left + xaxis._offset + xaxis.d2p(0), box.top + yaxis._offset + yaxis.d2p(0)];
+}"""
+
+
+def test_a_cell_of_the_matrix_lights_its_papers_and_the_card_follows(app, page: Page):
+    page.goto(f"{app}/ood?left_out=Rule+Learning")
+    wait_for_charts(page, "matrix")
+    settled(page)
+    page.locator(".st-key-matrix").scroll_into_view_if_needed()
+    page.mouse.click(*page.evaluate(CELL, "matrix"))
+    title = "papers of the class Rule Learning, taken for Theory"
+    expect(page.get_by_role("heading", name=title)).to_be_visible(timeout=LONG)
+    wait_for_charts(page, "ood_lit_map")
+    card = page.locator(".picked")
+    expect(card).to_contain_text("It is Rule Learning, a class never shown")
+    expect(card).to_be_in_viewport()
+
+
+@pytest.mark.parametrize(
+    "path", ["reliability", "ood?left_out=Rule+Learning", "structure", "graph"]
+)
+def test_nothing_keeps_anybody_out(app, page: Page, path):
+    page.goto(f"{app}/{path}")
+    expect(page.locator(".picked")).to_be_visible(timeout=LONG)
+    page.wait_for_selector(".js-plotly-plot .main-svg", timeout=LONG)
+    settled(page)
+    assert barriers(page) == []
