@@ -88,7 +88,7 @@ class Visitor:
 
     async def train(self, seed: int) -> None:
         """Another run, from asking for it until its page is there."""
-        box = self._widget("number_input", "Seed")
+        box = self._widget("number_input", "Random seed", "Seed")
         self._values[box] = WidgetState(id=box, double_value=seed)
         await self._run()
         await self._run(WidgetState(id=self._widget("button", "Train"), trigger_value=True))
@@ -97,11 +97,11 @@ class Visitor:
             await asyncio.sleep(pause)
             await self._run(fragment=fragment)
 
-    def _widget(self, kind: str, label: str) -> str:
+    def _widget(self, kind: str, *labels: str) -> str:
         for element in self._elements.values():
-            if element.WhichOneof("type") == kind and getattr(element, kind).label == label:
+            if element.WhichOneof("type") == kind and getattr(element, kind).label in labels:
                 return getattr(element, kind).id
-        raise Failed(f"the page has no {kind} {label!r}")
+        raise Failed(f"the page has no {kind} {labels[0]!r}")
 
     async def _run(self, trigger: WidgetState | None = None, fragment: str = "") -> None:
         message = BackMsg()

@@ -36,6 +36,14 @@ from bup.errors import BupError
 )
 @click.option("--shared", is_flag=True, help="Stricter limits, for a server that strangers use.")
 @click.option(
+    "--processes",
+    "count",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Server processes, one per core at most; a visitor stays with one of them.",
+)
+@click.option(
     "--prepare/--no-prepare",
     "ahead",
     default=True,
@@ -48,6 +56,7 @@ def dashboard(
     names: tuple[str, ...],
     folders: tuple[Path, ...],
     shared: bool,
+    count: int,
     ahead: bool,
 ) -> None:
     """Serve the app, by default to this machine only."""
@@ -56,9 +65,14 @@ def dashboard(
     _add("BUP_FOLDERS", os.pathsep, [str(folder.resolve()) for folder in folders])
     _add("BUP_HOSTS", ",", [*names, host])
     with _listening(host, port) as door:
+        url = f"http://{host}:{door.getsockname()[1]}"
+        if count > 1:
+            from dashboard import processes
+
+            processes.serve(door, count, ahead, lambda: print(f"BUP Explorer: {url}", flush=True))
+            return
         from dashboard import serving
 
-        url = f"http://{host}:{door.getsockname()[1]}"
         serving.serve(serving.application(ahead=ahead, url=url), door)
 
 

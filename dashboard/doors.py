@@ -17,6 +17,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dashboard import processes
+
 ANYBODY = "*"
 
 
@@ -49,6 +51,7 @@ class Doors:
 
     def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
         self._app, self._names = app, names
+        self._number = os.environ.get(processes.OWN)
         self._scripts = " ".join(_inline_scripts())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,6 +69,9 @@ class Doors:
                 headers["X-Frame-Options"] = "SAMEORIGIN"
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["Referrer-Policy"] = "same-origin"  # a link may name somebody's own graph
+                if self._number is not None:
+                    cookie = f"{processes.COOKIE}={self._number}; Path=/; HttpOnly; SameSite=Lax"
+                    headers.append("Set-Cookie", cookie)
             await send(message)
 
         await self._app(scope, receive, guarded)
