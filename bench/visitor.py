@@ -31,6 +31,7 @@ class Visitor:
     said: int = 0  # bytes of messages from the server
     sent: int = 0  # bytes of the same over the wire, where they are compressed
     fetched: int = 0  # bytes by other requests
+    _cookie: str = ""
     _elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
     _pages: dict[str, str] = field(default_factory=dict)  # address -> name of its script
     _page: str = ""
@@ -43,7 +44,12 @@ class Visitor:
         await self._get("/")
         address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
         self._socket = await websockets.connect(
-            address, subprotocols=["streamlit"], max_size=None, ping_interval=None, open_timeout=60
+            address,
+            subprotocols=["streamlit"],
+            additional_headers={"Cookie": self._cookie} if self._cookie else None,
+            max_size=None,
+            ping_interval=None,
+            open_timeout=60,
         )
         receive = self._socket.protocol.receive_data
 
@@ -168,6 +174,7 @@ class Visitor:
         reader, writer = await asyncio.open_connection(place.hostname, place.port)
         try:
             head = f"GET {path} HTTP/1.1\r\nHost: {place.netloc}\r\nAccept-Encoding: gzip\r\n"
+            head += f"Cookie: {self._cookie}\r\n" if self._cookie else ""
             writer.write(f"{head}Connection: close\r\n\r\n".encode())
             answer = await reader.read(-1)
         finally:
@@ -175,3 +182,5 @@ class Visitor:
         if b" 200 " not in answer[:20]:
             raise Failed(f"{path}: {answer[:20]!r}")
         self.fetched += len(answer)
+        if given := re.search(rb"bup_process=\d+", answer.partition(b"\r\n\r\n")[0]):
+            self._cookie = given[0].decode()

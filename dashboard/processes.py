@@ -36,6 +36,7 @@ class Process:
     port: int
     popen: subprocess.Popen
     connections: int = 0
+    newcomers: int = 0  # given to it because they had no cookie
 
     @property
     def alive(self) -> bool:
@@ -116,7 +117,10 @@ def chosen(head: bytes, processes: Sequence[Process]) -> Process | None:
     for process in living:
         if named and process.number == int(named[1]):
             return process
-    return min(living, key=lambda process: process.connections, default=None)
+    least = min(living, key=lambda process: (process.connections, process.newcomers), default=None)
+    if least is not None:
+        least.newcomers += 1
+    return least
 
 
 async def _pass_on(

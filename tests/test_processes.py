@@ -31,6 +31,11 @@ def test_others_go_where_the_fewest_are(cookie):
     assert chosen(head(cookie), [busy, idle]) is idle
 
 
+def test_newcomers_take_turns_where_nobody_stays_connected():
+    idle = [process(0), process(1)]
+    assert [chosen(head(), idle).number for _ in range(4)] == [0, 1, 0, 1]
+
+
 def test_those_of_a_process_that_has_ended_go_to_another():
     living = process(0)
     assert chosen(head("bup_process=1"), [living, process(1, alive=False)]) is living
