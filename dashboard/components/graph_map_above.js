@@ -8,6 +8,8 @@ function lookOf({ data, scene }, camera, { width, height, ratio, fitted }) {
   const zoomed = Math.sqrt(camera.scale / fitted);
   const size = Math.min(7, Math.max(1.8, 300 / Math.sqrt(scene.n))) * room * data.enlarge;
   const alpha = Math.max(0.07, data.dark ? between(0.34, 0.16) : between(0.38, 0.2));
+  // Where a part of a large graph is seen, most links only cross it, and would fill it.
+  const strongest = scene.numbers ? Math.min(0.5, Math.max(0.06, 8000 / scene.m)) : 0.5;
   // On a white page the brightest doubt is pale: a dark rim holds it together.
   const rimmed = data.limits && !data.dark;
   return {
@@ -18,7 +20,7 @@ function lookOf({ data, scene }, camera, { width, height, ratio, fitted }) {
     rimWidth: rimmed ? 0.45 : 0.6,
     ink: channels(data.ink),
     linkWidth: 0.9 * Math.min(2, Math.max(0.7, zoomed)),
-    linkAlpha: Math.min(0.5, alpha * Math.max(0.8, zoomed)),
+    linkAlpha: Math.min(strongest, alpha * Math.max(0.8, zoomed)),
     linkTint: data.dark ? between(0.45, 0.6) : between(0.45, 0.65),
     linkFade: between(45, 30) * room * (camera.scale / fitted),
   };
