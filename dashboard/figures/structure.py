@@ -187,7 +187,9 @@ def _add_density(
 
 
 def _add_medians(figure: go.Figure, b: BinnedMedians, theme: Theme, **place: object) -> None:
-    figure.add_scattergl(  # as the points are, or they would cover it
+    # As the points are, or they would cover it; above a density it needs no WebGL.
+    add = figure.add_scatter if b.count.sum() > MOST_POINTS else figure.add_scattergl
+    add(
         x=b.x,
         y=b.median,
         mode="lines+markers",
