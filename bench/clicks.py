@@ -69,9 +69,10 @@ def _open(browser: Browser, url: str, name: str) -> tuple[Page, float, float]:
 # Both the heading and the probabilities of another paper than before, as they are on the screen.
 UPDATED = """before => {
   const shown = (element) => element?.checkVisibility() ? element.innerText.trim() : null;
-  const titles = [...document.querySelectorAll("h3")].map(shown);
+  const titles = [...document.querySelectorAll("h2")].map(shown);
   const now = titles.find((title) => title?.startsWith("Paper "))?.slice("Paper ".length);
-  const numbers = [...document.querySelectorAll("table.classes")[0].querySelectorAll(".number")];
+  const table = document.querySelector("table.classes");
+  const numbers = [...(table?.querySelectorAll(".number") ?? [])];
   return now && now !== before && numbers.map(shown).join() === window.expected[now] && now;
 }"""
 

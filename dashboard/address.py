@@ -48,7 +48,7 @@ def _span(text: str) -> list[float | None]:
 
 
 def _span_text(span: list[float | None]) -> str:
-    return "~".join("" if end is None else f"{end:.4g}" for end in span)
+    return "~".join("" if end is None else f"{end:.6g}" for end in span)
 
 
 def _corners(text: str) -> list[Point]:

@@ -189,3 +189,31 @@ def test_the_command_of_a_run_survives_a_shell():
         *("--left-out", "1", "--left-out", "2"),
         *("--set", "calibrate=temperature", "--set", "hidden=32"),
     ]
+
+
+def test_another_graph_forgets_the_node_without_a_word(open_app):
+    app = open_app(node="35")
+    assert app.session_state.node == "35"
+    app.selectbox(key="graph").set_value("synthetic").run()
+    assert not app.exception and not app.warning
+    assert not app.session_state.node and not app.session_state.trail
+
+
+def test_a_link_opens_what_no_widget_holds_and_drops_what_makes_no_sense(open_app):
+    query = {"node": "35", "tab": "Links", "hops": "2", "stage": "step 1", "range": "0.4~"}
+    app = open_app(**query, at="0.1,0.2,3", lasso="not;a;lasso", before="{")
+    assert not app.exception, app.exception
+    sent = sent_to_map(app)
+    assert sent["at"] == [0.1, 0.2, 3] and sent["range"] == [0.4, None] and sent["lasso"] is None
+    assert app.session_state.hops == 2 and app.session_state.stage == "step 1"
+    assert "lasso" not in app.query_params and app.query_params["range"] == ["0.4~"]
+
+
+def test_stories_are_of_this_run(open_app, cora):
+    app = open_app()
+    labels = [button.label for button in app.button if str(button.key).startswith("story_")]
+    assert len(labels) == 3 and "168 links" in labels[1]
+    next(b for b in app.button if b.key == "story_0").click().run()
+    assert not app.exception and app.session_state.tab == "Links"
+    assert app.session_state.node in labels[0]
+    assert app.session_state.node in cora.ids

@@ -329,7 +329,7 @@ function createMap(host) {
   }
 
   const acts = { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible };
-  const { fold, copy } = gestures(map, stage, tools, { ...acts, address, say: sayer(stage) });
+  const { fold, copy } = gestures(map, stage, tools, { ...acts, screen, address, say: sayer(stage) });
   // Two maps of one graph beside each other move, and are lit, together.
   const self = {
     beside: (other) => map.data?.together && other.data.together && other.place !== map.place,

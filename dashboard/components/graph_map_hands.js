@@ -89,18 +89,40 @@ function gestures(map, stage, tools, does) {
     if (event.ctrlKey || event.metaKey || event.altKey) return; // the browser's own
     const move = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
     const by = { "+": 1.3, "=": 1.3, "-": 1 / 1.3 }[event.key];
-    if (event.key in move) pan(...move[event.key].map((side) => side * STEP));
-    else if (by) zoom(by);
+    if (event.key in move && (event.shiftKey || map.data.node < 0)) {
+      pan(...move[event.key].map((side) => side * STEP));
+    } else if (event.key in move) walk(move[event.key][0] + move[event.key][1] < 0 ? 1 : -1);
+    else if (event.key === "Enter" && map.hot >= 0) {
+      choose(map.hot);
+      say("");
+    } else if (by) zoom(by);
     else if (event.key === "0") fit();
     else if (event.key === "Escape") {
       [map.held, map.hot, map.lasso] = [-1, -1, null];
       if (map.lassoing) lassoButton.onclick();
+      say("");
       hover(-1);
       light();
     } else return;
     event.preventDefault();
     event.stopPropagation();
   });
+
+  // From one neighbour of the picked node to the next, around it; Enter picks it.
+  function walk(step) {
+    const centre = map.data.node;
+    const angle = (i) => {
+      const [x, y] = [0, 1].map((k) => map.scene.places[2 * i + k] - map.scene.places[2 * centre + k]);
+      return Math.atan2(-y, x);
+    };
+    const near = [...map.scene.neighbours(centre)].filter(visible);
+    if (!near.length) return say("It has no links: Shift and the arrows move the map");
+    near.sort((a, b) => angle(a) - angle(b));
+    const at = near.indexOf(map.hot);
+    const next = near[at < 0 ? (step > 0 ? 0 : near.length - 1) : (at + step + near.length) % near.length];
+    hover(next, ...does.screen(next));
+    say(`${near.indexOf(next) + 1} of ${near.length}: ${linesOf(map, next).join(". ")}. Enter picks it.`, 0);
+  }
 
   const button = (sign, words, act) => {
     const made = element(tools, "button");
@@ -224,5 +246,6 @@ function describe(alternative, stage, map, shown) {
     `${count(shown)} of ${count(scene.all[0])} nodes are shown. ${count(wrong)} are predicted wrongly, ` +
     `${count(unseen)} are of classes never shown. Picked: ` +
     `${data.node >= 0 ? linesOf(map, data.node).join(". ") : "none"}. ` +
-    "Arrow keys move the map, plus and minus zoom, 0 shows all of it, Escape lets go.";
+    "Arrow keys go through the neighbours of the picked node and Enter picks one; with Shift they " +
+    "move the map. Plus and minus zoom, 0 shows all of it, Escape lets go.";
 }

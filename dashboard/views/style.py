@@ -33,6 +33,7 @@ header [data-testid="stIconMaterial"] { color: inherit; }
   .st-key-node_card > :not(:first-child) { flex: none; }
 }
 @media (max-width: 640px) { .st-key-node_card { position: static; } }
+[data-testid="stTopNavLink"] [data-testid="stIconMaterial"] { color: inherit; }
 .st-key-training_in_place {
   position: fixed;
   top: 3.7rem;

@@ -167,7 +167,7 @@ def test_hands_and_keys_move_the_map(page: Page, url: str) -> None:
     assert moved["x"] < start["x"] and moved["y"] > start["y"] and moved["zoom"] == start["zoom"]
     one.element.locator(".stage").focus()
     page.keyboard.press("+")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
     keyed = one.call("camera")
     assert keyed["zoom"] > 1.2 and keyed["x"] > moved["x"]
     page.keyboard.press("0")
@@ -176,6 +176,22 @@ def test_hands_and_keys_move_the_map(page: Page, url: str) -> None:
     assert one.call("camera")["zoom"] > 1.3
     page.mouse.dblclick(x, y - 140)
     assert one.call("camera")["zoom"] == 1
+
+
+def test_keys_lead_from_neighbour_to_neighbour(page: Page, url: str) -> None:
+    one = Map(page, url)
+    one.click(MIDDLE)
+    expect(one.element).to_have_attribute("data-picked", str(MIDDLE), timeout=LONG)
+    page.mouse.move(2, 2)
+    one.element.locator(".stage").focus()
+    page.keyboard.press("ArrowRight")
+    first = one.call("lit")["node"]
+    page.keyboard.press("ArrowDown")
+    second = one.call("lit")["node"]
+    assert {first, second} == {MIDDLE - 1, MIDDLE + 1}
+    expect(one.element.get_by_role("status")).to_contain_text("2 of 2")
+    page.keyboard.press("Enter")
+    expect(one.element).to_have_attribute("data-picked", str(second), timeout=LONG)
 
 
 def test_small_components_can_be_folded_away(page: Page, url: str) -> None:

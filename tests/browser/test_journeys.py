@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("playwright")
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from bup.experiments import QUESTIONS
@@ -18,6 +19,7 @@ from .test_network_component import PIXEL
 SECOND = 1000
 LONG = 90 * SECOND
 """The machine may be busy; nothing here measures speed."""
+GRAVE = {"serious", "critical"}
 CAMERA = "document.querySelector('.st-key-map .bup-map').map.camera()"
 
 
@@ -101,8 +103,7 @@ def click_point(page: Page, node: int, key: str) -> None:
 def test_first_visit_then_click_walk_and_back(app, page, cora, console_errors):
     visit(page, app, "Where is the model unsure, and why?")
     wait_for_map(page)
-    first = picked(page)
-    assert first and page.get_by_text("The model says").first.is_visible()
+    assert not picked(page) and page.get_by_text("A confident mistake").is_visible()
 
     lonely = _far_from_others(cora)
     page.get_by_role("heading", name="Where is").scroll_into_view_if_needed()
@@ -119,7 +120,7 @@ def test_first_visit_then_click_walk_and_back(app, page, cora, console_errors):
     page.mouse.click(*ego.evaluate(PIXEL, neighbour))
     expect(paper_box(page)).to_have_value(cora.node_id(neighbour), timeout=LONG)
     settled(page)
-    page.get_by_role("button", name=re.compile("^Back")).click()
+    page.locator(".st-key-explore_tab").get_by_role("button", name=re.compile("Back")).click()
     expect(paper_box(page)).to_have_value(cora.node_id(lonely), timeout=LONG)
     assert not [e for e in console_errors if "404" not in e]
 
@@ -179,10 +180,8 @@ def test_the_camera_outlives_the_map_until_a_double_click(app, page):
     page.wait_for_timeout(SECOND)
     zoomed = page.evaluate(CAMERA)
     assert zoomed != whole
-    page.get_by_role("link", name="The graph").click()
-    expect(page.get_by_role("heading", name="What does the graph look like?")).to_be_visible(
-        timeout=LONG
-    )
+    page.get_by_role("link", name="Reliability").click()
+    expect(page.get_by_role("heading", name="When the model says 80%")).to_be_visible(timeout=LONG)
     page.get_by_role("link", name="Explore").click()
     wait_for_map(page)
     assert page.evaluate(CAMERA) == zoomed
@@ -220,10 +219,8 @@ def test_a_range_dragged_on_the_histogram_hides_the_others_and_stays(app, page):
     shown = int(page.locator(".bup-map").get_attribute("data-shown"))
     assert 0 < shown < 1400
     settled(page)
-    page.get_by_role("link", name="The graph").click()
-    expect(page.get_by_role("heading", name="What does the graph look like?")).to_be_visible(
-        timeout=LONG
-    )
+    page.get_by_role("link", name="Reliability").click()
+    expect(page.get_by_role("heading", name="When the model says 80%")).to_be_visible(timeout=LONG)
     page.get_by_role("link", name="Explore").click()
     wait_for_map(page)
     expect(page.locator(".bup-map")).to_have_attribute("data-shown", str(shown))
@@ -231,11 +228,11 @@ def test_a_range_dragged_on_the_histogram_hides_the_others_and_stays(app, page):
 
 @pytest.mark.parametrize(
     ("width", "height", "query"),
-    [(1280, 720, ""), (1440, 900, ""), (1920, 1080, ""), (1280, 720, "?large=true")],
+    [(1280, 720, ""), (1440, 900, ""), (1920, 1080, ""), (1280, 720, "&large=true")],
 )
 def test_the_map_owns_the_window(app, page, width, height, query):
     page.set_viewport_size({"width": width, "height": height})
-    visit(page, f"{app}/{query}", "Where is the model unsure, and why?")
+    visit(page, f"{app}/?node=35{query}", "Where is the model unsure, and why?")
     wait_for_map(page)
     box = page.locator(".bup-map").bounding_box()
     assert box["width"] >= width / 2 and box["height"] >= 0.7 * height
@@ -247,12 +244,65 @@ def test_the_map_owns_the_window(app, page, width, height, query):
 
 def test_on_a_phone_the_inspector_is_below_the_map(app, page):
     page.set_viewport_size({"width": 390, "height": 844})
-    visit(page, app, "Where is the model unsure, and why?")
+    visit(page, f"{app}/?node=35", "Where is the model unsure, and why?")
     wait_for_map(page)
     box = page.locator(".bup-map").bounding_box()
     assert box["width"] > 340 and box["height"] > 400
     beside = page.get_by_text("The model says").first.bounding_box()
     assert beside["y"] >= box["y"] + box["height"]
+
+
+def test_a_story_is_one_click_and_its_link_says_all_of_it(app, page):
+    visit(page, app, "Where is the model unsure, and why?")
+    wait_for_map(page)
+    assert _serious(page) == []
+    page.get_by_text("A hub and a leaf").click()
+    unpin = page.get_by_role("button", name="Unpin")
+    expect(unpin).to_be_visible(timeout=LONG)
+    settled(page)
+    box = page.locator(".bup-map .stage").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 3, box["y"] + box["height"] / 3)
+    page.mouse.wheel(0, -300)
+    bar = page.locator(".bup-map .histogram").bounding_box()
+    page.mouse.move(bar["x"] + 0.4 * bar["width"], bar["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(bar["x"] + 0.8 * bar["width"], bar["y"] + 9, steps=4)
+    page.mouse.up()
+    settled(page)
+    page.wait_for_timeout(SECOND)
+    page.get_by_role("button", name="Copy a link").click()
+    seen, camera = page.locator(".bup-map").get_attribute("data-shown"), page.evaluate(CAMERA)
+    link, here = page.url, picked(page)
+    assert int(seen) < 2708 and camera["zoom"] > 1.5
+
+    page.goto("about:blank")
+    page.goto(link)
+    expect(unpin).to_be_visible(timeout=LONG)
+    wait_for_map(page)
+    assert picked(page) == here
+    expect(page.locator(".bup-map")).to_have_attribute("data-shown", seen)
+    again = page.evaluate(CAMERA)
+    assert all(again[key] == pytest.approx(camera[key], abs=2e-3) for key in ("x", "y", "zoom"))
+    assert _serious(page) == []
+
+
+def _serious(page: Page) -> list[str]:
+    """What axe finds that keeps somebody from using the page."""
+    found = Axe().run(page).response["violations"]
+    return [f"{v['id']}: {v['nodes'][0]['html']}" for v in found if v["impact"] in GRAVE]
+
+
+def test_what_is_chosen_trains_in_place_and_is_held_against_the_run_before(app, page):
+    visit(page, f"{app}/?node=35", "Where is the model unsure, and why?")
+    wait_for_map(page)
+    page.locator(".st-key-seed input").fill("9")
+    page.keyboard.press("Enter")
+    before_and_after = page.get_by_role("button", name="Before and after")
+    expect(page.locator(".bup-map")).to_be_visible()  # the run before, while this one trains
+    expect(before_and_after).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Random seed: 0 → 9")).to_be_visible()
+    before_and_after.click()
+    expect(page.locator(".bup-map")).to_have_count(2, timeout=LONG)
 
 
 def test_train_and_cancel(app, page):
@@ -319,7 +369,7 @@ def test_exports(app, page):
     page.get_by_text("Command and downloads").click()
     expect(page.get_by_text("bup fit --graph cora --method bup")).to_be_visible(timeout=LONG)
     with page.expect_download(timeout=LONG) as csv:
-        page.get_by_role("button", name="All nodes as CSV").click()
+        page.get_by_role("button", name="All papers as CSV").click()
     text = Path(csv.value.path()).read_text()
     assert text.startswith("id,true,predicted") and text.count("\n") == 2709
     with page.expect_download(timeout=LONG) as html:

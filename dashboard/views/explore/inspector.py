@@ -18,7 +18,7 @@ def head(view: View) -> None:
     """Who is looked at, whatever is asked of it below."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         name = escaped(view.name_of(view.node))
-        st.subheader(f"{view.say('Node')} {name}", anchor=False, width="stretch")
+        st.header(f"{view.say('Node')} {name}", anchor=False, width="stretch")
         st.button(
             "Close", icon=":material/close:", on_click=picks.let_go, type="tertiary", key="let_go"
         )

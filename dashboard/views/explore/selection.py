@@ -16,7 +16,7 @@ def selection(view: View) -> bool:
         return False
     table = view.table.iloc[nodes]
     judged = table.index[table.correct.notna()]
-    st.subheader(f"{view.graph.noun.counted(len(nodes))} in your selection", anchor=False)
+    st.header(f"{view.graph.noun.counted(len(nodes))} in your selection", anchor=False)
     st.button(
         view.say("Back to one node"),
         icon=":material/close:",

@@ -13,7 +13,7 @@ STYLE = """
   width: auto !important;
   max-width: 13rem;
 }
-.st-key-explore_node h3 { font-size: 1.05rem; padding: 0; overflow-wrap: anywhere; }
+.st-key-explore_node h2 { font-size: 1.05rem; padding: 0; overflow-wrap: anywhere; }
 .st-key-explore_node { font-size: 0.9rem; }
 .st-key-explore_node [data-testid="stMarkdownContainer"] { font-size: 0.9rem; line-height: 1.35; }
 .st-key-explore_node [data-testid="stCaptionContainer"] p { font-size: 0.8rem; line-height: 1.35; }
