@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from xml.etree.ElementTree import fromstring
 
 import pytest
 import streamlit as st
@@ -10,8 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import kept, waiting
 from dashboard.learn import cases
-from dashboard.learn.glossary import TERMS
+from dashboard.learn.glossary import TERMS, seen_on
 from dashboard.learn.lesson import LESSONS
+from dashboard.learn.pictures import SHAPES, picture
+from dashboard.pages import PAGES
 
 ROOT = Path(__file__).parent.parent
 OTHERS = ("learn", "learn-tour", "learn-glossary", "learn-lecturers")
@@ -169,3 +172,12 @@ def test_every_word_of_a_lesson_has_a_meaning():
     for term in TERMS.values():
         assert term.meaning.endswith(".")
         assert term.lesson is None or 1 <= term.lesson <= len(LESSONS)
+
+
+def test_every_word_has_a_picture_and_a_place_where_it_is_seen():
+    assert set(SHAPES) == set(TERMS)
+    assert len(set(SHAPES.values())) == len(SHAPES), "no two words share a picture"
+    addresses = {page.address for page in PAGES}
+    for word in TERMS:
+        assert seen_on(word) in addresses
+        fromstring(picture(word))

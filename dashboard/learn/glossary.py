@@ -175,3 +175,25 @@ TERMS = {
 
 def meaning(word: str) -> str:
     return TERMS[word].meaning
+
+
+SEEN_ON = {
+    "explore": (
+        "node", "link", "neighbours", "message", "mean", "variance", "standard deviation", "BUP",
+        "propagation", "doubt", "evidence propagation", "lam", "correlation", "credible interval",
+        "confidence", "class", "density",
+    ),
+    "reliability": (
+        "calibrated", "reliability diagram", "ECE", "ACE", "temperature", "prediction set",
+        "coverage", "likelihood", "softmax", "cross-entropy", "erf product", "margin",
+    ),
+    "ood": ("out of distribution", "ROC curve", "AUROC", "epistemic", "mutual information"),
+    "structure": ("degree",),
+    "compare": ("GCN", "aleatoric"),
+    "graph": ("homophily", "posterior"),
+}  # fmt: skip
+"""The page of the dashboard on which a word is seen in the chosen run."""
+
+
+def seen_on(word: str) -> str:
+    return next(page for page, words in SEEN_ON.items() if word in words)

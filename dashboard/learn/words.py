@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.learn import lesson
-from dashboard.learn.glossary import TERMS
+from dashboard.learn.glossary import TERMS, seen_on
+from dashboard.learn.pictures import picture
+from dashboard.links import link
 
 
 def page() -> None:
@@ -22,16 +24,24 @@ def page() -> None:
     words = sorted(found, key=str.lower)
     half = -(-len(words) // 2)
     for column, some in zip(st.columns(2, gap="large"), (words[:half], words[half:]), strict=True):
-        column.markdown("\n\n".join(_entry(word) for word in some))
+        with column:
+            for word in some:
+                _entry(word)
     st.caption(
         "Symbols are those of Xu, Lawrence, Shaker and Siarheyeu, “Uncertainty Propagation in Node "
         "Classification” (ICDM 2022)."
     )
 
 
-def _entry(word: str) -> str:
+def _entry(word: str) -> None:
     term = TERMS[word]
     symbol = f" ${term.symbol}$" if term.symbol else ""
-    number = term.lesson
-    where = f" [Lesson {number}]({lesson.LESSONS[number - 1].address})" if number else ""
-    return f"**{word}**{symbol}  \n{term.meaning}{where}"
+    one, two = st.columns([1, 6], vertical_alignment="center")
+    one.image(picture(word), width=72)
+    with two:
+        st.markdown(f"**{word}**{symbol}  \n{term.meaning}")
+        with st.container(horizontal=True, gap="small"):
+            if term.lesson:
+                about = lesson.LESSONS[term.lesson - 1]
+                link(about.address, f"Lesson {term.lesson}", about.icon)
+            link(seen_on(word), "See it in this run", ":material/open_in_new:")
