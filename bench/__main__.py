@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import clicks, large, lessons, loading, methods, reproduce, training
+from bench import classroom, clicks, large, lessons, loading, methods, reproduce, training
 from bench.timing import environment
 
 BENCHES = {
@@ -13,6 +13,7 @@ BENCHES = {
     "methods": methods.run,
     "clicks": clicks.run,
     "lessons": lessons.run,
+    "classroom": classroom.run,
     "large": large.run,
     "reproduce": reproduce.run,
 }
