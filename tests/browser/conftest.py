@@ -87,6 +87,8 @@ def page(chromium: Browser, console_errors: list[str]) -> Iterator[Page]:
         context.close()
     outside = [url for url in asked if is_outside(url)]
     assert not outside, f"the page asked other machines: {outside}"
+    refused = [error for error in console_errors if "Content Security Policy" in error]
+    assert not refused, f"the page does not keep to its own policy: {refused}"
 
 
 def is_outside(url: str) -> bool:
