@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -50,4 +51,6 @@ print(get_option("theme.light.primaryColor"))
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(serving.SCRIPT.parent.parent)},
     )
-    assert done.stdout.split() == ["none", "none", "#0072B2"], done.stderr
+    beside = (serving.SCRIPT.parent / ".streamlit" / "config.toml").read_text()
+    colour = tomllib.loads(beside)["theme"]["light"]["primaryColor"]
+    assert done.stdout.split() == ["none", "none", colour], done.stderr
