@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import os
 import time
 from collections.abc import Callable
 from itertools import count
@@ -86,6 +87,12 @@ def workers(parent: int) -> dict[int, str]:
             if of == parent and command[2:4] == ["-m", "dashboard.jobs"]:
                 found[int(path.name)] = " ".join(command)
     return {pid: command for pid, command in found.items() if is_alive(pid)}
+
+
+def own_workers() -> dict[int, str]:
+    """Those of this test's store; pages that other tests opened have a manager of their own."""
+    found = workers(os.getpid())
+    return {pid: command for pid, command in found.items() if os.environ["BUP_CACHE"] in command}
 
 
 def result_of(run: Run) -> bup.Result | None:

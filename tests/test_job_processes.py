@@ -8,7 +8,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from job_parts import ENDLESS, SMALL, ask, ended, fresh, is_alive, result_of, trains, until, workers
+from job_parts import (
+    ENDLESS,
+    SMALL,
+    ask,
+    ended,
+    fresh,
+    is_alive,
+    own_workers,
+    result_of,
+    trains,
+    until,
+    workers,
+)
 
 from bup import BupError
 from bup.store import Store
@@ -47,7 +59,7 @@ def test_training_is_niced_single_threaded_and_first_to_go_when_memory_ends(mana
     run = fresh(ENDLESS)
     ask(manager, run)
     until(lambda: trains(manager, run))
-    (pid,) = workers(os.getpid())
+    (pid,) = own_workers()
     assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
     assert b"OMP_NUM_THREADS=1\0" in Path(f"/proc/{pid}/environ").read_bytes()
     assert Path(f"/proc/{pid}/oom_score_adj").read_text().strip() == "1000"
@@ -78,7 +90,7 @@ def test_a_killed_process_fails_its_run_and_is_replaced(manager):
     ask(manager, run)
     ask(manager, waiting)
     until(lambda: trains(manager, run))
-    (pid,) = workers(os.getpid())
+    (pid,) = own_workers()
     os.kill(pid, signal.SIGKILL)
     job = ended(manager, run)
     assert job.state == "failed" and "ended by signal 9" in job.error and "\n" not in job.error
@@ -86,7 +98,7 @@ def test_a_killed_process_fails_its_run_and_is_replaced(manager):
     assert ended(manager, waiting).state == "done"
     ask(manager, run)
     until(lambda: trains(manager, run))
-    assert pid not in workers(os.getpid())
+    assert pid not in own_workers()
 
 
 def test_a_process_that_does_not_stop_when_asked_is_killed(manager, monkeypatch):
@@ -94,20 +106,24 @@ def test_a_process_that_does_not_stop_when_asked_is_killed(manager, monkeypatch)
     run = fresh(ENDLESS)
     ask(manager, run)
     until(lambda: trains(manager, run))
-    (pid,) = workers(os.getpid())
+    (pid,) = own_workers()
     os.kill(pid, signal.SIGSTOP)
     manager.cancel(run)
     assert manager.find(run).state == "cancelled"
     until(lambda: not is_alive(pid), seconds=10)
-    until(lambda: workers(os.getpid()).keys() - {pid})
+    until(lambda: own_workers().keys() - {pid})
     assert manager.find(run).state == "cancelled"
     assert result_of(run) is None
 
 
 def test_a_closed_manager_has_no_process_and_takes_no_run(tmp_path):
     manager = Manager(Store(tmp_path), workers=2)
-    pids = [pid for pid, command in workers(os.getpid()).items() if str(tmp_path) in command]
-    assert len(pids) == 2
+
+    def own() -> list[int]:
+        return [pid for pid, command in workers(os.getpid()).items() if str(tmp_path) in command]
+
+    until(lambda: len(own()) == 2)  # a process that has just started has no command line yet
+    pids = own()
     run = fresh(SMALL)
     assert ask(manager, run).place == 1
     manager.close()

@@ -1,7 +1,6 @@
 """The queue of runs, with real training processes on a small graph."""
 
 import dataclasses
-import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,11 +14,11 @@ from job_parts import (
     ask,
     ended,
     fresh,
+    own_workers,
     result_of,
     run_of,
     trains,
     until,
-    workers,
 )
 
 import bup
@@ -149,7 +148,7 @@ def test_a_training_run_that_is_cancelled_leaves_no_result_and_a_warm_process(ma
     run = fresh(ENDLESS)
     ask(manager, run)
     until(lambda: trains(manager, run))
-    before = workers(os.getpid())
+    before = own_workers()
     manager.cancel(run)
     job = manager.find(run)
     assert job.state == "cancelled" and job.error is None and job.finished is not None
@@ -169,7 +168,7 @@ def test_a_training_run_that_is_cancelled_leaves_no_result_and_a_warm_process(ma
     assert ended(manager, after).state == "done"
     assert manager.find(run).state == "cancelled"
     assert result_of(run) is None
-    assert workers(os.getpid()) == before and len(before) == 1
+    assert own_workers() == before and len(before) == 1
 
 
 def test_cancelling_what_nobody_asked_for_does_nothing(manager):

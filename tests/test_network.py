@@ -14,8 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
+from dashboard import payloads
 from dashboard.columns import colour_limits
 from dashboard.components.ego import EgoNetwork, ego_network, legend, not_drawn
+from dashboard.components.network import _library
 from dashboard.components.standalone import standalone_html
 from dashboard.figures.map import map_figure
 from dashboard.theme import Theme
@@ -336,11 +338,12 @@ def page_with_a_network() -> None:
     assert picked("ego") is None and picked("nothing") is None
 
 
-def test_a_page_mounts_the_library_once_and_the_view_with_its_data():
+def test_a_page_mounts_the_view_with_its_data_and_says_where_the_library_is():
     app = AppTest.from_function(page_with_a_network, default_timeout=30).run()
     assert not app.exception
-    library, view = (element.proto for element in app.get("bidi_component"))
-    assert "vis-network" in library.js_content and not library.WhichOneof("data")
+    (view,) = (element.proto for element in app.get("bidi_component"))
     assert "vis-network" not in view.js_content[:1000] and len(view.js_content) < 20_000
     data = json.loads(view.json if view.WhichOneof("data") == "json" else view.mixed.json)
     assert [node["id"] for node in data["nodes"]] == [0, 1] and data["height"] == 300
+    assert data["library"] == payloads.address(_library(), "js")
+    assert b"vis-network" in _library()[:1000]
