@@ -84,13 +84,15 @@ def _mistake(view: View) -> Story | None:
 
 
 def _hub_and_leaf(view: View) -> Story | None:
-    """The node of most links, and the most doubtful of those whose only link leads to it."""
+    """Of those whose only link leads to a node, the node of most links; and the most doubtful."""
     graph, table = view.graph, view.table
-    hub = int(graph.degree.argmax())
-    near = graph.neighbours(hub)
-    leaves = near[graph.degree[near] == 2]  # a degree counts the node itself
-    if not len(leaves):
+    starts, ends = np.concatenate([graph.edges, graph.edges[::-1]], axis=1)
+    held = starts[graph.degree[ends] == 2]  # a degree counts the node itself
+    if not len(held):
         return None
+    hub = int(held[graph.degree[held].argmax()])
+    near = graph.neighbours(hub)
+    leaves = near[graph.degree[near] == 2]
     name, column = next(iter(columns.scores(table).items()))
     doubt = column.shade(table[name].to_numpy(float))
     leaf = int(leaves[np.argmax(doubt[leaves])])

@@ -7,7 +7,7 @@ STYLE = """
 .stMainBlockContainer:has(.st-key-explore) { padding: 3.1rem 1rem 0; }
 .st-key-explore { --bup-map-height: 70dvh; --bup-ego-height: 46dvh; }
 .st-key-explore_bar { gap: 0.25rem 0.4rem; }
-.st-key-explore_bar h1 { font-size: 1rem; padding: 0; line-height: 1.2; }
+.st-key-explore_bar h1 { font-size: clamp(0.9rem, 1.25vw, 1rem); padding: 0; line-height: 1.2; }
 .st-key-explore_bar > :has(.stSelectbox) {
   flex: 1 1 8rem;
   width: auto !important;
@@ -18,7 +18,9 @@ STYLE = """
 .st-key-explore_node [data-testid="stMarkdownContainer"] { font-size: 0.9rem; line-height: 1.35; }
 .st-key-explore_node [data-testid="stCaptionContainer"] p { font-size: 0.8rem; line-height: 1.35; }
 .st-key-explore_node [data-testid="stMetricValue"] { font-size: 1.1rem; }
-.st-key-tab button { padding: 0.2rem 0.3rem; min-height: 2rem; }
+.st-key-tab div:has(> button) { flex-wrap: nowrap; }
+.st-key-tab button { padding: 0.2rem 0.1rem; min-height: 2rem; min-width: 0; }
+.st-key-tab button p { font-size: 0.8rem; }
 .st-key-explore_tab { gap: 0.5rem; }
 .st-key-explore_node [class*="st-key-story_"] button {
   justify-content: flex-start;
