@@ -80,7 +80,8 @@ class Doors:
         """Everything from here and nowhere else; components of a page are scripts in blobs."""
         rules: dict[str, Any] = {
             "default-src": "'self'",
-            "script-src": f"'self' blob: {self._scripts}",
+            # Plotly compiles its WebGL charts in the browser.
+            "script-src": f"'self' blob: 'unsafe-eval' {self._scripts}",
             "style-src": "'self' 'unsafe-inline'",
             "img-src": "'self' data: blob:",
             "font-src": "'self' data:",
