@@ -97,7 +97,7 @@ def degree() -> Panels:
         found = metrics.spearman(graph.degree, std, 1).value
         figure = against_figure(
             *(graph.degree, std, np.arange(graph.num_nodes), graph.ids, THEME),
-            *("degree (neighbours and the node itself)", "message std", True),
+            *("degree (neighbours and the node itself)", "message uncertainty", True),
             binned_medians(graph.degree, std),
         )
         panels.append((f"Cora, {words}: Spearman {found:+.2f}", figure))

@@ -21,12 +21,18 @@ def row(**changed: object) -> pd.Series:
 
 
 def said(changed: pd.Series, name: str = "7") -> str:
-    return card_html(name, changed, "message_std", "Message std", 0.25, PAPER, LIGHT)
+    return card_html(name, changed, "message_std", "Message uncertainty", 0.25, PAPER, LIGHT)
 
 
 def test_the_card_says_answer_truth_doubt_and_place():
     text = said(row())
-    for words in ("Paper 7", "80% sure", "That is right.", "Message std 0.4", "25% of the papers"):
+    for words in (
+        "Paper 7",
+        "80% sure",
+        "That is right.",
+        "Message uncertainty 0.4",
+        "25% of the papers",
+    ):
         assert words in text
     assert "2 links · test paper · 2 links from the nearest training paper" in text
     assert "That is wrong: it is <b>B</b>." in said(row(true="B", correct=False))
@@ -117,5 +123,5 @@ def test_a_long_list_has_pages_that_together_are_all_of_it(open_app, monkeypatch
 
 def test_the_table_of_nodes_is_the_cards_source(run, cora):
     table = node_table(run, cora)
-    text = card_html("35", table.iloc[0], "message_std", "Message std", 0.5, PAPER, LIGHT)
+    text = card_html("35", table.iloc[0], "message_std", "Message uncertainty", 0.5, PAPER, LIGHT)
     assert str(table.predicted.iloc[0]) in text

@@ -124,7 +124,7 @@ def test_a_method_with_variances_works_on_every_page(cache, monkeypatch, cora, g
     why = opened(tab="Why?", **query)
     assert "does not pass variances along links" in texts(why) and "BUP" in texts(why)
     facts = " ".join(element.proto.body for element in opened(node="35", **query).get("html"))
-    assert re.search(r"message std 0\.\d*[1-9]", facts)
+    assert re.search(r"message uncertainty 0\.\d*[1-9]", facts)
 
 
 @pytest.mark.parametrize("tab", ["Why?", "What if?", "Links"])

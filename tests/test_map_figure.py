@@ -264,7 +264,7 @@ def test_hovering_tells_id_classes_and_score():
             assert trace.text[k] == f"{row.id}: {row.true}"
         if row.true not in ("", row.predicted):
             assert trace.hovertext[k] == row.predicted and "%{hovertext}" in trace.hovertemplate
-        assert "Message std: %{marker.color" in trace.hovertemplate
+        assert "Message uncertainty: %{marker.color" in trace.hovertemplate
     for node, (*_, trace) in nodes_of(figure_of("degree")).items():
         text = trace.text[list(trace.customdata).index(node)]
         assert text.endswith(f", degree {TABLE.degree[node]}")

@@ -94,7 +94,7 @@ def test_a_methods_own_scores_are_offered_without_naming_it(open_app):
     app = open_app("ood", method=METHODS["energy"].short, left_out="Rule Learning")
     labels = app.selectbox(key="ood_score").options
     assert {"Energy", "Energy without links", "Confidence"} <= set(labels)
-    assert not {"Message std"} & set(labels)
+    assert not {"Message uncertainty"} & set(labels)
 
 
 def test_a_graph_that_is_too_large_for_a_method_is_explained_before_training(open_app, monkeypatch):

@@ -7,7 +7,7 @@ from bup.scores.base import Score
 
 MESSAGE_STD = Score(
     "message_std",
-    "Message std",
+    "Message uncertainty",
     "epistemic",
     "How unsure the model is of the message itself: its standard deviation, averaged over classes.",
     "std of the message, mean over classes",

@@ -110,14 +110,14 @@ def factor_figure(
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07)
     for row, values in enumerate((factor, std), start=1):
         place = {"row": row, "col": 1, "showlegend": row == 1}
-        words = ("degree", "factor" if row == 1 else "message std")
+        words = ("degree", "factor" if row == 1 else "message uncertainty")
         _add_points(figure, degree, values, nodes, ids, words, theme, **place)
         _add_medians(figure, binned_medians(degree, values), theme, **place)
     framed(figure, theme, height=560)
     figure.update_xaxes(**_LOG_AXIS)
     figure.update_xaxes(title=theme.noun.said("degree (linked nodes + 1)"), row=2)
     figure.update_yaxes(title="factor of the rule", row=1)
-    return figure.update_yaxes(title="message std", row=2)
+    return figure.update_yaxes(title="message uncertainty", row=2)
 
 
 def crowd_words(count: int, theme: Theme) -> str:

@@ -42,7 +42,7 @@ def visitors_stops() -> list[Stop]:
             "map. Press N for the next paper, X for any.",
             "explore",
             ".st-key-explore_map",
-            here | {"colour": "Message std"},
+            here | {"colour": "Message uncertainty"},
         ),
         Stop(
             "Why so unsure?",

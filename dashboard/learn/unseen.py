@@ -95,8 +95,8 @@ def _lesson(here: lesson.Lesson) -> None:
             here,
             answered,
             [
-                (scores, "ood", cases.query(case, ood_score="Message std")),
-                (message, "explore", cases.query(case, colour="Message std")),
+                (scores, "ood", cases.query(case, ood_score="Message uncertainty")),
+                (message, "explore", cases.query(case, colour="Message uncertainty")),
             ],
         )
 

@@ -81,5 +81,5 @@ def _facts(view: View, row: pd.Series) -> str:
     elif away:
         facts.append(view.say(f"{away} step{'s'[: away != 1]} from the nearest training node"))
     if view.explains.variance:
-        facts.append(f"message std {row.message_std:.3f}")
+        facts.append(f"message uncertainty {row.message_std:.3f}")
     return " · ".join(facts)

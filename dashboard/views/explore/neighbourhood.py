@@ -28,7 +28,7 @@ def chosen_network(view: View) -> EgoNetwork:
     if view.explains.shares and stage not in (OFF, None):
         stages = view.known.layer_stds
         values, limits = stages[stage], colour_limits(np.concatenate(list(stages.values())))
-        score = "hidden message std, " + stage
+        score = "hidden message uncertainty, " + stage
     hops = int(st.session_state.get("hops") or 1)
     return ego_network(
         view.graph, view.table, view.node, hops, score, view.theme, values=values, limits=limits

@@ -61,7 +61,7 @@ def _said(view: View, before: Inspection, after: Inspection) -> str:
     std = [float(np.sqrt(seen.var).mean()) for seen in (before, after)]
     return (
         f"The model would say {answer}, {sure[1]} sure instead of {sure[0]}. "
-        f"Message std: {std[0]:.4f} → **{std[1]:.4f}**."
+        f"Message uncertainty: {std[0]:.4f} → **{std[1]:.4f}**."
     )
 
 
