@@ -26,7 +26,6 @@ SETTINGS = {
     "epochs": "Most epochs",
     "patience": "Patience (epochs)",
     "keep": "Weights to keep",
-    "pace": "Training time",
     "samples": "Draws per answer",
     "members": "Networks per answer",
     "link_trust": "Trust in the given links",
@@ -49,7 +48,6 @@ CHOICES = {
     "neighbours": {"apart": "Vary independently", "linked": "Vary together where linked"},
     "known": {"training": "Training", "validation": "Training and validation"},
     "keep": {"last": "The last epoch's", "best": "The best epoch's"},
-    "pace": {"fast": "Short", "authors": "As the authors do"},
 }
 CHOICES["prediction"] = CHOICES["loss"]
 

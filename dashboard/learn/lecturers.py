@@ -237,6 +237,6 @@ def _afterwards() -> None:
     )
     st.caption(
         "For a seminar: let pairs find a paper whose confidence surprises them, and say in two "
-        "sentences why the model is so sure. The usual wrong answers are our experience and "
+        "sentences why the model is so sure. The usual wrong answers are our own "
         "judgement; a class of yours collects its own, as CSV."
     )

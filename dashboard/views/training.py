@@ -15,6 +15,7 @@ from dashboard.markdown import escaped
 from dashboard.problems import problem
 from dashboard.shelf import Known
 from dashboard.waiting import ask_for, manager, visitor, wait_for
+from dashboard.wording import setting_title
 
 
 def known_or_possible(spec: Spec, graph: Graph) -> Known | None:
@@ -33,7 +34,9 @@ def training_panel(run: Run, graph: Graph) -> None:
     """In place of a page: offer to train the run, or show how its training goes."""
     spec = run.spec
     changed = bup.Store().has_on_another_graph(run)
-    st.title("This model has not been trained yet")
+    job = manager().find(run, visitor())
+    at_work = job is not None and job.active
+    st.title("This model is being trained" if at_work else "This model has not been trained yet")
     st.markdown(
         f"**{METHODS[spec.method].short}** on **{escaped(state.graph_label(spec.graph))}**, "
         f"{spec.per_class} labelled {graph.noun.many} per class, seed {spec.seed}"
@@ -42,6 +45,7 @@ def training_panel(run: Run, graph: Graph) -> None:
             if spec.left_out
             else ""
         )
+        + "".join(f", {escaped(words)}" for words in _changed(spec, graph))
         + ". Training takes seconds on a small graph; the result is kept, so next time it is here "
         "at once."
     )
@@ -51,7 +55,6 @@ def training_panel(run: Run, graph: Graph) -> None:
             "to the graph as it was: train it again on the graph as it is now.",
             icon=":material/history:",
         )
-    job = manager().find(run, visitor())
     if (job is None and not changed and _starts_by_itself(spec)) or (
         job is not None and job.state == "done"
     ):
@@ -74,6 +77,16 @@ def training_panel(run: Run, graph: Graph) -> None:
             problem(refused)
         return
     wait_for([run], lambda jobs: _show_progress(jobs[0]))
+
+
+def _changed(spec: Spec, graph: Graph) -> list[str]:
+    """The settings that somebody changed, in words: ``Dropout rate: 0.3``."""
+    own = f"{spec.method}."
+    return [
+        f"{setting_title(key.removeprefix(own))}: {value}"
+        for key, value in state.parameters(spec, graph)
+        if key.startswith(own)
+    ]
 
 
 def _starts_by_itself(spec: Spec) -> bool:
