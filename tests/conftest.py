@@ -1,9 +1,10 @@
 import os
+import sys
 
 # Before torch is imported anywhere: two test workers share two cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -22,6 +23,14 @@ ROOT = Path(__file__).parent.parent
 # No test measures time, its own included.
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
+
+
+@pytest.fixture(autouse=True)
+def _own_main_module() -> Iterator[None]:
+    """A tried page leaves its script as the main module, which new processes would then run."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import ImageColor
 from plotly.colors import get_colorscale, sample_colorscale, unlabel_rgb
@@ -68,6 +68,7 @@ def test_ascending_numbers_come_back(numbers):
 
 
 @given(st.lists(st.floats(-1e6, 1e6, width=32) | st.just(np.nan), min_size=1))
+@example([0.0, 1e-45])
 def test_shades_come_back_within_a_step(values):
     values = np.array(values, dtype=np.float32)
     steps, (first, step) = quantised(values)

@@ -52,6 +52,7 @@ def shortened(numbers: np.ndarray) -> np.ndarray:
 
 def quantised(values: np.ndarray) -> tuple[np.ndarray, list[float]]:
     """Values as 16-bit steps [n] and [first value, size of a step]; 65535 where there is none."""
+    values = np.asarray(values, dtype=np.float64)  # a step may be smaller than 32 bits can hold
     finite = np.isfinite(values)
     low, high = (values[finite].min(), values[finite].max()) if finite.any() else (0.0, 0.0)
     step = float(high - low) / 65534 or 1.0
