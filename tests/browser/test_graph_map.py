@@ -287,7 +287,7 @@ def test_hostile_names_are_shown_and_not_run(
 
 def test_the_map_has_a_name_and_says_in_words_what_it_shows(page: Page, url: str) -> None:
     one = Map(page, url)
-    stage = one.element.get_by_role("img")
+    stage = one.element.get_by_role("application")
     expect(stage).to_have_attribute(
         "aria-label", re.compile("Map of 147 nodes and 135 links, coloured by Confidence")
     )
