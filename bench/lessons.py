@@ -15,6 +15,7 @@ from dashboard.learn.lesson import LESSONS
 APP = Path(__file__).parent.parent / "dashboard" / "app.py"
 REPEATS = 15
 TARGET = 0.2
+PATIENCE = 120
 
 # A lesson, and two values between which its slider goes back and forth.
 DRAGS: dict[str, tuple[str, float, float]] = {
@@ -39,6 +40,10 @@ def run() -> None:
         # ``AppTest.switch_page`` knows only pages that are files.
         app._page_hash = calc_hash(addresses[page])
         app.run()
+        deadline = time.monotonic() + PATIENCE  # its model may have to be trained first
+        while key not in {slider.key for slider in app.slider} and time.monotonic() < deadline:
+            time.sleep(0.5)
+            app.run()
         seconds = []
         for turn in range(REPEATS + 1):
             start = time.perf_counter()

@@ -97,17 +97,23 @@ class Visitor:
         box = self._widget("number_input", "Random seed", "Seed")
         self._values[box] = WidgetState(id=box, double_value=seed)
         await self._run()
-        await self._run(WidgetState(id=self._widget("button", "Train"), trigger_value=True))
+        if (button := self._found("button", "Train")) is not None:  # older pages wait to be asked
+            await self._run(WidgetState(id=button, trigger_value=True))
         while self._repeats:
             fragment, pause = next(iter(self._repeats.items()))
             await asyncio.sleep(pause)
             await self._run(fragment=fragment)
 
-    def _widget(self, kind: str, *labels: str) -> str:
+    def _found(self, kind: str, *labels: str) -> str | None:
         for element in self._elements.values():
             if element.WhichOneof("type") == kind and getattr(element, kind).label in labels:
                 return getattr(element, kind).id
-        raise Failed(f"the page has no {kind} {labels[0]!r}")
+        return None
+
+    def _widget(self, kind: str, *labels: str) -> str:
+        if (found := self._found(kind, *labels)) is None:
+            raise Failed(f"the page has no {kind} {labels[0]!r}")
+        return found
 
     async def _run(self, trigger: WidgetState | None = None, fragment: str = "") -> None:
         message = BackMsg()
