@@ -136,11 +136,11 @@ function makeBar(strip, changed) {
     draw,
     range: () => bar.range,
     busy: () => drag !== null,
-    count(shown, { n: drawn, thinned, all: [all] }) {
+    count(shown, { n: drawn, thinned, all: [all], noun }) {
       const number = (n) => n.toLocaleString("en");
       const words = shown < drawn ? ` · ${number(shown)} of ${number(drawn)} shown` : "";
       const rest = thinned ? "zoom in for more" : "all that is here";
-      const few = ` · ${number(drawn)} of ${number(all)} nodes drawn: ${rest}`;
+      const few = ` · ${number(drawn)} of ${number(all)} ${noun[1]} drawn: ${rest}`;
       count.textContent = words + (drawn < all ? few : "");
     },
     show(data, layer, range) {

@@ -189,7 +189,7 @@ function icon(path) {
 // A node in words, as text: its id and title, what the model says, the truth, the score.
 function linesOf(map, node) {
   const { scene, layer, data } = map;
-  const id = scene.ids?.[node] ?? `Node ${scene.number(node)}`;
+  const id = scene.ids?.[node] ?? `${scene.noun[0]} ${scene.number(node)}`;
   const title = scene.titles ? `${id}: ${scene.titles[node]}` : id;
   const [said, truth, shape] = [layer.said[node], layer.truth[node], layer.shapes[node]];
   const name = (code) => scene.classes[code] ?? "unknown";
@@ -239,13 +239,14 @@ function introduce(stage, alternative) {
 function describe(alternative, stage, map, shown) {
   const { scene, data, layer } = map;
   const count = (n) => n.toLocaleString("en");
-  const what = `${count(scene.all[0])} nodes and ${count(scene.all[1])} links`;
+  const [one, many] = scene.noun;
+  const what = `${count(scene.all[0])} ${many} and ${count(scene.all[1])} links`;
   stage.setAttribute("aria-label", `Map of ${what}, coloured by ${data.label}`);
   const [wrong, unseen] = [1, 2].map((shape) => layer.shapes.filter((s) => s === shape).length);
   alternative.textContent =
-    `${count(shown)} of ${count(scene.all[0])} nodes are shown. ${count(wrong)} are predicted wrongly, ` +
+    `${count(shown)} of ${count(scene.all[0])} ${many} are shown. ${count(wrong)} are predicted wrongly, ` +
     `${count(unseen)} are of classes never shown. Picked: ` +
     `${data.node >= 0 ? linesOf(map, data.node).join(". ") : "none"}. ` +
-    "Arrow keys go through the neighbours of the picked node and Enter picks one; with Shift they " +
+    `Arrow keys go through the neighbours of the picked ${one} and Enter picks one; with Shift they ` +
     "move the map. Plus and minus zoom, 0 shows all of it, Escape lets go.";
 }

@@ -45,7 +45,7 @@ LESSONS = (
         "travel",
         "How certainty travels",
         "Does an unsure neighbour make you unsure?",
-        "Under the paper's rule the neighbours' variances cancel and only degrees count; under "
+        "Under the published rule the neighbours' variances cancel and only degrees count; under "
         "evidence propagation a surer neighbour always adds more certainty, and under doubt an "
         "unsure one makes a node unsure.",
         ":material/share:",
@@ -77,7 +77,7 @@ LESSONS = (
         "Knowing what you have not seen",
         "Which number notices an unknown class?",
         "Class probabilities notice an unseen class to a degree; the variance of the message under "
-        "the paper's rule does not, because it follows the links and not the class. A rule that "
+        "the published rule does not, because it follows the links and not the class. A rule that "
         "asks what explains a node can find unseen groups, if they are large enough.",
         ":material/visibility_off:",
         ("BUP", "out of distribution", "confidence", "variance", "ROC curve", "AUROC", "doubt"),
@@ -98,7 +98,7 @@ LESSONS = (
         "Follow one message",
         "Where does one probability come from?",
         "Words times weights, averaged over links twice: that is the mean. The variance goes its "
-        "own way, and a rule multiplies it: the paper's rule by what links say, doubt by what is "
+        "own way, and a rule multiplies it: the published rule by what links say, doubt by what is "
         "known. One integral makes a probability of both.",
         ":material/footprint:",
         ("message", "mean", "variance", "degree", "doubt", "erf product"),

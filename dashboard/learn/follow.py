@@ -48,7 +48,7 @@ def _lesson(here: lesson.Lesson) -> None:
         with one:
             name = _graph()
         layers = st.selectbox(
-            "The paper's rule", list(PAPERS), key="follow_layers", format_func=PAPERS.__getitem__,
+            "The published rule", list(PAPERS), key="follow_layers", format_func=PAPERS.__getitem__,
             help="The paper maps variances after each step by weights of any sign; the app's "
             "default leaves those maps out, because that predicts better.",
         )  # fmt: skip
@@ -208,7 +208,7 @@ def _question(case: Case, way: Followed) -> bool:
 
     return lesson.predict(
         "expect_factor",
-        "Under the paper's rule, what decides how much a node's variance shrinks?",
+        "Under the published rule, what decides how much a node's variance shrinks?",
         [
             "how sure its neighbours are",
             "how many links it and its neighbours have",

@@ -59,13 +59,13 @@ TERMS = {
         3,
     ),
     "lam": Term(
-        "How weakly linked nodes are tied together under the paper's rule: the larger, the less a "
-        "neighbour takes off. Written lambda.",
+        "How weakly linked nodes are tied together under the published rule: the larger, the less "
+        "a neighbour takes off. Written lambda.",
         r"\lambda",
         3,
     ),
     "correlation": Term(
-        "How much two linked messages vary together under the paper's rule; degrees alone decide "
+        "How much two linked messages vary together under the published rule; degrees alone decide "
         "it.",
         r"\mathrm{cor}(i,j) = 1 / \sqrt{\lambda\, d_{ii} d_{jj}}",
         3,

@@ -18,7 +18,7 @@ SCORES = {
     "dropout": ("Mutual information (MC dropout)", "epistemic"),
     "vacuity": ("Vacuity (S-GCN)", "epistemic"),
     "gpn": ("Lack of evidence (GPN)", "epistemic"),
-    "paper": ("Message uncertainty (paper's rule)", "epistemic"),
+    "paper": ("Message uncertainty (published rule)", "epistemic"),
     "doubt": ("Doubt U (our rule)", "epistemic"),
 }
 """The scores that are shown: their names and what they are meant to measure."""

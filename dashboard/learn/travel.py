@@ -111,7 +111,9 @@ def _playground() -> float:
             help="Dashed ring: before the step. Blue disc: after it, under this rule.",
         )
     with three:
-        lam = st.slider("lam", SMALLEST_LAM, 5.0, 1.0, 0.1, key="lam", help=meaning("lam"))
+        lam = st.slider(
+            "Weakening (λ)", SMALLEST_LAM, 5.0, 1.0, 0.1, key="lam", help=meaning("lam")
+        )
     left, right = st.columns([3, 2], gap="medium")
     with right:
         _controls(st.session_state.sketch)
@@ -232,7 +234,7 @@ def _questions() -> bool:
     first = lesson.predict(
         "expect_variance",
         "Start from *Hub of leaves*. A has one neighbour, B. Make B very unsure: variance 5 "
-        "instead of 1. What does the paper's rule do to A?",
+        "instead of 1. What does the published rule do to A?",
         ["A becomes less sure", "A becomes surer", "Nothing changes for A"],
         2,
         lambda: _cancelling(pair),
@@ -248,7 +250,7 @@ def _questions() -> bool:
         return False
     return lesson.predict(
         "expect_hub",
-        "Now give A a second neighbour: link it to the hub C. What does the paper's rule do?",
+        "Now give A a second neighbour: link it to the hub C. What does the published rule do?",
         ["A becomes surer", "A becomes less sure", "Nothing changes for A"],
         1,
         lambda: _hub(pair),

@@ -30,7 +30,7 @@ class Kind:
 KINDS = {
     "answer": Kind("In the answer", "confidence", "doubt in the answer: 1 − confidence", {}),
     "message": Kind(
-        "In the message, the paper's rule",
+        "In the message, the published rule",
         "message_std",
         "doubt in the message: its standard deviation",
         {},
@@ -150,12 +150,12 @@ def _question(case: Case) -> bool:
 
     def answer() -> str:
         rule = Lens(case.graph, case.result).propagation
-        assert rule is not None and rule.factor is not None  # BUP under the paper's rule
+        assert rule is not None and rule.factor is not None  # BUP under the published rule
         std = case.result.scores()["message_std"]
         same = metrics.spearman(rule.factor, std, resamples=2).value
         return (
             f"The message's variance reaches {found['message_std']:.0%}, the answer's doubt "
-            f"{found['confidence']:.0%}. Under the paper's rule the variance of a node's message "
+            f"{found['confidence']:.0%}. Under the published rule the variance of a node's message "
             "is what its own words give, times a factor that only counts links; nothing in it asks "
             f"whether the class is known. (Its rank correlation with that factor is {same:+.2f}.) "
             "What notices the unseen class is the answer: the known classes are closer together, "
@@ -175,9 +175,9 @@ def _question(case: Case) -> bool:
         answer,
         [
             "It is what a variance is for, so one hopes for it. Choose *In the message, the "
-            "paper's rule* above: both histograms lie on top of each other.",
-            "A fair guess: as good as the answer. Choose *In the message, the paper's rule* above "
-            "and drag the threshold: the curve stays on the diagonal.",
+            "published rule* above: both histograms lie on top of each other.",
+            "A fair guess: as good as the answer. Choose *In the message, the published rule* "
+            "above and drag the threshold: the curve stays on the diagonal.",
             "A coin would be worth nothing at all, and a learned number seems worth more. Choose "
             "it above and look at where the curve runs.",
         ],
