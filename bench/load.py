@@ -89,7 +89,8 @@ async def visit(url: str, number: int, think: float, trains: bool, log: Log) -> 
         await log.time("page", visitor, visitor.go("reliability"))
         if trains:
             await thinking()
-            await log.time("training", visitor, visitor.train(seed=1000 + chance.randrange(10**6)))
+            seed = random.randrange(10**9)  # which nobody trained before, in other measurements
+            await log.time("training", visitor, visitor.train(seed))
     except (Failed, OSError, asyncio.IncompleteReadError, TimeoutError) as error:
         log.errors.append(f"visitor {number}: {error or type(error).__name__}")
     except Exception as error:
