@@ -1,7 +1,6 @@
 """What a run costs, by rule of thumb: known before anything is drawn or trained.
 
-Right within a factor of about three on a machine of 2020, which is enough to tell seconds from
-hours and to let small runs pass large ones.
+Rough, but enough to tell seconds from hours and to let small runs pass large ones.
 """
 
 from __future__ import annotations
