@@ -6,21 +6,21 @@ import statistics
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 import torch
 
 import bup
 from bench.training import EPOCHS, pyg_epochs
-from bup import engine, experiments
+from bup import experiments
+from bup.jobs import sweep
 from bup.runs import load
 from bup.spec import Spec
 
 SEEDS = 8
 SWEEP = 40
 ROUNDS = 3
-TINY = Spec("synthetic:nodes=60,classes=2,words=20", "gcn", 2, 2, 2)
 
 
 def run() -> None:
@@ -50,7 +50,7 @@ def run() -> None:
 
 
 class Trained(NamedTuple):
-    starting: float  # seconds until every worker had trained something
+    starting: float  # seconds until every worker was warm
     seconds: float
     epochs: Counter[str]  # of each method
 
@@ -62,16 +62,11 @@ def _trained(specs: list[Spec], workers: int) -> Trained:
     with tempfile.TemporaryDirectory() as folder:
         store = bup.Store(folder)
         begin = time.perf_counter()
-        with engine.local(workers) as where:
-            executor = where.start()
-            first = [
-                executor.submit(engine.train, [TINY], bup.load_graph(TINY.graph).digest)
-                for _ in range(workers)
-            ]
-            wait(first)
+        with sweep.local(workers, store) as here:
+            while len(here.idle) < workers:
+                time.sleep(0.01)
             start = time.perf_counter()
-            ready = engine.Engine(lambda: executor, where.slots)
-            assert not engine.train_all(specs, {graph.name: graph}, ready, store)
+            assert not sweep.train_all(specs, {graph.name: graph}, here, store)
         end = time.perf_counter()
         for spec in specs:
             result = load(spec, graph, store)

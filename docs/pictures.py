@@ -13,7 +13,8 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 import bup
-from bup import engine, experiments, metrics, runs
+from bup import experiments, metrics, runs
+from bup.jobs import sweep
 from bup.results import Result, node_table
 from dashboard.figures.compare import overlay_reliability
 from dashboard.figures.ood import score_histograms, share_figure
@@ -139,8 +140,8 @@ def trained(specs: list[bup.Spec], graph: bup.Graph) -> Iterator[Result]:
 
 def train_missing(specs: list[bup.Spec], graphs: dict[str, bup.Graph]) -> None:
     store = bup.Store()
-    with engine.local(2) as where:
-        failures = engine.train_all(engine.missing(specs, graphs, store), graphs, where, store)
+    with sweep.local(2, store) as where:
+        failures = sweep.train_all(sweep.missing(specs, graphs, store), graphs, where, store)
     if failures:
         sys.exit(f"{failures[0].spec.method} failed: {failures[0].reason}")
 

@@ -114,11 +114,12 @@ def stocked_cache(tmp_path_factory, cora):
 @pytest.fixture(scope="module")
 def manager(tmp_path_factory):
     """A queue of runs with a real training process and a store of its own."""
+    from bup.jobs import processes
     from dashboard.jobs import manager as jobs
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUP_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr(jobs, "GRACE", 60)  # a busy machine is not a process that hangs
+        patch.setattr(processes, "GRACE", 60)  # a busy machine is not a process that hangs
         manager = jobs.Manager()
         yield manager
         manager.close()

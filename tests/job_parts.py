@@ -84,7 +84,7 @@ def workers(parent: int) -> dict[int, str]:
         with contextlib.suppress(OSError):
             command = (path / "cmdline").read_text().split("\0")
             of = int((path / "stat").read_text().rpartition(")")[2].split()[1])
-            if of == parent and command[2:4] == ["-m", "dashboard.jobs"]:
+            if of == parent and command[2:4] == ["-m", "bup.jobs"]:
                 found[int(path.name)] = " ".join(command)
     return {pid: command for pid, command in found.items() if is_alive(pid)}
 

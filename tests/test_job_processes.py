@@ -23,8 +23,8 @@ from job_parts import (
 )
 
 from bup import BupError
+from bup.jobs import processes
 from bup.store import Store
-from dashboard.jobs import manager as jobs
 from dashboard.jobs.manager import Manager
 
 pytestmark = pytest.mark.usefixtures("nothing_left_to_do")
@@ -80,7 +80,7 @@ def test_no_process_survives_a_server_that_is_killed(other_server):
 
 
 def test_a_process_without_a_server_ends_even_when_it_has_nothing_to_report(tmp_path):
-    command = [sys.executable, "-P", "-m", "dashboard.jobs", str(tmp_path)]
+    command = [sys.executable, "-P", "-m", "bup.jobs", str(tmp_path)]
     orphan = subprocess.run(command, input="", stdout=subprocess.PIPE, text=True, timeout=60)
     assert (orphan.returncode, orphan.stdout) == (0, "")
 
@@ -102,7 +102,7 @@ def test_a_killed_process_fails_its_run_and_is_replaced(manager):
 
 
 def test_a_process_that_does_not_stop_when_asked_is_killed(manager, monkeypatch):
-    monkeypatch.setattr(jobs, "GRACE", 0.3)
+    monkeypatch.setattr(processes, "GRACE", 0.3)
     run = fresh(ENDLESS)
     ask(manager, run)
     until(lambda: trains(manager, run))

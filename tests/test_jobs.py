@@ -23,9 +23,9 @@ from job_parts import (
 
 import bup
 from bup import BupError, files, runs
+from bup.jobs import worker
 from bup.store import Store
 from dashboard.jobs import manager as jobs
-from dashboard.jobs import worker
 from dashboard.jobs.job import Job
 
 pytestmark = pytest.mark.usefixtures("nothing_left_to_do")
@@ -328,7 +328,7 @@ def test_what_nobody_foresaw_is_one_sentence_for_people_and_a_traceback_in_the_l
         raise error
 
     monkeypatch.setattr(worker, "load_graph", load_graph)
-    outcome = worker._outcome(run_of(SMALL), Store(tmp_path), threading.Event(), pytest.fail)
+    outcome = worker.outcome([run_of(SMALL)], Store(tmp_path), threading.Event(), pytest.fail)
     assert outcome["end"] == "failed"
     assert sentence in outcome["error"]
     assert "\n" not in outcome["error"] and len(outcome["error"]) <= 400

@@ -18,7 +18,7 @@ from bup.cli.output import json_option, print_json
 from bup.cli.progress import SweepBar, in_words
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used
-    from bup.engine import Failure
+    from bup.jobs.sweep import Failure
 
 
 @click.command()
@@ -68,8 +68,10 @@ def reproduce(
     """
     import pandas as pd
 
-    from bup import engine, files
     from bup import experiments as e
+    from bup import files
+    from bup.jobs import sweep
+    from bup.jobs.cluster import cluster
 
     if question != "all" and question not in e.QUESTIONS:
         known = ", ".join((*e.QUESTIONS, "all"))
@@ -92,13 +94,14 @@ def reproduce(
 
     store = bup.Store()
     by_name = {graph.name: graph for graph in graphs.values()}
-    missing = engine.missing((run.spec for _, plan in plans for run in plan), by_name, store)
+    missing = sweep.missing((run.spec for _, plan in plans for run in plan), by_name, store)
     failures = []
     if missing:
         cores = len(os.sched_getaffinity(0))
-        where = engine.cluster(scheduler) if scheduler else engine.local(workers or cores)
+        count = min(workers or cores, len(missing))
+        where = cluster(scheduler) if scheduler else sweep.local(count, store)
         with where as started, SweepBar(len(missing)) as bar:
-            failures = engine.train_all(missing, by_name, started, store, bar.settled)
+            failures = sweep.train_all(missing, by_name, started, store, bar.settled)
 
     tables = [(q, e.rows_of(q, plan, graphs, store)) for q, plan in plans]
     rows = pd.concat([frame.assign(question=q.name) for q, frame in tables], ignore_index=True)

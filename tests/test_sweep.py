@@ -1,22 +1,23 @@
-"""Engines: whatever dies or fails on the way, every sound run ends in the store, bit for bit."""
+"""Sweeps: whatever dies or fails on the way, every sound run ends in the store, bit for bit."""
 
 import json
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
+from job_parts import workers
 
 import bup
-from bup import engine, runs
+from bup import runs
+from bup.jobs import cluster, sweep, worker
 from bup.methods import METHODS, complete
 
 ROOT = Path(__file__).parent.parent
@@ -45,41 +46,25 @@ def some_specs(seeds=range(4), sizes=(2, 3), method="gcn", **settings) -> list[b
     ]
 
 
-class Pool(Executor):
-    """Threads; like a pool of processes, it is lost with all that it holds when one dies."""
+class Threads:
+    """A place without processes; a fatal run takes along what it trains with."""
 
-    def __init__(self, fatal):
-        self.fatal, self.broken, self.held = fatal, False, []
-        self.threads, self.lock = ThreadPoolExecutor(4), threading.Lock()
+    def __init__(self, fatal=lambda spec: False, store=None):
+        self.fatal, self.store, self.threads = fatal, store, ThreadPoolExecutor(1)
 
-    def submit(self, fn, specs, digest):
-        if self.broken:
-            raise BrokenExecutor
-        self.held.append(Future())
-        self.threads.submit(self.work, self.held[-1], fn, specs, digest)
-        return self.held[-1]
+    def work_for(self, owner):
+        self.owner = owner
+        self.wake()
 
-    def work(self, future, fn, specs, digest):
-        dies = any(map(self.fatal, specs))
-        time.sleep(0.01 if dies else 0.04)  # so that others are in hand when one dies
-        with self.lock:
-            if dies:
-                self.broken = True
-                for held in self.held:
-                    if not held.done():
-                        held.set_exception(BrokenExecutor())
-            elif not future.done():
-                try:
-                    future.set_result(fn(specs, digest))
-                except Exception as error:
-                    future.set_exception(error)
+    def wake(self):
+        while (task := self.owner.take()) is not None:
+            self.threads.submit(self.work, task)
 
-    def shutdown(self, wait=True):
-        self.threads.shutdown(wait)
-
-
-def pool(fatal=lambda spec: False, slots=4) -> engine.Engine:
-    return engine.Engine(lambda: Pool(fatal), slots)
+    def work(self, task):
+        if any(self.fatal(run.spec) for run in task.runs):
+            self.owner.hear(task, {"end": "died", "error": "it was killed"})
+        else:
+            self.owner.hear(task, worker.outcome(task.runs, self.store))
 
 
 def assert_all_there(specs, graphs, store) -> None:
@@ -93,23 +78,23 @@ def assert_all_there(specs, graphs, store) -> None:
 
 def test_a_second_start_trains_nothing(graphs, store):
     specs = some_specs(epochs=4)
-    assert engine.missing([*specs, *specs], graphs, store) == specs
+    assert sweep.missing([*specs, *specs], graphs, store) == specs
     settled = []
-    assert engine.train_all(specs, graphs, pool(), store, settled.extend) == []
+    assert sweep.train_all(specs, graphs, Threads(), store, settled.extend) == []
     assert sorted(settled, key=specs.index) == specs
-    assert engine.missing(specs, graphs, store) == []
+    assert sweep.missing(specs, graphs, store) == []
     more = some_specs(range(5), epochs=4)
-    assert engine.missing(more, graphs, store) == [s for s in more if s.seed == 4]
+    assert sweep.missing(more, graphs, store) == [s for s in more if s.seed == 4]
     assert_all_there(specs, graphs, store)
 
 
 def test_tasks_hold_seeds_of_one_cell_and_slow_methods_train_alone(graphs):
-    full = list(range(engine.BATCH))
-    specs = some_specs(range(engine.BATCH + 1), epochs=4) + some_specs(range(2), [2], "sgcn")
-    tasks = engine.tasks_of(specs, graphs)
-    seeds = [[s.seed for s in t.specs] for t in tasks]
-    assert len(full) > 1 and seeds == [full, [engine.BATCH]] * 2 + [[0], [1]]
-    assert all(len({(s.per_class, s.method) for s in t.specs}) == 1 for t in tasks)
+    full = list(range(sweep.BATCH))
+    specs = some_specs(range(sweep.BATCH + 1), epochs=4) + some_specs(range(2), [2], "sgcn")
+    tasks = sweep.tasks_of(specs, graphs)
+    seeds = [[run.spec.seed for run in t.runs] for t in tasks]
+    assert len(full) > 1 and seeds == [full, [sweep.BATCH]] * 2 + [[0], [1]]
+    assert all(len({(r.spec.per_class, r.spec.method) for r in t.runs}) == 1 for t in tasks)
     assert {m for m in METHODS if not METHODS[m].side_by_side} >= {"bbde", "bbgdc", "ggp", "sgcn"}
 
 
@@ -117,32 +102,34 @@ def test_a_failed_run_is_named_and_stops_no_other(graphs, store):
     good = some_specs(epochs=4)
     bad = some_specs([0, 1], [140], epochs=4)  # more training nodes than there are
     settled = []
-    failures = engine.train_all([*bad, *good], graphs, pool(), store, settled.extend)
+    failures = sweep.train_all([*bad, *good], graphs, Threads(), store, settled.extend)
     assert {f.spec for f in failures} == {*bad} and len(failures) == len(bad)
     assert "ask for fewer per class" in failures[0].reason
     assert len(settled) == len(good) + len(bad)
-    assert engine.missing([*bad, *good], graphs, store) == bad
+    assert sweep.missing([*bad, *good], graphs, store) == bad
 
 
 def test_a_run_that_kills_its_process_takes_nobody_along(graphs, store):
     specs = some_specs(range(7), epochs=4)
     (fatal,) = [s for s in specs if (s.seed, s.per_class) == (2, 3)]
-    failures = engine.train_all(specs, graphs, pool(lambda s: s == fatal), store)
-    assert [f.spec for f in failures] == [fatal] and "killed 3 times" in failures[0].reason
-    assert engine.missing(specs, graphs, store) == [fatal]
+    failures = sweep.train_all(specs, graphs, Threads(lambda s: s == fatal), store)
+    assert [f.spec for f in failures] == [fatal] and "it was killed, 3 times over" in failures[
+        0
+    ].reason
+    assert sweep.missing(specs, graphs, store) == [fatal]
 
 
 def test_a_worker_with_another_graph_is_found_out(graphs, store):
     other = bup.load_graph(SMALL + ",seed=1")
-    (failure,) = engine.train_all(some_specs([0], [2]), {SMALL: other}, pool(), store)
+    (failure,) = sweep.train_all(some_specs([0], [2]), {SMALL: other}, Threads(), store)
     assert "not the one that was asked for" in failure.reason
 
 
 def test_a_full_disk_is_not_the_fault_of_a_run(graphs, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(bup.BupError, match="free some space"):
-        engine.train_all(
-            some_specs([0], [2], epochs=2), graphs, pool(), bup.Store(tmp_path / "file")
+        sweep.train_all(
+            some_specs([0], [2], epochs=2), graphs, Threads(), bup.Store(tmp_path / "file")
         )
 
 
@@ -151,7 +138,8 @@ def test_a_killed_local_process_costs_nothing_but_time(graphs, store):
     killed = []
 
     def kill() -> None:
-        killed.append(multiprocessing.active_children()[0].pid)
+        found = workers(os.getpid()).items()
+        killed.extend(pid for pid, command in found if str(store.root) in command)
         os.kill(killed[0], signal.SIGKILL)
 
     settled = []
@@ -161,11 +149,11 @@ def test_a_killed_local_process_costs_nothing_but_time(graphs, store):
             threading.Timer(0.3, kill).start()  # in the middle of the next task
         settled.extend(specs)
 
-    with engine.local(1) as one:
-        assert engine.train_all(specs, graphs, one, store, kill_soon) == []
+    with sweep.local(1, store) as one:
+        assert sweep.train_all(specs, graphs, one, store, kill_soon) == []
     assert killed and len(settled) == len(specs)
     assert_all_there(specs[::7], graphs, store)
-    assert engine.missing(specs, graphs, store) == []
+    assert sweep.missing(specs, graphs, store) == []
 
 
 def test_a_killed_sweep_goes_on_where_it_was_and_leaves_nobody_behind(graphs, tmp_path):
@@ -178,13 +166,13 @@ def test_a_killed_sweep_goes_on_where_it_was_and_leaves_nobody_behind(graphs, tm
         first = process.stderr.readline()
         children = psutil.Process(process.pid).children()
         process.kill()
-    assert first.startswith(f"{engine.BATCH} of 20 runs"), first
+    assert first.startswith(f"{sweep.BATCH} of 20 runs"), first
     kept = len(list(tmp_path.glob("runs/*/result.bup")))
-    assert engine.BATCH <= kept < 20
+    assert sweep.BATCH <= kept < 20
     _, alive = psutil.wait_procs(children, timeout=20)
     assert not alive
     specs = some_specs(range(5), (2, 3, 4, 5), "bup", calibrate="none")
-    assert len(engine.missing(specs, graphs, bup.Store(tmp_path / "runs"))) == 20 - kept
+    assert len(sweep.missing(specs, graphs, bup.Store(tmp_path / "runs"))) == 20 - kept
 
 
 @pytest.fixture
@@ -236,16 +224,16 @@ def test_a_cluster_gives_the_same_bits_even_if_a_worker_is_killed(dask, graphs, 
             workers[0].kill()
             workers[0].wait()
 
-    with engine.cluster(address) as there:
-        assert engine.train_all(specs, graphs, there, store, kill_one) == []
+    with cluster.cluster(address) as there:
+        assert sweep.train_all(specs, graphs, there, store, kill_one) == []
     assert workers[0].returncode == -signal.SIGKILL and workers[1].poll() is None
-    assert engine.missing(specs, graphs, store) == []
+    assert sweep.missing(specs, graphs, store) == []
     assert_all_there(specs[::7], graphs, store)
 
 
 def test_a_cluster_that_is_not_there_is_one_line(monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(engine, "PATIENCE", 0.3)
+    monkeypatch.setattr(cluster, "PATIENCE", 0.3)
     for address in ("tcp://127.0.0.1:9", "nonsense://here"):
-        with pytest.raises(bup.BupError, match="dask scheduler"), engine.cluster(address):
+        with pytest.raises(bup.BupError, match="dask scheduler"), cluster.cluster(address):
             pass

@@ -1,0 +1,76 @@
+"""The workers of a Dask scheduler, which hands the runs of one that dies to another.
+
+They may be on machines that share no disk with this one: results come back, and are stored here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bup.errors import BupError
+from bup.jobs.task import Message, Owner, Task
+from bup.jobs.worker import outcome
+
+PATIENCE = 30
+"""Seconds to wait for a cluster and for its first worker."""
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[Cluster]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise BupError(
+            "a cluster needs the package distributed: pip install 'bup-explorer[cluster]'"
+        ) from None
+    try:
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise BupError(
+            f"no scheduler answers at {address!r} ({error}): start one with 'dask scheduler' and "
+            "give the tcp:// address that it prints"
+        ) from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise BupError(
+                f"the scheduler at {address} has no worker: start some with "
+                f"'dask worker {address} --nthreads 1'"
+            ) from None
+        yield Cluster(client)
+
+
+class Cluster:
+    """Takes all tasks at once: how many it works on at a time is the scheduler's business."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._owner: Owner | None = None
+        self._futures: dict[Any, Task] = {}  # one that nobody refers to is cancelled
+
+    def work_for(self, owner: Owner) -> None:
+        self._owner = owner
+        self.wake()
+
+    def wake(self) -> None:
+        while self._owner is not None and (task := self._owner.take()) is not None:
+            # Impure: a run that is tried again is trained again.
+            future = self._client.submit(outcome, task.runs, pure=False)
+            self._futures[future] = task
+            future.add_done_callback(self._settled)
+
+    def _settled(self, future: Any) -> None:
+        assert self._owner is not None
+        message: Message
+        if future.cancelled():
+            why = "the cluster's scheduler was lost: start it again, then this command"
+            message = {"end": "failed", "error": why}
+        elif (error := future.exception()) is not None:
+            text = " ".join(str(error).split())
+            message = {"end": "failed", "error": f"{type(error).__name__}: {text}"}
+        else:
+            message = future.result()
+        self._owner.hear(self._futures.pop(future), message)

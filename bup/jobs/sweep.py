@@ -1,0 +1,129 @@
+"""Many runs trained side by side, here or on a cluster, each result kept when it is there."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+from bup import files, methods, runs
+from bup.errors import BupError
+from bup.graph import Graph
+from bup.jobs.processes import Processes
+from bup.jobs.task import Message, Place, Task
+from bup.spec import Run, Spec
+from bup.store import Store
+
+BATCH = 5
+"""Seeds that train side by side: more gain little, and cost more when their process dies."""
+DEATHS = 3
+"""How many processes may die over one run before it is given up."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    spec: Spec
+    reason: str
+
+
+OnSettled = Callable[[Sequence[Spec]], None]
+"""Told which runs are done with, well or not."""
+
+
+@contextmanager
+def local(workers: int, store: Store) -> Iterator[Processes]:
+    """Processes on this machine, one thread each."""
+    if workers < 1:
+        raise BupError(f"there must be at least 1 worker, got {workers}")
+    processes = Processes(store, workers)
+    try:
+        yield processes
+    finally:
+        processes.close()
+
+
+def missing(specs: Iterable[Spec], graphs: Mapping[str, Graph], store: Store) -> list[Spec]:
+    """The runs, each once, that the store holds no sound result of."""
+    unique = dict.fromkeys(map(methods.complete, specs))
+    return [s for s in unique if runs.load(s, graphs[s.graph], store) is None]
+
+
+def tasks_of(specs: Iterable[Spec], graphs: Mapping[str, Graph]) -> list[Task]:
+    """Runs put together in tasks; methods that gain nothing from company train alone."""
+    cells: dict[Spec, list[Run]] = {}
+    for spec in specs:
+        cell = dataclasses.replace(spec, seed=0)
+        cells.setdefault(cell, []).append(Run(spec, graphs[spec.graph].digest))
+    return [
+        Task(batch)
+        for cell, members in cells.items()
+        for batch in _batches(members, BATCH if methods.find(cell.method).side_by_side else 1)
+    ]
+
+
+def _batches(members: list[Run], size: int) -> list[tuple[Run, ...]]:
+    return [tuple(members[i : i + size]) for i in range(0, len(members), size)]
+
+
+class _Sweep:
+    """The owner of a sweep's tasks."""
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self.waiting = deque(tasks)
+        self.ended: SimpleQueue[tuple[Task, Message] | BupError] = SimpleQueue()
+
+    def take(self) -> Task | None:
+        return self.waiting.popleft() if self.waiting else None
+
+    def hear(self, task: Task, message: Message) -> None:
+        if "end" in message:
+            self.ended.put((task, message))
+
+    def stranded(self, why: str) -> None:
+        self.ended.put(BupError(f"{why}: see what it said above"))
+
+
+def train_all(
+    specs: Iterable[Spec],
+    graphs: Mapping[str, Graph],
+    place: Place,
+    store: Store,
+    on_settled: OnSettled = lambda specs: None,
+) -> list[Failure]:
+    """Train runs and keep each result as soon as it is there; returns those that failed.
+
+    A task that fails, or whose process dies, is tried again run by run: one bad run costs no other.
+    """
+    sweep = _Sweep(tasks_of(specs, graphs))
+    left = sum(len(task.runs) for task in sweep.waiting)
+    failures: list[Failure] = []
+    place.work_for(sweep)
+    while left:
+        ended = sweep.ended.get()
+        if isinstance(ended, BupError):
+            raise ended
+        task, message = ended
+        if message["end"] == "done":
+            _keep(task, message, store)
+        else:
+            deaths = task.deaths + (message["end"] == "died")
+            if len(task.runs) > 1 or task.deaths < deaths < DEATHS:
+                sweep.waiting.extendleft(Task((run,), deaths) for run in reversed(task.runs))
+                place.wake()
+                continue
+            times = f", {DEATHS} times over" if deaths > task.deaths else ""
+            failures.append(Failure(task.runs[0].spec, message["error"] + times))
+        left -= len(task.runs)
+        on_settled([run.spec for run in task.runs])
+    return failures
+
+
+def _keep(task: Task, message: Message, store: Store) -> None:
+    """Store what came back; a disk that is full is not the fault of a run, and ends the sweep."""
+    for run, content in zip(task.runs, message.get("unstored", ()), strict=False):
+        if content is not None:
+            store.save(run, *files.unpack(base64.b64decode(content)))

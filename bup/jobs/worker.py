@@ -1,0 +1,174 @@
+"""A training process: it reads tasks, trains them one by one, and says how they go.
+
+What it says are plain JSON values: ``{"ready": true}`` once; of a task ``{"epochs": [...]}`` from
+time to time, then ``{"end": "done"}``, ``{"end": "failed", "error": one sentence}`` or
+``{"end": "cancelled"}``. A result that it could not store comes with the end: ``unstored`` has an
+entry for each run, null or a packed result in base64, and ``why`` the reason.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import dataclasses
+import json
+import logging
+import os
+import resource
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from queue import SimpleQueue
+
+from bup import BupError, Graph, Store, files, load_graph
+from bup.jobs.task import Message
+from bup.spec import Run
+
+log = logging.getLogger(__name__)
+
+INTERVAL = 0.1  # seconds between two reports of progress
+MEMORY_SHARE = 0.75  # of the machine's memory, for one training process
+
+Say = Callable[[Message], None]
+
+
+def serve(store: Store) -> None:
+    """The life of a training process: get warm, then train one task after the other."""
+    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    os.dup2(2, 1)  # what a library prints must not mix with the answers
+    orders: SimpleQueue[list[Run]] = SimpleQueue()
+    cancelled = threading.Event()
+    threading.Thread(target=_listen, args=[orders, cancelled], daemon=True).start()
+    _be_modest()
+    _warm_up()
+
+    def say(message: Message) -> None:
+        try:
+            print(json.dumps(message), file=answers)
+        except BrokenPipeError:
+            os._exit(0)  # whoever asked has gone
+
+    say({"ready": True})
+    while True:
+        say(outcome(orders.get(), store, cancelled, say))
+
+
+def _listen(orders: SimpleQueue[list[Run]], cancelled: threading.Event) -> None:
+    """A cancel always means the task sent last: the next one is sent after its end."""
+    for line in sys.stdin:
+        order = json.loads(line)
+        if order == "cancel":
+            cancelled.set()
+        else:
+            cancelled.clear()
+            orders.put([Run.from_dict(run) for run in order["runs"]])
+    os._exit(0)  # whoever asked has gone; the store's writes are atomic, so any moment will do
+
+
+def _be_modest() -> None:
+    """Let a run that is too large fail, or be killed by the system, rather than who asked for it.
+
+    The limit is on data, not on address space, of which torch reserves far more than it uses.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        limit = int(MEMORY_SHARE * memory)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def _warm_up() -> None:
+    """Train for one epoch: on its first backward pass torch imports as much again."""
+
+    from bup import runs
+
+    runs.fit("synthetic:nodes=60,classes=2,words=20", per_class=2, validation=2, test=2, epochs=1)
+
+
+def outcome(
+    asked: Sequence[Run],
+    store: Store | None = None,
+    cancelled: threading.Event | None = None,
+    say: Say = lambda message: None,
+) -> Message:
+    """Train runs that differ in their seed only. Without a store all results come back."""
+    from bup.training import Cancelled
+
+    try:
+        return {"end": "done"} | _train(asked, store, cancelled or threading.Event(), say)
+    except Cancelled:
+        return {"end": "cancelled"}
+    except BupError as error:
+        return {"end": "failed", "error": _one_line(str(error))}
+    except Exception as error:
+        log.exception("training %s failed", asked[0].key)
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+            text = "this run needs more memory than there is: ask for a smaller graph or width"
+        else:
+            text = f"training failed unexpectedly: {type(error).__name__}: {error}"
+        return {"end": "failed", "error": _one_line(text)}
+
+
+def _train(
+    asked: Sequence[Run], store: Store | None, cancelled: threading.Event, say: Say
+) -> Message:
+    """What to say at the end: nothing, or the results themselves where no disk takes them."""
+    from bup import runs
+    from bup.training import Cancelled
+    from bup.training import Progress as Epoch
+
+    unsaid: list[Message] = []
+    said = 0.0
+
+    def on_epoch(epoch: Epoch) -> None:
+        nonlocal said
+        if cancelled.is_set():
+            raise Cancelled
+        unsaid.append(dataclasses.asdict(epoch))
+        if time.monotonic() - said >= INTERVAL:
+            say({"epochs": unsaid})
+            unsaid.clear()
+            said = time.monotonic()
+
+    graph = _graph(asked[0].spec.graph, asked[0].digest)
+    # The command line, or another server, may have been quicker.
+    left = [run for run in asked if store is None or runs.load(run.spec, graph, store) is None]
+    if not left:
+        return {}
+    results = runs.fit_specs(graph, [run.spec for run in left], on_epoch)
+    if unsaid:
+        say({"epochs": unsaid})
+    if cancelled.is_set():
+        raise Cancelled
+    unstored: dict[Run, str] = {}
+    why = "it was trained where there is no store"
+    for run, result in zip(left, results, strict=True):
+        try:
+            if store is not None:
+                runs.save(result, graph, store)
+                continue
+        except BupError as error:
+            why = _one_line(str(error))
+        unstored[run] = base64.b64encode(files.pack(*result.packed())).decode()
+    return {"unstored": [unstored.get(run) for run in asked], "why": why} if unstored else {}
+
+
+@lru_cache(maxsize=1)
+def _graph(name: str, digest: str) -> Graph:
+    graph = load_graph(name)
+    if graph.digest != digest:
+        raise BupError(
+            f"the graph {name} is not the one that was asked for: its files have changed since "
+            "(look at the graph again, then train), or machines of a cluster have other data or "
+            "another version of bup"
+        )
+    return graph
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 400 else line[:399] + "…"
