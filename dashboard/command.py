@@ -71,8 +71,9 @@ def dashboard(
 
             processes.serve(door, count, ahead, lambda: print(f"BUP Explorer: {url}", flush=True))
             return
-        from dashboard import serving
+        from dashboard import processes, serving
 
+        processes.end_with_the_first()
         serving.serve(serving.application(ahead=ahead, url=url), door)
 
 

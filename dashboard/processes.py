@@ -1,5 +1,7 @@
 """Several server processes behind one address; each visitor stays with the one that knows them.
 
+This process keeps the queue of trainings for all of them.
+
 A process names itself in a cookie. Whoever brings no cookie, or that of a process that has ended,
 is given the one with the fewest connections. Requests are looked at only as far as their cookie;
 then bytes pass both ways as they are, so that everything on a connection goes to one process.
@@ -15,12 +17,14 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bup.errors import BupError
+from dashboard.jobs import sharing
 
 COOKIE = "bup_process"
 OWN = "BUP_PROCESS"
@@ -51,7 +55,9 @@ def start(numbers: Iterable[int], arguments: Sequence[str]) -> list[Process]:
             port = free.getsockname()[1]
         command = [sys.executable, "-m", "bup.cli", "dashboard", "--port", str(port), *arguments]
         surroundings = os.environ | {OWN: str(number), "STREAMLIT_SERVER_HEADLESS": "true"}
-        popen = subprocess.Popen(command, env=surroundings, stdout=subprocess.DEVNULL)
+        popen = subprocess.Popen(
+            command, env=surroundings, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+        )
         processes.append(Process(number, port, popen))
     for process in processes:
         _wait(process)
@@ -68,6 +74,17 @@ def _wait(process: Process) -> None:
     raise BupError("a server process did not start: see what it said above, or leave --processes")
 
 
+def end_with_the_first() -> None:
+    """In a process that ``start`` has started: end when the one that answers for it has gone."""
+
+    def watch() -> None:
+        sys.stdin.read()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if OWN in os.environ:
+        threading.Thread(target=watch, daemon=True).start()
+
+
 def end(processes: Sequence[Process]) -> None:
     for process in processes:
         process.popen.send_signal(signal.SIGTERM)
@@ -82,14 +99,16 @@ def serve(listening: socket.socket, count: int, prepare: bool, ready: Callable[[
     # Ended from outside, it takes its processes along.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     processes: list[Process] = []
-    try:
-        # What has to be got and trained first, one does for all.
-        processes += start([0], [] if prepare else ["--no-prepare"])
-        processes += start(range(1, count), ["--no-prepare"])
-        ready()
-        asyncio.run(_share(listening, processes))
-    finally:
-        end(processes)
+    with sharing.shared() as queue:
+        os.environ[sharing.QUEUE] = queue
+        try:
+            # What has to be got and trained first, one does for all.
+            processes += start([0], [] if prepare else ["--no-prepare"])
+            processes += start(range(1, count), ["--no-prepare"])
+            ready()
+            asyncio.run(_share(listening, processes))
+        finally:
+            end(processes)
 
 
 async def _share(listening: socket.socket, processes: Sequence[Process]) -> None:

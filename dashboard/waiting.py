@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
@@ -16,6 +17,8 @@ from bup.spec import Run, Spec
 from dashboard import graphs, shelf
 from dashboard.jobs.job import Job
 from dashboard.jobs.manager import Manager
+from dashboard.jobs.queue import Queue
+from dashboard.jobs.sharing import QUEUE, Remote
 from dashboard.markdown import escaped
 from dashboard.problems import problem
 from dashboard.shelf import Known
@@ -24,8 +27,10 @@ POLL_SECONDS = 0.5
 
 
 @functools.cache
-def manager() -> Manager:
-    """One for the process: no message from a browser can make the server forget it."""
+def manager() -> Queue:
+    """The queue, this process's own or shared: no message from a browser can make it forgotten."""
+    if path := os.environ.get(QUEUE):
+        return Remote(path, _is_here, shelf.hold)
     return Manager(is_here=_is_here, on_unstored=shelf.hold)
 
 
@@ -105,7 +110,11 @@ Show = Callable[[list[Job]], None]
 @st.fragment(run_every=POLL_SECONDS)
 def wait_for(runs: Sequence[Run], show: Show, at_end: Callable[[], None] | None = None) -> None:
     """Look at the jobs of these runs until all have ended, then run the whole page again."""
-    jobs = [job for run in runs if (job := manager().find(run, visitor())) is not None]
+    try:
+        jobs = [job for run in runs if (job := manager().find(run, visitor())) is not None]
+    except bup.BupError as error:
+        problem(str(error))
+        return
     if any(job.active for job in jobs):
         show(jobs)
         return

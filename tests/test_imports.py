@@ -20,10 +20,9 @@ FLOORS = (
         "kept",
         "classes",
         "payloads",
-        "processes",
     },
-    {"figures", "components", "doors"},
-    {"address", "picks", "graphs", "links", "problems", "numbers", "garbage", "visitor"},
+    {"figures", "components", "processes"},
+    {"address", "doors", "picks", "graphs", "links", "problems", "numbers", "garbage", "visitor"},
     {"shelf"},
     {"drawings", "state", "classroom", "waiting"},
     {"views", "learn"},
@@ -104,12 +103,19 @@ def test_no_file_names_a_registry_or_needs_a_pickle():
 
 
 def test_training_does_not_wait_for_packages_that_few_need():
-    """Every process of a pool would: together they take longer to load than a model to train."""
-    script = "import sys, bup.engine; print(*sys.modules)"
+    """Every training process would: together they take longer to load than a model to train."""
+    script = "import sys, bup.jobs.sweep; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     loaded = set(done.stdout.split())
-    assert "bup.engine" in loaded
+    assert "bup.jobs.sweep" in loaded
     assert not loaded & {"torch_geometric", "gpytorch", "sklearn.cluster"}
+
+
+def test_the_process_that_keeps_the_queue_needs_no_torch():
+    script = "import sys, dashboard.processes; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    loaded = set(done.stdout.split())
+    assert "dashboard.jobs.manager" in loaded and not loaded & {"torch", "streamlit", "pandas"}
 
 
 def test_help_waits_for_no_library():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from bup.spec import Run, Spec
 
@@ -53,3 +54,24 @@ class Job:
     @property
     def active(self) -> bool:
         return self.state in ("queued", "running")
+
+    def as_dict(self) -> dict[str, Any]:
+        plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return plain | {
+            "run": self.run.as_dict(),
+            "progress": dataclasses.asdict(self.progress),
+            "askers": sorted(self.askers),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Job:
+        progress: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in plain["progress"].items()
+        }
+        told = {
+            "run": Run.from_dict(plain["run"]),
+            "progress": Progress(**progress),
+            "askers": frozenset(plain["askers"]),
+        }
+        return cls(**(plain | told))
