@@ -7,14 +7,14 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bup import methods, soundness
+from bup import calibrators, methods, soundness
 from bup.datasets import load_graph
 from bup.errors import BupError
 from bup.files import DamagedFile
 from bup.graph import Graph
 from bup.results import Result
 from bup.spec import Run, Spec
-from bup.splits import make_split
+from bup.splits import Split, make_split
 from bup.store import Store
 from bup.threads import one_thread
 from bup.training import OnEpoch
@@ -82,7 +82,6 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
     specs = [methods.complete(spec) for spec in specs]
     if len({dataclasses.replace(spec, seed=0) for spec in specs}) > 1:
         raise BupError("runs that train side by side may differ in their seed only")
-    start = time.perf_counter()
     splits = [
         make_split(graph, s.per_class, s.validation, s.test, s.left_out, s.seed) for s in specs
     ]
@@ -90,13 +89,14 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
     method, settings = methods.find(specs[0].method), methods.settings_of(specs[0])
     method.check(graph)
     with one_thread():
-        fitted = method.fit(graph, splits, seeds, settings, on_epoch)
+        fitted, trained_in = _uncalibrated(graph, specs, splits, settings, on_epoch)
+        start = time.perf_counter()
         splits = [f.split or split for f, split in zip(fitted, splits, strict=True)]
         fitted = [
             methods.calibrated(f, method, settings, graph, split, seed)
             for f, split, seed in zip(fitted, splits, seeds, strict=True)
         ]
-    seconds = (time.perf_counter() - start) / len(specs)
+    seconds = (trained_in + time.perf_counter() - start) / len(specs)
     return [
         Result(
             spec=spec,
@@ -114,6 +114,36 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
         )
         for spec, split, f in zip(specs, splits, fitted, strict=True)
     ]
+
+
+Trainings = tuple[list[methods.Fitted], float]  # and how many seconds they took
+_last: tuple[object, Trainings] | None = None
+
+
+def _uncalibrated(
+    graph: Graph,
+    specs: Sequence[Spec],
+    splits: Sequence[Split],
+    settings: Any,
+    on_epoch: OnEpoch | None,
+) -> Trainings:
+    """What training gives, before any calibration.
+
+    Whoever compares calibrations asks for the same training again and again: the last one that a
+    calibration followed is remembered.
+    """
+    global _last
+    which = graph.digest, tuple(dataclasses.replace(s, settings=()) for s in specs)
+    which = *which, dataclasses.replace(settings, calibrate=calibrators.NONE)
+    if _last is not None and _last[0] == which:
+        return _last[1]
+    start = time.perf_counter()
+    method = methods.find(specs[0].method)
+    fitted = method.fit(graph, splits, [spec.seed for spec in specs], settings, on_epoch)
+    found = fitted, time.perf_counter() - start
+    if settings.calibrate != calibrators.NONE:
+        _last = which, found
+    return found
 
 
 def run_of(spec: Spec, graph: Graph) -> Run:
