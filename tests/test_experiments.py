@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import rankdata
+from scipy.stats import sem, t, ttest_rel
 
 import bup
 from bup import experiments as e
@@ -111,7 +111,7 @@ def rows_with(**ece: list[float]) -> pd.DataFrame:
 def test_a_cell_shows_ours_the_papers_and_the_difference():
     table = e.markdown(e.QUESTIONS["q1"], rows_with(bup=[7.0, 9.0]))
     assert "| 8.00 ± 1.41 (7.82, +0.18) |" in table and "70.00 ± 0.00 (69.41, +0.59)" in table
-    assert "over 2 reruns" in table and "Wilcoxon" not in table
+    assert "over 2 reruns" in table and "Holm" not in table
     assert "| 7.00 (7.82, -0.82) |" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=[7.0]))
 
 
@@ -120,26 +120,31 @@ def test_marks_follow_a_paired_test_over_the_same_splits():
     better = [v - 0.1 * (k + 1) for k, v in enumerate(ours)]  # far inside the spread, every time
     lines = e.summary(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=better, mlp=ours[::-1]))
     ece = lines[lines.quantity == "ece"].set_index("method")
-    assert ece.p["gcn"] == pytest.approx(2 / 2**6) and ece.verdict["gcn"] == 1
+    expected = ttest_rel(better, ours).pvalue
+    assert ece.p["gcn"] == pytest.approx(2 * expected) and ece.verdict["gcn"] == 1
     assert ece.verdict["mlp"] == 0 and math.isnan(ece.p["bup"])
+    low, high = t.interval(0.95, 5, np.mean(ours), sem(ours))
+    assert (ece.low["bup"], ece.high["bup"]) == (pytest.approx(low), pytest.approx(high))
     assert "▲" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=better))
     assert "▼" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=better, gcn=ours))
     # Rows are matched by their seed, not by their place.
     shuffled = rows_with(bup=ours, gcn=better).sample(frac=1, random_state=1)
     found = e.summary(e.QUESTIONS["q1"], shuffled).set_index(["method", "quantity"])
-    assert found.p["gcn", "ece"] == pytest.approx(2 / 2**6)
+    assert found.p["gcn", "ece"] == pytest.approx(expected)
     assert found.p["gcn", "accuracy"] == 1.0  # no difference at all
 
 
-def test_the_paired_test_counts_signed_ranks():
-    """All 2^n signs are equally likely if nothing is different."""
-    difference = np.array([0.3, -0.1, 0.8, 0.5, -0.2, 0.9, 1.1])
-    ranks = rankdata(np.abs(difference))
-    seen = ranks[difference > 0].sum()
-    signs = (np.arange(2**7)[:, None] >> np.arange(7)) & 1
-    sums = signs @ ranks
-    extreme = np.abs(sums - sums.mean()) >= abs(seen - sums.mean())
-    assert e.paired_p(pd.Series(difference)) == pytest.approx(extreme.mean())
+def test_every_comparison_is_told_in_a_sentence():
+    ours, tied = [5.0, 9.0, 6.0, 12.0], [5.5, 8.0, 7.0, 12.5]
+    worse = [v + 3 + 0.1 * k for k, v in enumerate(ours)]
+    text = e.tests_text(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=tied, mlp=worse, ggp=ours))
+    assert "ECE of mlp is 3.15 above that of bup" in text and "): worse." in text
+    (open_line,) = [line for line in text.splitlines() if "ECE of gcn" in line]
+    assert "is 0.25 above" in open_line and "reruns would settle it, 4 are there" in open_line
+    (same,) = [line for line in text.splitlines() if "ECE of ggp" in line]
+    assert "0.00" in same and "unlikely to settle" in same
+    single = e.tests_text(e.QUESTIONS["q1"], rows_with(bup=[5.0], gcn=[6.0]))
+    assert "one rerun says nothing of chance" in single and "nan" not in single
 
 
 def test_every_contender_is_a_possible_run():

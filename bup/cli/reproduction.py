@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # what needs torch is imported where it is used
     "--workers", type=click.IntRange(1), help="Processes that train; by default one a core."
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Train on a Dask cluster, tcp://host:8786.")
+@click.option("--tests", is_flag=True, help="Print every comparison with the reference, in words.")
 @click.option("--csv", "csv_path", type=click.Path(dir_okay=False), help="Write every run here.")
 @click.option("--markdown", "--out", "out", type=click.Path(dir_okay=False), help="Tables go here.")
 @json_option
@@ -44,6 +45,7 @@ def reproduce(
     reruns: int | None,
     workers: int | None,
     scheduler: str | None,
+    tests: bool,
     csv_path: str | None,
     out: str | None,
     as_json: bool,
@@ -109,7 +111,8 @@ def reproduce(
         from bup.sheets import csv_text
 
         files.write_atomically(Path(csv_path), csv_text(rows).encode())
-    text = "\n".join(e.markdown(q, frame) for q, frame in tables)
+    told = [e.markdown] + [e.tests_text] * tests
+    text = "\n".join(tell(q, frame) for q, frame in tables for tell in told)
     if out is not None:
         files.write_atomically(Path(out), text.encode())
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bup.experiments.comparisons import Comparison, comparisons
 from bup.experiments.contenders import STRONG_GCN, Contender, contender, contenders
 from bup.experiments.measures import (
     calibration_numbers,
@@ -23,12 +24,13 @@ from bup.experiments.question import (
     runs_of,
 )
 from bup.experiments.questions import QUESTIONS
-from bup.experiments.tables import cell_text, markdown, note_on_test, paired_p, summary
+from bup.experiments.tables import cell_text, markdown, note_on_test, summary, tests_text
 
 __all__ = [
     "CELL",
     "QUESTIONS",
     "STRONG_GCN",
+    "Comparison",
     "Contender",
     "Planned",
     "Protocol",
@@ -36,6 +38,7 @@ __all__ = [
     "Question",
     "calibration_numbers",
     "cell_text",
+    "comparisons",
     "chosen_contenders",
     "contender",
     "contenders",
@@ -45,11 +48,11 @@ __all__ = [
     "note_on_test",
     "ood_numbers",
     "own_score",
-    "paired_p",
     "published_protocols",
     "rows_of",
     "rule_numbers",
     "runs_of",
     "summary",
+    "tests_text",
     "validation_numbers",
 ]

@@ -6,37 +6,32 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from scipy.stats import wilcoxon
 
+from bup.experiments.comparisons import Comparison, comparisons
 from bup.experiments.question import CELL, Quantity, Question
+from bup.metrics.comparison import LEVEL, student_interval
 from bup.paper import published
 
-LEVEL = 0.05
+MEASURED = ["quantity", "reruns", "mean", "std", "low", "high", "paper", "difference"]
+MEASURED += ["p", "verdict"]
 
 
 def summary(question: Question, rows: pd.DataFrame) -> pd.DataFrame:
-    """One line per cell and quantity: mean, std, the published figure, and the test."""
+    """One line per cell and quantity: mean, spread, the published figure, and the test."""
+    tests = {
+        (c.cell, c.quantity.key): c
+        for c in comparisons(rows, question.quantities, question.reference)
+    }
     lines = []
-    by_cell = dict(iter(rows.groupby(CELL, sort=False)))
-    for cell, part in by_cell.items():
+    for cell, part in rows.groupby(CELL, sort=False):
         paper = published(question.name, *cell)
-        reference = by_cell.get((*cell[:3], question.reference))
         for quantity in question.quantities:
             values = part.get(quantity.key, pd.Series(dtype=float)).dropna()
             if values.empty:
                 continue
-            p = math.nan
-            gain = math.nan
-            if (
-                reference is not None
-                and cell[3] != question.reference
-                and quantity.key in reference
-            ):
-                pairs = (r.set_index("seed")[quantity.key] for r in (part, reference))
-                difference = next(pairs) - next(pairs)
-                p, gain = paired_p(difference), float(difference.mean() * quantity.better)
+            test = tests.get((cell, quantity.key))
+            interval = student_interval(values.to_numpy())
             lines.append(
                 dict(zip(CELL, cell, strict=True))
                 | {
@@ -44,35 +39,39 @@ def summary(question: Question, rows: pd.DataFrame) -> pd.DataFrame:
                     "reruns": len(values),
                     "mean": values.mean(),
                     "std": values.std(ddof=1) if len(values) > 1 else math.nan,
+                    "low": interval.low,
+                    "high": interval.high,
                     "paper": paper.get(quantity.key, math.nan),
                     "difference": values.mean() - paper.get(quantity.key, math.nan),
-                    "p": p,
-                    "verdict": np.sign(gain) if p < LEVEL else 0.0,
+                    "p": math.nan if test is None else test.corrected,
+                    "verdict": 0 if test is None else test.verdict,
                 }
             )
-    measured = ["quantity", "reruns", "mean", "std", "paper", "difference", "p", "verdict"]
-    return pd.DataFrame(lines, columns=[*CELL, *measured])
+    return pd.DataFrame(lines, columns=[*CELL, *MEASURED])
 
 
-def paired_p(difference: pd.Series) -> float:
-    """Two-sided p of the Wilcoxon signed-rank test on differences between the same splits."""
-    difference = difference.dropna()
-    if len(difference) < 2:
-        return math.nan
-    return 1.0 if (difference == 0).all() else float(wilcoxon(difference).pvalue)
-
-
-VERDICTS = {1.0: " ▲", -1.0: " ▼", 0.0: ""}
+VERDICTS = {1: " ▲", -1: " ▼", 0: ""}
 
 
 def note_on_test(question: Question) -> str:
     """What the marks in a question's table mean."""
     return (
-        f"▲ better, ▼ worse than {question.reference} on the same splits: two-sided Wilcoxon "
-        f"signed-rank test, p < {LEVEL}, each comparison on its own. It pairs rerun with rerun and "
-        "assumes no normal distribution, which calibration errors do not have; with fewer than six "
-        "reruns it cannot reach that level."
+        f"▲ better, ▼ worse than {question.reference} on the same splits: Student's paired t test, "
+        f"two-sided, p < {LEVEL} after Holm's correction for all comparisons of the column on the "
+        "same graph. No mark: open, which is not the same as equal."
     )
+
+
+def tests_text(question: Question, rows: pd.DataFrame) -> str:
+    """Every comparison of a question's table in a sentence of its own."""
+    text = f"## {question.title}: every comparison\n"
+    by_place: dict[tuple, list[Comparison]] = {}
+    for found in comparisons(rows, question.quantities, question.reference):
+        by_place.setdefault(found.cell[:3], []).append(found)
+    for (graph, per_class, protocol), here in by_place.items():
+        where = f"{graph}, {per_class} per class" + (f", {protocol}" if protocol else "")
+        text += f"\n### {where}\n\n" + "".join(f"- {c.in_words()}\n" for c in here)
+    return text
 
 
 def cell_text(line: Any, digits: int) -> str:

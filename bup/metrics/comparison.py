@@ -1,0 +1,95 @@
+"""Whether two methods differ, judged by reruns: intervals, paired tests, and what is left open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import nct, t
+
+from bup.metrics.bootstrap import Interval
+
+LEVEL = 0.05
+POWER = 0.8
+MOST_RERUNS = 1000  # what would need more is called open for good
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The mean difference between reruns on the same splits, and Student's test of it."""
+
+    reruns: int
+    mean: float
+    std: float
+    interval: Interval
+    p: float  # two-sided; NaN for a single rerun
+
+
+def student_interval(values: Sequence[float] | np.ndarray, level: float = 1 - LEVEL) -> Interval:
+    """Where the mean over all possible reruns lies, by those at hand; NaN for a single one."""
+    return paired(values, level).interval
+
+
+def paired(differences: Sequence[float] | np.ndarray, level: float = 1 - LEVEL) -> Paired:
+    """Student's paired t test: are these differences zero on average?
+
+    It assumes differences that are roughly normal. Those between two means over some thousand test
+    nodes are, as each is a sum of many small parts.
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    n, mean = len(values), float(values.mean())
+    if n < 2:
+        return Paired(n, mean, np.nan, Interval(np.nan, np.nan), np.nan)
+    std = float(values.std(ddof=1))
+    error = std / np.sqrt(n)
+    half = float(t.ppf((1 + level) / 2, n - 1)) * error
+    if error == 0:  # the same difference every time
+        p = float(mean == 0)
+    else:
+        p = float(2 * t.sf(abs(mean) / error, n - 1))
+    return Paired(n, mean, std, Interval(mean - half, mean + half), p)
+
+
+def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
+    """p values corrected for their number: the chance of *any* false alarm stays below the level.
+
+    Holm's: the smallest is multiplied by the number of comparisons, the next by one less, and so
+    on, none falling below the one before. NaN is no comparison and stays NaN.
+    """
+    given = np.asarray(p, dtype=np.float64)
+    found = np.full(given.shape, np.nan)
+    order = np.argsort(given)[: int(np.isfinite(given).sum())]
+    steps = given[order] * np.arange(len(order), 0, -1)
+    found[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(order) else steps
+    return found
+
+
+def power(effect: float, reruns: int, level: float = LEVEL) -> float:
+    """How likely the test finds a true difference of ``effect`` > 0 standard deviations.
+
+    To find it in the wrong direction does not count.
+    """
+    edge = t.ppf(1 - level / 2, reruns - 1)
+    return float(nct.sf(edge, reruns - 1, effect * np.sqrt(reruns)))
+
+
+def reruns_to_settle(found: Paired, comparisons: int = 1) -> int | None:
+    """How many reruns would find a difference like the one measured, four times out of five.
+
+    At the level that is left to each of several comparisons. None where more than a thousand would
+    be needed, or where nothing is known of the spread.
+    """
+    if not found.std > 0:
+        return None
+    effect, level = abs(found.mean) / found.std, LEVEL / max(comparisons, 1)
+    low, high = 1, MOST_RERUNS  # not enough, enough
+    if power(effect, high, level) < POWER:
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        if power(effect, middle, level) >= POWER:
+            high = middle
+        else:
+            low = middle
+    return high
