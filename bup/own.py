@@ -17,7 +17,7 @@ from bup.graph import Graph
 from bup.predictions import Predictions
 from bup.results import Result
 from bup.spec import Spec
-from bup.splits import Split, make_split, usual_sizes
+from bup.splits import Split, split_of, usual_sizes
 from bup.training import OnEpoch, Parameters, Schedule, train
 
 FitFunction = Callable[[Graph, Split], Any]
@@ -66,7 +66,7 @@ def fit_model(
     function is called with the graph and the split, and answers with probabilities or with a mean
     and a variance of messages for every node.
     """
-    split = make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+    split = split_of(graph, spec)
     history, kept_epoch = None, 1
     if isinstance(model, nn.Module):
         schedule = Schedule(epochs, patience, learning_rate, weight_decay)

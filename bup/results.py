@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -158,17 +158,21 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
     return table
 
 
-def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
+def evaluate(
+    result: Result, graph: Graph, bins: int = 10, unjudged: Collection[int] = ()
+) -> dict[str, Any]:
     """Every metric of a run on its test nodes, as plain values.
 
     ``test`` is on the nodes of learned classes, as is ``conformal``: how often sets of classes that
     shall contain the true one in nine of ten cases do, and how large they are. ``errors`` says how
     well each uncertainty score finds the mistakes among them, ``ood`` how well it finds the
     left-out classes, if any; ``structure`` correlates message uncertainty with degree and distance
-    to the training nodes, as far as these vary.
+    to the training nodes, as far as these vary. Nodes of the left-out classes that are ``unjudged``
+    count neither as known nor as unseen.
     """
     split = result.split
-    ood = split.is_ood(graph.labels[split.test])
+    test = split.test[~np.isin(graph.labels[split.test], list(unjudged))]
+    ood = split.is_ood(graph.labels[test])
     probs, targets, known = result.judged(graph)
     wrong = ~metrics.hits(probs, targets)
     uncertainties = result.uncertainties()
@@ -185,7 +189,7 @@ def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
     if ood.any() and not ood.all():
         confidence = metrics.confidence(result.probs)
         spread = metrics.prob_std(result.probs)
-        unknown = split.test[ood]
+        unknown = test[ood]
         report["ood"] = {
             "nodes": len(unknown),
             "confidence": {
@@ -193,9 +197,7 @@ def evaluate(result: Result, graph: Graph, bins: int = 10) -> dict[str, Any]:
                 "out": float(confidence[unknown].mean()),
             },
             "prob_std": {"in": float(spread[known].mean()), "out": float(spread[unknown].mean())},
-            "scores": {
-                name: _detection(score[split.test], ood) for name, score in uncertainties.items()
-            },
+            "scores": {name: _detection(score[test], ood) for name, score in uncertainties.items()},
         }
     if result.var is not None:
         distance = graph.mean_hops(split.train)

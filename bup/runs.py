@@ -14,7 +14,7 @@ from bup.files import DamagedFile
 from bup.graph import Graph
 from bup.results import Result
 from bup.spec import Run, Spec
-from bup.splits import Split, make_split
+from bup.splits import Split, split_of
 from bup.store import Store
 from bup.threads import one_thread
 from bup.training import OnEpoch
@@ -30,9 +30,10 @@ def fit(
     test: int | None = 2000,
     on_epoch: OnEpoch | None = None,
     model: Any = None,
+    split: str = "",
     **settings: Any,
 ) -> Result:
-    """Train one model on a random split and return its result.
+    """Train one model on a random split, or on a named one, and return its result.
 
     ``on_epoch`` is called after every epoch and may raise ``bup.Cancelled``. ``settings`` are the
     method's own; the same arguments give bit-identical results on the same machine. ``model`` is
@@ -42,10 +43,11 @@ def fit(
         from bup.own import fit_model
 
         graph = load_graph(graph) if isinstance(graph, str) else graph
-        spec = Spec(graph.name, "own", per_class, validation, test, tuple(left_out), seed)
+        left_out = tuple(left_out)
+        spec = Spec(graph.name, "own", per_class, validation, test, left_out, seed, (), split)
         return fit_model(graph, model, spec, on_epoch, **settings)
     return fit_many(
-        graph, method, per_class, [seed], left_out, validation, test, on_epoch, **settings
+        graph, method, per_class, [seed], left_out, validation, test, on_epoch, split, **settings
     )[0]
 
 
@@ -58,6 +60,7 @@ def fit_many(
     validation: int = 200,
     test: int | None = 2000,
     on_epoch: OnEpoch | None = None,
+    split: str = "",
     **settings: Any,
 ) -> list[Result]:
     """Train several seeds side by side: the same results as one by one, in less time."""
@@ -71,6 +74,7 @@ def fit_many(
         test=test,
         left_out=tuple(left_out),
         settings=tuple(settings.items()),
+        split=split,
     )
     return fit_specs(graph, [dataclasses.replace(first, seed=seed) for seed in seeds], on_epoch)
 
@@ -82,9 +86,7 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
     specs = [methods.complete(spec) for spec in specs]
     if len({dataclasses.replace(spec, seed=0) for spec in specs}) > 1:
         raise BupError("runs that train side by side may differ in their seed only")
-    splits = [
-        make_split(graph, s.per_class, s.validation, s.test, s.left_out, s.seed) for s in specs
-    ]
+    splits = [split_of(graph, spec) for spec in specs]
     seeds = [spec.seed for spec in specs]
     method, settings = methods.find(specs[0].method), methods.settings_of(specs[0])
     method.check(graph)
@@ -133,8 +135,8 @@ def _uncalibrated(
     calibration followed is remembered.
     """
     global _last
-    which = graph.digest, tuple(dataclasses.replace(s, settings=()) for s in specs)
-    which = *which, dataclasses.replace(settings, calibrate=calibrators.NONE)
+    plain = dataclasses.replace(settings, calibrate=calibrators.NONE)
+    which = graph.digest, tuple(dataclasses.replace(s, settings=()) for s in specs), plain
     if _last is not None and _last[0] == which:
         return _last[1]
     start = time.perf_counter()

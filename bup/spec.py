@@ -32,6 +32,8 @@ class Spec:
     left_out: tuple[int, ...] = ()
     seed: int = 0
     settings: tuple[tuple[str, Value], ...] = ()
+    split: str = ""
+    """A split by name, ``public`` or ``20/10/70``, in place of so many nodes per class."""
 
     def __post_init__(self) -> None:
         for name, kinds in _KINDS.items():
@@ -63,12 +65,24 @@ class Spec:
                 )
         if len({name for name, _ in settings}) != len(settings):
             raise BupError(f"a setting is given twice: {[name for name, _ in settings]}")
+        if self.split:
+            _check_split(self.split)
+            # What has no effect is at its default: equal runs are equal.
+            for name in ("per_class", "validation", "test"):
+                object.__setattr__(self, name, getattr(type(self), name))
         object.__setattr__(self, "left_out", left_out)
         object.__setattr__(self, "settings", settings)
 
     def as_dict(self) -> dict[str, Any]:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        if not self.split:  # as every run before there were others
+            del plain["split"]
         return plain | {"left_out": list(self.left_out), "settings": dict(self.settings)}
+
+    @property
+    def labels_in_words(self) -> str:
+        """How many labels it learns from."""
+        return f"split {self.split}" if self.split else f"{self.per_class} per class"
 
     @classmethod
     def from_dict(cls, plain: Any) -> Spec:
@@ -104,7 +118,7 @@ class Run:
         """The part of its key that is the same on a graph of other content."""
         digest = hashlib.sha256(self.spec.to_json().encode()).hexdigest()[:16]
         spec = self.spec
-        words = (spec.graph, spec.method, str(spec.per_class), f"seed{spec.seed}")
+        words = (spec.graph, spec.method, spec.split or str(spec.per_class), f"seed{spec.seed}")
         plain = (re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:24] for word in words)
         return "-".join((*plain, digest))
 
@@ -125,7 +139,20 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "validation": (int,),
     "test": (int, type(None)),
     "seed": (int,),
+    "split": (str,),
 }
+
+PUBLIC = "public"
+
+
+def _check_split(name: str) -> None:
+    parts = name.split("/")
+    shares = [int(part) for part in parts if re.fullmatch(r"[1-9][0-9]?", part)]
+    if name != PUBLIC and not (len(parts) == len(shares) == 3 and sum(shares) == 100):
+        raise BupError(
+            f"a split is {PUBLIC}, or percentages of training, validation and test nodes that add "
+            f"up to 100, such as 20/10/70, got {name!r}"
+        )
 
 
 def text_of(value: Value) -> str:

@@ -1,4 +1,4 @@
-"""Which nodes train, validate and test: the paper's random protocol, unseen classes included."""
+"""Which nodes train, validate and test: drawn at random, or as a protocol has them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
+from bup.spec import PUBLIC, Spec
 
 MAX_SEED = 2**32 - 1
 
@@ -42,6 +43,69 @@ def usual_sizes(graph: Graph) -> tuple[int, int | None]:
     """Validation and test nodes: the paper's where they fit, else a share of a small graph."""
     labelled = int(graph.labelled.sum())
     return (200, 2000) if labelled >= 2600 else (max(1, min(200, labelled // 5)), None)
+
+
+def split_of(graph: Graph, spec: Spec) -> Split:
+    """The split that a run asks for."""
+    if spec.split == PUBLIC:
+        return public_split(graph, spec.left_out)
+    if spec.split:
+        return fraction_split(graph, spec.split, spec.left_out, spec.seed)
+    return make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+
+
+FIRST_TEST = {"cora": 1708, "citeseer": 2312, "pubmed": 18717}
+"""Planetoid's files begin with 20 nodes of each class, then 500 that validate; from here on they
+hold the thousand that test."""
+
+
+def public_split(graph: Graph, left_out: Iterable[int] = ()) -> Split:
+    """Planetoid's fixed split, for graphs numbered as there; left-out classes only test."""
+    left_out = _checked_classes(graph, left_out)
+    name = graph.name.removeprefix("pyg:Planetoid/").lower()
+    if name not in FIRST_TEST or (name == "cora" and graph.ids is not None):
+        why = (
+            "Cora from its original files has another order of nodes than Planetoid, use "
+            "pyg:Planetoid/Cora"
+            if name == "cora"
+            else "only Cora, Citeseer and PubMed have one"
+        )
+        raise BupError(f"{graph.name} tells no public split: {why}, or a split such as 20/10/70")
+    nodes = np.arange(graph.num_nodes)
+    last_train = 20 * graph.num_classes
+    parts = np.split(nodes, [last_train, last_train + 500, FIRST_TEST[name]])
+    return _without(graph, (parts[0], parts[1], parts[3]), left_out)
+
+
+def fraction_split(graph: Graph, name: str, left_out: Iterable[int], seed: int) -> Split:
+    """``20/10/70``: percentages of the labelled nodes of known classes, drawn at random."""
+    left_out = _checked_classes(graph, left_out)
+    order = np.random.RandomState(seed).permutation(graph.num_nodes)
+    order = order[graph.labelled[order] & ~np.isin(graph.labels[order], left_out)]
+    train, validation, _ = (int(share) / 100 for share in name.split("/"))
+    ends = np.round(np.cumsum([train, validation]) * len(order)).astype(int)
+    parts = np.split(order, ends)
+    found = _without(graph, (parts[0], parts[1], parts[2]), left_out)
+    missing = set(found.classes) - set(graph.labels[found.train].tolist())
+    if missing or not len(found.validation):
+        raise BupError(
+            f"a split of {name} leaves class {graph.class_names[min(missing)]!r} of {graph.name} "
+            "no training node: ask for more"
+            if missing
+            else f"a split of {name} leaves {graph.name} no validation node: ask for more"
+        )
+    return found
+
+
+def _without(
+    graph: Graph, parts: tuple[np.ndarray, np.ndarray, np.ndarray], left_out: tuple[int, ...]
+) -> Split:
+    """Labelled nodes of these parts; all nodes of left-out classes test, as nobody saw any."""
+    strange = np.isin(graph.labels, left_out)
+    train, validation, test = (p[graph.labelled[p] & ~strange[p]] for p in parts)
+    test = np.concatenate([test, np.flatnonzero(strange)])
+    classes = tuple(c for c in range(graph.num_classes) if c not in left_out)
+    return Split(train, validation, test, classes, left_out)
 
 
 def make_split(

@@ -21,6 +21,8 @@ from bup.spec import value_of
 @click.option("--test", default=2000, show_default=True, help="Test nodes; 0 for all the rest.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the split and the weights.")
 @click.option("--left-out", multiple=True, type=int, help="A class never seen; may be repeated.")
+@click.option("--split", default="", help="public or 20/10/70 in place of the three above.")
+@click.option("--protocol", help="Leave out classes as published: last, gpn or gnnsafe.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting.")
 @click.option("--bins", default=10, show_default=True, help="Bins of the calibration errors.")
 @click.option("--fresh", is_flag=True, help="Train even if the result is stored.")
@@ -33,6 +35,8 @@ def fit(
     test: int,
     seed: int,
     left_out: tuple[int, ...],
+    split: str,
+    protocol: str | None,
     settings: tuple[str, ...],
     bins: int,
     fresh: bool,
@@ -51,6 +55,14 @@ def fit(
             raise bup.BupError(f"--set takes NAME=VALUE, such as --set lam=2, got {text!r}")
         pairs.append((name, value_of(value)))
     loaded = bup.load_graph(graph_name)
+    unjudged: tuple[int, ...] = ()
+    if protocol is not None:
+        from bup.experiments.protocols import protocol_named
+
+        if left_out:
+            raise bup.BupError("--protocol says which classes are left out: drop --left-out")
+        named = protocol_named(protocol, loaded)
+        left_out, unjudged = named.left_out, named.unjudged
     spec = runs.methods.complete(
         bup.Spec(
             graph=loaded.name,
@@ -61,6 +73,7 @@ def fit(
             left_out=left_out,
             seed=seed,
             settings=tuple(pairs),
+            split=split,
         )
     )
     result = None if fresh else runs.load(spec, loaded)
@@ -72,7 +85,7 @@ def fit(
             runs.save(result, loaded)
         except bup.BupError as error:
             print(f"bup: {error}", file=sys.stderr)
-    report = bup.evaluate(result, loaded, bins)
+    report = bup.evaluate(result, loaded, bins, unjudged)
     if as_json:
         head = {"spec": spec.as_dict(), "stored": was_stored, "seconds": result.seconds}
         head |= {"kept_epoch": result.kept_epoch, "epochs": len(result.history["loss"])}

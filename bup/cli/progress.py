@@ -86,6 +86,6 @@ def in_words(cell: bup.Spec, seeds: Iterable[int]) -> str:
 
     left = f", without {','.join(map(str, cell.left_out))}" if cell.left_out else ""
     return (
-        f"{cell.graph} {methods.in_words(cell)}, {cell.per_class} per class{left}, "
+        f"{cell.graph} {methods.in_words(cell)}, {cell.labels_in_words}{left}, "
         f"seeds {','.join(map(str, sorted(seeds)))}"
     )

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # what needs torch is imported where it is used
 @click.option("--graphs", "graph_names", help="Comma-separated, e.g. cora,citeseer.")
 @click.option("--sizes", help="Training nodes per class, e.g. 5,10,15,20.")
 @click.option("--methods", "--contenders", "labels", help="Such as bup,gcn,gcn+temperature.")
+@click.option("--protocol", help="Which classes are never shown: last, gpn, gnnsafe or all.")
+@click.option("--split", help="public or 20/10/70 in place of so many nodes per class.")
 @click.option(
     "--reruns", type=click.IntRange(1), help="Seeds of each cell; by default as published."
 )
@@ -42,6 +44,8 @@ def reproduce(
     graph_names: str | None,
     sizes: str | None,
     labels: str | None,
+    protocol: str | None,
+    split: str | None,
     reruns: int | None,
     workers: int | None,
     scheduler: str | None,
@@ -85,6 +89,16 @@ def reproduce(
     questions = list(e.QUESTIONS.values()) if question == "all" else [e.QUESTIONS[question]]
     named = _names(graph_names)
     graphs = e.load_graphs(dict.fromkeys(named or (g for q in questions for g in q.graphs)))
+
+    def protocols(q: e.Question) -> Callable[[bup.Graph], list[e.Protocol]]:
+        def asked(graph: bup.Graph) -> list[e.Protocol]:
+            found = q.protocols(graph)
+            if protocol is not None:
+                found = [e.protocol_named(protocol, graph)]
+            return [p.on(split) for p in found] if split else found
+
+        return asked
+
     plans = []
     for q in questions:
         # What these compare are settings, not methods: among all questions they stay whole.
@@ -92,7 +106,7 @@ def reproduce(
         whole = question == "all" and q.name in settings
         chosen = e.chosen_contenders(q, [] if whole else _names(labels))
         here = {name: graphs[name] for name in named or q.graphs}
-        plans.append((q, e.runs_of(q, here, numbers, chosen, reruns)))
+        plans.append((q, e.runs_of(q, here, numbers, chosen, reruns, protocols(q))))
 
     store = bup.Store()
     by_name = {graph.name: graph for graph in graphs.values()}

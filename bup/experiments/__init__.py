@@ -12,7 +12,12 @@ from bup.experiments.measures import (
     rule_numbers,
     validation_numbers,
 )
-from bup.experiments.protocols import Protocol, published_protocols
+from bup.experiments.protocols import (
+    PROTOCOLS,
+    Protocol,
+    protocol_named,
+    published_protocols,
+)
 from bup.experiments.question import (
     CELL,
     Planned,
@@ -28,6 +33,7 @@ from bup.experiments.tables import cell_text, markdown, note_on_test, summary, t
 
 __all__ = [
     "CELL",
+    "PROTOCOLS",
     "QUESTIONS",
     "STRONG_GCN",
     "Comparison",
@@ -38,8 +44,8 @@ __all__ = [
     "Question",
     "calibration_numbers",
     "cell_text",
-    "comparisons",
     "chosen_contenders",
+    "comparisons",
     "contender",
     "contenders",
     "distance_to_truth",
@@ -48,6 +54,7 @@ __all__ = [
     "note_on_test",
     "ood_numbers",
     "own_score",
+    "protocol_named",
     "published_protocols",
     "rows_of",
     "rule_numbers",

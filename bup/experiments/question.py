@@ -60,7 +60,7 @@ class Planned:
     """A run and its place in a table."""
 
     graph: str
-    per_class: int
+    per_class: int  # 0: as the protocol's split says
     protocol: Protocol
     contender: str
     spec: Spec
@@ -91,6 +91,7 @@ def runs_of(
     sizes: Sequence[int] = (),
     contenders: Sequence[Contender] = (),
     reruns: int | None = None,
+    protocols: Callable[[Graph], list[Protocol]] | None = None,
 ) -> list[Planned]:
     """Every run of a question. By default, a method that refuses a graph is left out for it."""
     first = question.first_seed
@@ -99,17 +100,22 @@ def runs_of(
     for name, graph in graphs.items():
         validation, test = usual_sizes(graph)
         for protocol, size, who in itertools.product(
-            question.protocols(graph), sizes or question.sizes, contenders or question.contenders
+            (protocols or question.protocols)(graph),
+            sizes or question.sizes,
+            contenders or question.contenders,
         ):
+            if protocol.split:
+                size = 0  # as the split says
             spec = complete(
                 Spec(
                     graph=graph.name,
                     method=who.method,
-                    per_class=size,
+                    per_class=size or Spec.per_class,
                     validation=validation,
                     test=test,
                     left_out=protocol.left_out,
                     settings=who.settings,
+                    split=protocol.split,
                 )
             )
             most = find(spec.method).most_nodes
@@ -119,7 +125,7 @@ def runs_of(
                 Planned(name, size, protocol, who.label, dataclasses.replace(spec, seed=seed))
                 for seed in seeds
             ]
-    return planned
+    return list(dict.fromkeys(planned))  # a split has no sizes: it would come once for each
 
 
 def rows_of(

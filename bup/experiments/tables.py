@@ -69,7 +69,7 @@ def tests_text(question: Question, rows: pd.DataFrame) -> str:
     for found in comparisons(rows, question.quantities, question.reference):
         by_place.setdefault(found.cell[:3], []).append(found)
     for (graph, per_class, protocol), here in by_place.items():
-        where = f"{graph}, {per_class} per class" + (f", {protocol}" if protocol else "")
+        where = ", ".join(filter(None, (graph, per_class and f"{per_class} per class", protocol)))
         text += f"\n### {where}\n\n" + "".join(f"- {c.in_words()}\n" for c in here)
     return text
 
@@ -97,7 +97,7 @@ def markdown(question: Question, rows: pd.DataFrame) -> str:
         notes.insert(1, "In brackets: the published figure, and ours minus it.")
     if lines.p.notna().any():
         notes.append(note_on_test(question))
-    places = CELL if rows.protocol.any() else [c for c in CELL if c != "protocol"]
+    places = [c for c in CELL if c in ("graph", "method") or rows[c].any()]
     table = _line([c.replace("_", " ") for c in (*places, *question.words)], question.quantities)
     for cell, part in lines.groupby(CELL, sort=False):
         where = dict(zip(CELL, cell, strict=True))

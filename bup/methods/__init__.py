@@ -107,8 +107,11 @@ def in_words(spec: Spec) -> str:
 def command_line(spec: Spec) -> str:
     """The command that trains the same run."""
     words: list[object] = ["bup", "fit", "--graph", spec.graph, "--method", spec.method]
-    words += ["--per-class", spec.per_class, "--seed", spec.seed]
-    words += ["--validation", spec.validation, "--test", spec.test or 0]
+    if spec.split:
+        words += ["--split", spec.split, "--seed", spec.seed]
+    else:
+        words += ["--per-class", spec.per_class, "--seed", spec.seed]
+        words += ["--validation", spec.validation, "--test", spec.test or 0]
     words += [word for c in spec.left_out for word in ("--left-out", c)]
     for name, value in changed_settings(spec).items():
         words += ["--set", f"{name}={text_of(value)}"]

@@ -44,10 +44,8 @@ def paired(differences: Sequence[float] | np.ndarray, level: float = 1 - LEVEL) 
     std = float(values.std(ddof=1))
     error = std / np.sqrt(n)
     half = float(t.ppf((1 + level) / 2, n - 1)) * error
-    if error == 0:  # the same difference every time
-        p = float(mean == 0)
-    else:
-        p = float(2 * t.sf(abs(mean) / error, n - 1))
+    # Without an error it is the same difference every time.
+    p = float(2 * t.sf(abs(mean) / error, n - 1)) if error else float(mean == 0)
     return Paired(n, mean, std, Interval(mean - half, mean + half), p)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from bup import Graph, Store, make_split
+from bup import Graph, Store
 from bup.limits import limits
 from bup.spec import Run
+from bup.splits import split_of
 from dashboard.jobs.job import Job
 
 
@@ -29,7 +30,7 @@ class Queue(ABC):
         from bup.methods import command_line
 
         spec = run.spec
-        make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+        split_of(graph, spec)
         stored = self._store.path(run).exists()
         held = stored and runs.load(spec, graph, self._store) is not None
         cost = cost_of(run, graph)

@@ -25,6 +25,7 @@ from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views import charts, exports, picking
 from dashboard.views.card import card
+from dashboard.views.reruns import over_reruns
 from dashboard.views.rivals import label_of, rival_specs, train_missing, view_of
 
 
@@ -66,6 +67,8 @@ def page(view: View) -> None:
         )
     )
     st.download_button("CSV", csv_text(numbers), "comparison.csv", "text/csv")
+
+    over_reruns(view, views)
 
     st.header("Calibration")
     bins = {label: metrics.reliability_bins(p, y, 10) for label, (p, y) in parts.items()}

@@ -8,6 +8,7 @@ import bup
 from bup.graph import Graph
 from bup.methods import METHODS, complete
 from bup.spec import Run, Spec
+from bup.splits import split_of
 from dashboard import shelf, state, waiting
 from dashboard.figures.training import curves_figure
 from dashboard.jobs.job import Job
@@ -25,7 +26,7 @@ def known_or_possible(spec: Spec, graph: Graph) -> Known | None:
     """
     found = shelf.find(spec, graph)
     if found is None:
-        bup.make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+        split_of(graph, spec)
         METHODS[spec.method].check(graph)
     return found
 
@@ -39,7 +40,12 @@ def training_panel(run: Run, graph: Graph) -> None:
     st.title("This model is being trained" if at_work else "This model has not been trained yet")
     st.markdown(
         f"**{METHODS[spec.method].short}** on **{escaped(state.graph_label(spec.graph))}**, "
-        f"{spec.per_class} labelled {graph.noun.many} per class, seed {spec.seed}"
+        + (
+            f"split {spec.split}"
+            if spec.split
+            else f"{spec.per_class} labelled {graph.noun.many} per class"
+        )
+        + f", seed {spec.seed}"
         + (
             f", without {escaped(', '.join(graph.class_names[c] for c in spec.left_out))}"
             if spec.left_out

@@ -30,8 +30,8 @@ class Cell(NamedTuple):
     @property
     def group(self) -> str:
         """What it shares with the rows around it."""
-        size = f"{self.per_class} per class"
-        return f"{self.protocol}, {size}" if self.protocol else size
+        size = f"{self.per_class} per class" if self.per_class else ""
+        return ", ".join(filter(None, (self.protocol, size)))
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
         """Its own among rows or lines of a table."""
