@@ -50,6 +50,14 @@ def detection(seed: int, ties: bool) -> tuple[np.ndarray, np.ndarray]:
     return (scores.round() if ties else scores), positive
 
 
+def test_errors_by_groups_cancel_within_a_group_and_not_between():
+    probs = np.array([[0.8, 0.2]] * 4)
+    labels = np.array([0, 1, 0, 0])  # right: 1, 0, 1, 1
+    found = metrics.grouped_calibration_error(probs, labels, np.array([3, 3, 1, 2]), groups=2)
+    assert found == pytest.approx((abs(0.5 - 0.8) * 2 + abs(1 - 0.8) * 2) / 4)
+    assert metrics.grouped_calibration_error(probs, labels, labels, 1) == pytest.approx(0.05)
+
+
 def test_scores_of_a_node_match_arithmetic() -> None:
     probs = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
     assert metrics.confidence(probs) == pytest.approx([0.5, 1.0])

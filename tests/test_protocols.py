@@ -109,3 +109,21 @@ def test_a_split_has_no_sizes_in_a_table(graph):
     )
     assert [run.place["per_class"] for run in planned] == [0]
     assert planned[0].spec.split == "20/10/70" and planned[0].protocol.name == "split 20/10/70"
+
+
+def test_a_calibrated_model_shows_the_floor(graph):
+    """Where labels come out of the model's own probabilities, its ECE is what the floor says."""
+    result = bup.fit(graph, "gcn", split="20/10/70", epochs=20)
+    random = np.random.default_rng(0)
+    probs = random.dirichlet(np.ones(graph.num_classes), graph.num_nodes)
+    perfect = dataclasses.replace(result, probs=probs.astype(np.float32))
+    rows = []
+    for _ in range(8):
+        truth = np.array([random.choice(graph.num_classes, p=p) for p in probs])
+        own = dataclasses.replace(graph, labels=truth)
+        rows.append(e.QUESTIONS["record"].measure(perfect, own, e.Protocol()))
+    for error, floor in (("ece", "floor"), ("ece_degree", "floor_degree")):
+        seen = np.mean([row[error] for row in rows])
+        assert seen == pytest.approx(np.mean([row[floor] for row in rows]), rel=0.25)
+    wrong = e.QUESTIONS["record"].measure(perfect, graph, e.Protocol())
+    assert wrong["ece"] > 2 * wrong["floor"]

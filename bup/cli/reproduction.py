@@ -62,6 +62,7 @@ def reproduce(
     q3           message uncertainty against degree and distance (the paper's Figure 3)
     ablation     propagation rule x loss x prediction
     calibration  against calibrated opponents, and against the truth where it is known
+    record       calibration on the 20/10/70 split of the literature, beside its record
     ood          classes never seen, under the paper's and two other published protocols
     rules        propagation rules: what message uncertainty is worth under each
     strangers    how many unseen nodes there must be to be noticed

@@ -45,6 +45,34 @@ def calibration_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row
     return row
 
 
+FLOOR_DRAWS = 20
+
+
+def record_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
+    """ECE by confidence and by degree, and what either would be were the model exactly right.
+
+    Labels drawn from the model's own probabilities are what perfect calibration looks like: a
+    finite number of nodes shows some error even then. That is the floor.
+    """
+    probs, targets, nodes = result.judged(graph)
+    degree = graph.degree[nodes]
+
+    def errors(labels: np.ndarray) -> np.ndarray:
+        by_degree = metrics.grouped_calibration_error(probs, labels, degree)
+        return 100 * np.array([metrics.expected_calibration_error(probs, labels), by_degree])
+
+    random = np.random.RandomState(result.spec.seed)  # its stream never changes
+    ends = probs.astype(np.float64).cumsum(axis=1)
+    places = random.uniform(size=(FLOOR_DRAWS, len(nodes), 1)) * ends[:, -1:]
+    floor = np.mean([errors((place > ends).sum(axis=1)) for place in places], axis=0)
+    found = errors(targets)
+    return plain_numbers(result, graph, protocol) | {
+        "ece_degree": found[1],
+        "floor": floor[0],
+        "floor_degree": floor[1],
+    }
+
+
 def distance_to_truth(probs: np.ndarray, truth: np.ndarray) -> dict[str, float]:
     """Total variation (percent) and KL(truth | learned) in nats, means over nodes."""
     probs = probs.astype(np.float64).clip(metrics.SMALLEST)

@@ -15,6 +15,7 @@ from bup.metrics.calibration import (
     average_calibration_error,
     classwise_calibration_error,
     expected_calibration_error,
+    grouped_calibration_error,
     reliability_bins,
 )
 from bup.metrics.correlation import Correlation, spearman
@@ -61,6 +62,7 @@ __all__ = [
     "confidence",
     "expected_calibration_error",
     "fpr_at_95",
+    "grouped_calibration_error",
     "hits",
     "message_entropy",
     "message_std",

@@ -84,6 +84,19 @@ def classwise_calibration_error(probs: np.ndarray, labels: np.ndarray, bins: int
     return float(np.mean([b.expected_error for b in _class_bins(probs, labels, bins, "width")]))
 
 
+def grouped_calibration_error(
+    probs: np.ndarray, labels: np.ndarray, values: np.ndarray, groups: int = 10
+) -> float:
+    """The ECE over groups of nodes of similar ``values``, such as degrees, in place of confidence.
+
+    Nodes are put in order and cut into groups of equal size; those of equal value stay in the order
+    in which they are given. Confidence that is too high here and too low there cancels in a group.
+    """
+    probs, labels = checks.predictions(probs, labels)
+    gaps = (hits(probs, labels) - confidence(probs))[np.argsort(values, kind="stable")]
+    return float(sum(abs(part.sum()) for part in np.array_split(gaps, groups)) / len(gaps))
+
+
 def _class_bins(
     probs: np.ndarray, labels: np.ndarray, bins: int, scheme: Scheme
 ) -> list[ReliabilityBins]:
