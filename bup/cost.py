@@ -16,6 +16,7 @@ from bup.spec import Run
 RATE = 1.5e9  # multiplications in a second
 CALLS = 0.004  # seconds of an epoch that no size explains
 PROGRAM = 0.4e9  # bytes of a process that has done nothing yet
+DRAWN_AT_ONCE = 2e6  # bytes of a graph that is drawn within some hundredths of a second
 
 
 @dataclass(frozen=True)

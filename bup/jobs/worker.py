@@ -42,7 +42,7 @@ def serve(store: Store) -> None:
     orders: SimpleQueue[list[Run]] = SimpleQueue()
     cancelled = threading.Event()
     threading.Thread(target=_listen, args=[orders, cancelled], daemon=True).start()
-    _be_modest()
+    be_modest()
     _warm_up()
 
     def say(message: Message) -> None:
@@ -68,7 +68,7 @@ def _listen(orders: SimpleQueue[list[Run]], cancelled: threading.Event) -> None:
     os._exit(0)  # whoever asked has gone; the store's writes are atomic, so any moment will do
 
 
-def _be_modest() -> None:
+def be_modest() -> None:
     """Let a run that is too large fail, or be killed by the system, rather than who asked for it.
 
     The limit is on data, not on address space, of which torch reserves far more than it uses.

@@ -17,6 +17,7 @@ from bup.datasets.own.space import Space, forget_runs, new_token
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.noun import Noun
 
 PREFIX = "own:"
 GONE = (
@@ -60,8 +61,9 @@ def packed(graph: Graph) -> bytes:
             "indices": features.indices,
             "indptr": features.indptr,
         }
-    texts = ("class_names", "ids", "titles", "notes", "words")
+    texts = ("name", "class_names", "ids", "titles", "notes", "words")
     values = {name: getattr(graph, name) for name in texts}
+    values["noun"] = (graph.noun.one, graph.noun.many)
     return files.pack(arrays, values | {"version": _VERSION, "columns": graph.num_features})
 
 
@@ -79,7 +81,8 @@ def unpacked(name: str, packed: files.Packed) -> Graph:
             field: None if values[field] is None else tuple(values[field])
             for field in ("class_names", "ids", "titles", "notes", "words")
         }
-        return Graph(name, features, arrays["edges"], arrays["labels"], **texts)
+        noun = Noun(*values.get("noun", ()))
+        return Graph(name, features, arrays["edges"], arrays["labels"], **texts, noun=noun)
     except (KeyError, TypeError, ValueError):
         raise BupError(GONE) from None
 

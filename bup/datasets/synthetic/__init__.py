@@ -38,7 +38,8 @@ __all__ = [
 
 def _size(name: str) -> float:
     knobs = parse_name(name)
-    return knobs.nodes * (250 + 40 * knobs.mean_degree)
+    vocabulary = knobs.words * (100 + 32 * knobs.classes)
+    return knobs.nodes * (250 + 40 * knobs.mean_degree) + vocabulary
 
 
 SOURCE = Source(

@@ -1,0 +1,59 @@
+"""Graphs that a visitor asks for by name: drawn outside of the server, or not at all."""
+
+import sys
+
+import pytest
+
+import bup
+from bup import cost, datasets
+from dashboard import graphs, kept
+
+LARGE = "synthetic:mean_degree=2,nodes=8000,words=30"
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(monkeypatch):
+    monkeypatch.setattr(kept, "KEPT", kept.Kept())
+
+
+@pytest.fixture
+def drawn_here(monkeypatch) -> list[str]:
+    names, load = [], bup.load_graph
+    monkeypatch.setattr(bup, "load_graph", lambda name: names.append(name) or load(name))
+    return names
+
+
+def test_a_large_graph_is_drawn_by_another_process_and_is_the_same_graph(drawn_here):
+    assert datasets.size(LARGE) > cost.DRAWN_AT_ONCE
+    drawn, here = graphs.graph(LARGE), datasets.load_graph(LARGE)
+    assert drawn_here == []
+    assert drawn.digest == here.digest
+    assert (drawn.name, drawn.noun, drawn.words) == (here.name, here.noun, here.words)
+    assert drawn.name != LARGE, "by its one name, however it was asked for"
+    assert graphs.graph(LARGE) is drawn
+
+
+def test_those_of_the_lessons_are_drawn_at_once(drawn_here):
+    assert graphs.graph("synthetic").num_nodes == 2708
+    assert drawn_here == ["synthetic"]
+
+
+def test_a_vocabulary_has_its_size_too():
+    small = datasets.size("synthetic:nodes=100")
+    assert datasets.size("synthetic:nodes=100,words=100000,classes=50") > small + 100e6
+
+
+def test_why_it_cannot_be_drawn_is_a_sentence(monkeypatch):
+    with pytest.raises(bup.BupError, match=r"^fewer:GRAPH:SHARE keeps a share.*got 'fewer:"):
+        graphs.graph(f"fewer:{LARGE}:7")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(bup.BupError, match=r"could not be drawn \(code 1\): ask for a smaller"):
+        graphs.graph(LARGE)
+
+
+def test_what_is_above_the_limit_is_not_drawn_at_all(monkeypatch, drawn_here):
+    monkeypatch.setenv("BUP_GRAPH_BYTES", "1000000")
+    monkeypatch.setattr(graphs, "_drawn_elsewhere", pytest.fail)
+    with pytest.raises(bup.BupError, match=r"draws graphs of at most 1 MB.*bup fit --graph"):
+        graphs.graph(LARGE)
+    assert drawn_here == []
