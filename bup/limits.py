@@ -29,7 +29,7 @@ SHARED = Limits(
     run_bytes=3e9,
     visitor_seconds=1800,
     graph_bytes=150e6,
-    memory_bytes=400e6,
+    memory_bytes=300e6,
     store_bytes=10e9,
 )
 

@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Hashable
 from typing import Any
@@ -52,21 +53,20 @@ def _graph(name: str, stamp: Hashable) -> Graph:
 def _drawn_elsewhere(name: str) -> Graph:
     """A graph drawn by a process of its own: others' clicks go on, and its memory goes with it."""
     command = [sys.executable, "-P", "-m", "bup.datasets", name]
-    with (
-        _turn,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
-    ):
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
-        content, said = process.communicate()
-    if process.returncode:
-        why = said.decode(errors="replace").strip().rpartition("\n")[2]
-        if why.startswith("bup: "):
-            raise bup.BupError(why.removeprefix("bup: "))
-        reason = why[:200] or f"code {process.returncode}"
-        raise bup.BupError(f"{name} could not be drawn ({reason}): ask for a smaller one")
-    packed = files.unpack(content)
-    return own.unpacked(packed.values["name"], packed)
+    with _turn, tempfile.TemporaryFile() as drawn:
+        with subprocess.Popen(command, stdout=drawn, stderr=subprocess.PIPE) as process:
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
+            _, said = process.communicate()
+        if process.returncode == 0:
+            drawn.seek(0)
+            packed = files.unpack(drawn.read())
+            return own.unpacked(packed.values["name"], packed)
+    why = said.decode(errors="replace").strip().rpartition("\n")[2]
+    if why.startswith("bup: "):
+        raise bup.BupError(why.removeprefix("bup: "))
+    reason = why[:200] or f"code {process.returncode}"
+    raise bup.BupError(f"{name} could not be drawn ({reason}): ask for a smaller one")
 
 
 def layout(graph: Graph) -> Layout:
