@@ -60,13 +60,7 @@ class Lens:
         A method that cannot trace a message back says what its run has stored of it.
         """
         result, explains = self.result, self.explains
-        if explains.chances is None or result.mean is None or result.var is None:
-            able = ", ".join(m.name for m in METHODS.values() if m.explains.intervals)
-            raise BupError(
-                f"{result.spec.method} gives its messages no variance: there is nothing to "
-                f"explain; choose one of {able}"
-            )
-        mean, var = result.mean[[node]], result.var[[node]]
+        mean, var = self._stored(node)
         steps: tuple[Shares, ...] = ()
         formula = None
         breakdowns: tuple[Breakdown, ...] = ()
@@ -80,10 +74,30 @@ class Lens:
             )
             formula = self.propagation.formula(node, steps)
             breakdowns = tuple(self.propagation.breakdowns(node))
-        probs, low, high = (part[0] for part in explains.chances(result, mean, var, level))
+        probs, low, high = self._chances(mean, var, level)
         return Inspection(
             node, mean[0], var[0], probs, low, high, level, steps, formula, breakdowns
         )
+
+    def interval(self, node: int, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """Both ends of a node's credible intervals alone: its message is taken as it is stored."""
+        _, low, high = self._chances(*self._stored(node), level)
+        return low, high
+
+    def _stored(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance [1, c] of a node's message."""
+        result = self.result
+        if not self.explains.intervals or result.mean is None or result.var is None:
+            able = ", ".join(m.name for m in METHODS.values() if m.explains.intervals)
+            raise BupError(
+                f"{result.spec.method} gives its messages no variance: there is nothing to "
+                f"explain; choose one of {able}"
+            )
+        return result.mean[[node]], result.var[[node]]
+
+    def _chances(self, mean: np.ndarray, var: np.ndarray, level: float) -> tuple[np.ndarray, ...]:
+        assert self.explains.chances is not None
+        return tuple(part[0] for part in self.explains.chances(self.result, mean, var, level))
 
     def layer_stds(self) -> list[np.ndarray]:
         """Root mean variance [n] of the hidden message before, between and after the steps."""

@@ -32,6 +32,7 @@ class Known:
         self._reports: dict[int, dict[str, Any]] = {}
         # What a class looks at, all of it looks at; a node takes a few kilobytes.
         self._inspected = lru_cache(512)(lambda node: self._lens.inspect(node))
+        self._interval = lru_cache(4096)(lambda node: self._lens.interval(node))
 
     @property
     def spec(self) -> Spec:
@@ -64,6 +65,10 @@ class Known:
         if not add and not remove:
             return self._inspected(node)
         return inspect(with_links(self.graph, add, remove), self.result, node)
+
+    def interval(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+        """Between what a node's probabilities would lie in 90% of cases: quicker than all of it."""
+        return self._interval(node)
 
     @property
     def propagation(self) -> Propagation | None:

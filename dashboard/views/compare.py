@@ -154,9 +154,9 @@ def _verdict(label: str, view: View) -> Verdict:
     doubt = view.result.uncertainties()[score]
     span = None
     if view.explains.intervals and view.recalibrated is None:
-        seen = view.known.inspection(node)
-        answer = int(seen.probs.argmax())
-        span = float(seen.low[answer]), float(seen.high[answer])
+        answer = int(view.result.probs[node].argmax())
+        low, high = view.known.interval(node)
+        span = float(low[answer]), float(high[answer])
     return Verdict(
         label,
         str(row.predicted),

@@ -15,9 +15,9 @@ def probabilities(view: View, node: int, seen: Inspection | None = None) -> None
     """The class probabilities of a node, as the run gave them or as ``seen`` on other links."""
     probs = view.result.probs[node] if seen is None else seen.probs
     # The interval surrounds what comes out of the message, not what a calibration made of it.
+    low, high = (None, None) if seen is None else (seen.low, seen.high)
     if seen is None and view.explains.intervals and view.recalibrated is None:
-        seen = view.known.inspection(node)
-    low, high = (seen.low, seen.high) if seen is not None else (None, None)
+        low, high = view.known.interval(node)
     names, true = view.answers, view.table.true.iloc[node]
     true_index = names.index(true) if true in names else None
     st.html(probability_table(probs, low, high, names, true_index, view.theme))
