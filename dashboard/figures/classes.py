@@ -7,13 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from string import Template
 
 import numpy as np
 
 from bup.propagation import Breakdown
 from dashboard.theme import IN, OUT, Theme, score_colours
 
-STYLE = """
+# The bell of a Gaussian from three standard deviations below its mean to three above.
+_Z = np.linspace(-3, 3, 41)
+_BELL = ", ".join(
+    f"{x:.1f}% {y:.1f}%"
+    for x, y in zip(100 * (_Z + 3) / 6, 100 * (1 - np.exp(-(_Z**2) / 2)), strict=True)
+)
+
+STYLE = Template("""
 .classes { width: 100%; max-width: 44rem; border-collapse: collapse; font-size: 0.875rem; }
 .classes th { text-align: left; font-weight: normal; overflow-wrap: break-word; min-width: 6.5rem; }
 .classes .predicted { font-weight: bold; }
@@ -22,14 +30,15 @@ STYLE = """
 .classes .plot { width: 60%; height: 1.75rem; }
 .classes .plot > div { position: relative; height: 100%; background: var(--grid); }
 .classes .plot i { position: absolute; display: block; box-sizing: border-box; }
-.classes .bar { top: 14%; bottom: 14%; left: 0; }
-.classes .ridge { top: 4%; bottom: 8%; }
+.classes .bar { top: 14%; bottom: 14%; left: 0; background: var(--others); }
+.classes .predicted .bar { background: $known; }
+.classes .ridge { top: 4%; bottom: 8%; background: ${known}70; clip-path: polygon($bell); }
 .classes .span { top: 34%; bottom: 34%; border: solid currentColor; border-width: 0 2px; }
 .classes .span::before { content: ""; position: absolute; top: 50%; left: 0; right: 0;
   border-top: 1.5px solid currentColor; transform: translateY(-50%); }
 .classes .usual { top: 4%; bottom: 4%; border-left: 2px solid currentColor; }
 .classes .mean { top: 50%; width: 0.6rem; height: 0.6rem; border: 1px solid currentColor;
-  transform: translate(-50%, -50%) rotate(45deg); }
+  background: $other; transform: translate(-50%, -50%) rotate(45deg); }
 .classes .first, .classes .second { left: 0; height: 36%; }
 .classes .first { top: 10%; }
 .classes .second { bottom: 10%; }
@@ -43,14 +52,7 @@ STYLE = """
 .score-bar b { font-weight: normal; }
 .classes .ticks { height: 1.2rem; font-size: 0.75rem; opacity: 0.8; }
 .classes .ticks span { position: absolute; top: 0.2rem; transform: translateX(-50%); }
-"""
-
-# The bell of a Gaussian from three standard deviations below its mean to three above.
-_Z = np.linspace(-3, 3, 41)
-_BELL = ", ".join(
-    f"{x:.1f}% {y:.1f}%"
-    for x, y in zip(100 * (_Z + 3) / 6, 100 * (1 - np.exp(-(_Z**2) / 2)), strict=True)
-)
+""").substitute(known=IN, other=OUT, bell=_BELL)
 
 
 def probability_table(
@@ -68,8 +70,7 @@ def probability_table(
     predicted = int(np.argmax(probs))
     rows = []
     for i, (name, p) in enumerate(zip(class_names, probs, strict=True)):
-        colour = IN if i == predicted else IN + ("A0" if theme.dark else "70")
-        marks = f'<i class="bar" style="width:{100 * p:.2f}%;background:{colour}"></i>'
+        marks = f'<i class="bar" style="width:{100 * p:.2f}%"></i>'
         span = ""
         if low is not None and high is not None:
             marks += _span(100 * low[i], 100 * high[i])
@@ -77,7 +78,8 @@ def probability_table(
         star = " ★" if i == true_index else ""
         rows.append(_row(name, star, marks, percent(p), span, i == predicted))
     ticks = {0.0: "0%", 25.0: "", 50.0: "50%", 75.0: "", 100.0: "100%"}
-    return _table("Probability of each class", rows, ticks, theme)
+    paler = IN + ("A0" if theme.dark else "70")
+    return _table("Probability of each class", rows, ticks, theme, paler)
 
 
 def compared_table(
@@ -133,10 +135,10 @@ def message_table(
     for name, m, s in zip(class_names, mean, std, strict=True):
         at = scale * (m - left)
         marks = (
-            f'<i class="ridge" style="left:{at - 3 * scale * s:.2f}%;width:{6 * scale * s:.2f}%;'
-            f'background:{IN}70;clip-path:polygon({_BELL})"></i>'
+            f'<i class="ridge" style="left:{at - 3 * scale * s:.2f}%;width:{6 * scale * s:.2f}%">'
+            "</i>"
             + _span(at - scale * s, at + scale * s)
-            + f'<i class="mean" style="left:{at:.2f}%;background:{OUT}"></i>'
+            + f'<i class="mean" style="left:{at:.2f}%"></i>'
         )
         rows.append(_row(name, "", marks, f"{m:z.2f} ± {s:.2f}", "", False))
     ticks = {scale * (tick - left): f"{tick:.10g}" for tick in _round_numbers(left, right)}
@@ -149,7 +151,7 @@ def breakdown_table(found: Breakdown, theme: Theme) -> str:
     rows = []
     for name, value, usual in zip(found.names, found.values, found.usual, strict=True):
         marks = (
-            f'<i class="bar" style="width:{100 * value / longest:.2f}%;background:{IN}"></i>'
+            f'<i class="bar" style="width:{100 * value / longest:.2f}%"></i>'
             f'<i class="usual" style="left:{100 * usual / longest:.2f}%"></i>'
         )
         rows.append(_row(name, "", marks, f"{value:.2f}", f"usual: {usual:.2f}", False))
@@ -186,14 +188,16 @@ def _row(name: str, star: str, marks: str, number: str, hover: str, predicted: b
     )
 
 
-def _table(label: str, rows: Iterable[str], ticks: dict[float, str], theme: Theme) -> str:
-    grid = ", ".join(
-        f"linear-gradient({theme.faint}, {theme.faint}) {at:.2f}% 0 / 1px 100% no-repeat"
-        for at in ticks
+def _table(
+    label: str, rows: Iterable[str], ticks: dict[float, str], theme: Theme, others: str = IN
+) -> str:
+    """``others``: the colour of bars that are not the prediction's."""
+    grid = ",".join(
+        f"linear-gradient({theme.faint} 0 0) {at:.2f}% 0/1px 100% no-repeat" for at in ticks
     )
     axis = "".join(f'<span style="left:{at:.2f}%">{text}</span>' for at, text in ticks.items())
     return (
-        f'<table class="classes" aria-label="{label}" style="--grid:{grid}">'
+        f'<table class="classes" aria-label="{label}" style="--grid:{grid};--others:{others}">'
         f"<tbody>{''.join(rows)}</tbody>"
         '<tfoot aria-hidden="true"><tr><td></td><td class="plot ticks">'
         f"<div>{axis}</div></td><td></td></tr></tfoot></table>"
