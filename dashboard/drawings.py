@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from bup.graph import Graph
 from dashboard.components import map_data
 from dashboard.components.chart import Drawing
 from dashboard.components.excerpts import Excerpt, Window, excerpt
+from dashboard.components.map_data import Limits
 from dashboard.components.parcels import Parcel
 from dashboard.figures.edges import edge_image
 from dashboard.figures.map import map_figure
@@ -55,6 +57,18 @@ def map_drawing(known: Known, colour: str, theme: Theme, shown: np.ndarray) -> D
     return Drawing.of(
         map_figure(known.table, points, colour, graph.class_names, theme, picture, shown)
     )
+
+
+@kept(by=lambda known, colour: (known.run, colour))
+def own_limits(known: Known, colour: str) -> Limits | None:
+    """The scale that fits a run's map."""
+    return map_data.own_limits(known.table, colour)
+
+
+@kept(by=lambda known, colour, theme, limits: (known.run, colour, theme, limits))
+def look(known: Known, colour: str, theme: Theme, limits: Limits | None) -> dict[str, Any]:
+    """What the colours and shapes of a run's map mean."""
+    return map_data.look(known.table, colour, known.graph.class_names, theme, limits)
 
 
 @kept(by=lambda graph, window=None: (_drawn(graph), window))

@@ -71,6 +71,8 @@ def _drawn_elsewhere(name: str) -> Graph:
 
 def layout(graph: Graph) -> Layout:
     """Where a graph's nodes stand; of a large one, a first picture while it is being drawn."""
+    if (finished := layouts.known(graph)) is not None:
+        return finished
     with st.spinner("Drawing the map for the first time ..."):
         return layouts.look(graph)
 

@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import threading
 from collections import OrderedDict
+from functools import lru_cache
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,6 +27,11 @@ _KINDS = {
 }
 
 
+@lru_cache(maxsize=32)  # of what every page offers again
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:40]
+
+
 class Payloads:
     """What is on offer; every method may be called from any thread."""
 
@@ -37,7 +43,7 @@ class Payloads:
 
     def offer(self, content: bytes, kind: str) -> str:
         """The name under which browsers find the content; asked anew whenever a page needs it."""
-        name = f"{hashlib.sha256(content).hexdigest()[:40]}.{kind}"
+        name = f"{_digest(content)}.{kind}"
         with self._lock:
             if name in self._compressed:
                 self._compressed.move_to_end(name)

@@ -1,6 +1,7 @@
 """Every page, run without a browser: no exception, the right numbers, links that reopen a view."""
 
 import dataclasses
+import gzip
 import json
 import shlex
 from pathlib import Path
@@ -12,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from bup.methods import METHODS, complete
 from bup.spec import Spec
-from dashboard import pages
+from dashboard import pages, payloads
 from dashboard.links import link
 from dashboard.pages import PAGES, Page
 from dashboard.state import View
@@ -33,8 +34,9 @@ def test_every_page_opens_for_every_kind_of_method(open_app, page, method):
 def sent_to_map(app: AppTest) -> dict:
     """What the map on Explore is told of colours and the picked node."""
     messages = [element.proto.json for element in app.get("bidi_component")]
-    (found,) = (json.loads(text) for text in messages if '"limits"' in text)
-    return found
+    (sent,) = (json.loads(text) for text in messages if '"layer"' in text)
+    look = payloads._offered.find(sent["look"].rpartition("/")[2])
+    return sent | json.loads(gzip.decompress(look))
 
 
 def test_a_colour_scale_stays_while_settings_change_until_it_is_refitted(open_app):
@@ -60,7 +62,7 @@ def test_filters_reach_the_map_and_a_click_sends_little(open_app):
     app.run()
     after = sent_to_map(app)
     assert {key for key in after if after[key] != before[key]} == {"node"}
-    assert len(json.dumps(after)) < 4000
+    assert len(json.dumps(after)) < 3000
     app.pills(key="show").set_value(["mistakes"]).run()
     assert sent_to_map(app)["layer"] != after["layer"]
 

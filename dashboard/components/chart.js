@@ -11,7 +11,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.send = setTriggerValue;
   host.style.height = `${data.height}px`;
   host.setAttribute("aria-label", data.label);
-  Promise.all([library(), fetched(data.figure, (answer) => answer.json())]).then(
+  Promise.all([library(), fetched(data.figure, json)]).then(
     ([plotly, figure]) => {
       if (view.data === data && views.get(host) === view) draw(plotly, host, view, figure);
     },

@@ -32,13 +32,19 @@ export {{ createMap, parcel }};
     return "\n".join([*map(_source, files), style])
 
 
+def _brief(source: str) -> str:
+    """Without what only people read."""
+    lines = (line.strip() for line in source.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
 # A component's source and data travel with each of its messages. So the library, the graph and the
 # looks of its nodes are files that the browser fetches; only the view, which is small, is sent.
 _LIBRARY = _library().encode()
 _view = st.components.v2.component(
     "bup_map",
     html='<div class="bup-map"></div>',
-    js=_source("fetched.js") + _source("graph_map_view.js"),
+    js=_brief(_source("fetched.js") + _source("graph_map_view.js")),
     isolate_styles=False,
 )
 
@@ -75,8 +81,8 @@ def graph_map(
     _view(
         key=key,
         data={
-            **look,
             "key": key,
+            "look": payloads.address(json.dumps(look).encode(), "json"),
             "library": payloads.address(_LIBRARY, "js"),
             "of": of or graph.digest,
             "focus": focus,

@@ -5,9 +5,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const state = (host.bup ??= {});
   state.data = data;
   const send = (name, value) => (name === "range" ? setStateValue : setTriggerValue)(name, value);
-  const parts = [imported(data.library), fetched(data.graph, bytes), fetched(data.layer, bytes)];
+  const files = [fetched(data.graph, bytes), fetched(data.layer, bytes), fetched(data.look, json)];
+  const parts = [imported(data.library), ...files];
   Promise.all(parts).then(
-    ([{ createMap, parcel }, graph, layer]) => {
+    ([{ createMap, parcel }, graph, layer, look]) => {
       if (state.data !== data || state.gone) return;
       const style = getComputedStyle(host);
       const own = (name) => style.getPropertyValue(name).trim();
@@ -15,8 +16,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       state.map ??= createMap(host);
       state.map.update(
         {
+          ...look,
           ...data,
-          paper: own("--st-background-color") || data.paper,
+          paper: own("--st-background-color") || look.paper,
           face: own("--st-font") || "sans-serif",
         },
         parcel(graph),

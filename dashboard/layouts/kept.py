@@ -39,6 +39,11 @@ class Layout:
         return self.share == 1
 
 
+def known(graph: Graph) -> Layout | None:
+    """The finished layout of a graph that somebody has just looked at."""
+    return _finished.get(graph.digest)
+
+
 def look(graph: Graph, finished: bool = False) -> Layout:
     """What is known of a graph's layout; of a large one that nobody has seen, soon a first picture.
 
@@ -46,10 +51,10 @@ def look(graph: Graph, finished: bool = False) -> Layout:
     graph of Cora's size or of 100,000 nodes. Raises BupError where it fails.
     """
     with _lock:
-        known = _finished.get(graph.digest) or _read(graph)
-        if known is not None:
-            _remember(graph.digest, known)
-            return known
+        found = known(graph) or _read(graph)
+        if found is not None:
+            _remember(graph.digest, found)
+            return found
         drawing = _drawings.get(graph.digest)
         if drawing is None:
             drawing = Drawing(graph.num_nodes, graph.edges, lambda steps: _keep(steps, graph))

@@ -80,7 +80,7 @@ def node_map(view: View, shown: np.ndarray, arrived: set[str]) -> None:
     scales = memory.setdefault("scales", {})
     if "scale" in arrived and memory.scale is not None and None not in memory.scale:
         scales[view.run.digest, colour] = tuple(memory.scale)
-    own = map_data.own_limits(view.table, colour)
+    own = drawings.own_limits(view.known, colour)
     limits = scale(scales, (view.run.digest, colour), own, bool(memory.get("fit_colours")))
     memory.scale = list(limits) if limits is not None and limits != own else None
     if "lasso" in arrived and memory.lasso:
@@ -131,7 +131,7 @@ def _map(
     graph_map(
         drawings.graph_parcel(view.graph, window),
         drawings.layer_parcel(known, colour, shown, window),
-        map_data.look(known.table, colour, view.graph.class_names, view.theme, limits),
+        drawings.look(known, colour, view.theme, limits),
         view.node if view.picked else -1,
         key,
         on_pick,
