@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import re
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -33,8 +34,11 @@ class Visitor:
     fetched: int = 0  # bytes by other requests
     _cookie: str = ""
     _elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
+    _fragments: dict[str, str] = field(default_factory=dict)  # widget -> what it runs again
     _pages: dict[str, str] = field(default_factory=dict)  # address -> name of its script
     _page: str = ""
+    _query: str = ""
+    _heard: str = ""
     _values: dict[str, WidgetState] = field(default_factory=dict)
     _known: dict[str, ForwardMsg] = field(default_factory=dict)
     _files: set[str] = field(default_factory=set)
@@ -63,28 +67,50 @@ class Visitor:
     async def __aexit__(self, *_: object) -> None:
         await self._socket.close()
 
-    async def open(self) -> None:
-        """The first page, with what its map fetches."""
-        await self._run()
+    async def open(self, page: str = "", query: str = "") -> None:
+        """The first page, or what a link names, with what its map fetches."""
+        self._query = query
+        await self._run(name=page)
 
     async def pick(self, node: int) -> None:
         """A click on the map."""
-        (component,) = (
+        await self._tell("bup_map", "pick", node)
+
+    async def hear(self, code: str, about: str) -> str:
+        """Look for news of a class as a lecturer's browser does: what the page says then."""
+        news = json.loads(await self._get(f"/class-news/{code}"))[about]
+        if news != self._heard:
+            self._heard = news
+            await self._tell("bup_news", "news", news)
+        said = [e.markdown.body for e in self._elements.values() if e.HasField("markdown")]
+        return "\n".join(said)
+
+    async def _tell(self, component: str, event: str, value: object) -> None:
+        """Something happens in the last of a page's components of this name."""
+        found = [
             e.bidi_component.id
             for e in self._elements.values()
             if e.WhichOneof("type") == "bidi_component"
-            and e.bidi_component.component_name.endswith("bup_map")
-        )
-        events = json.dumps([{"event": "pick", "value": node}])
-        trigger = WidgetState(
-            id=f"$$STREAMLIT_INTERNAL_KEY_{component}__events", json_trigger_value=events
-        )
-        await self._run(trigger)
+            and e.bidi_component.component_name.endswith(component)
+        ]
+        if not found:
+            raise Failed(f"the page has no {component}")
+        events = json.dumps([{"event": event, "value": value}])
+        name = f"$$STREAMLIT_INTERNAL_KEY_{found[-1]}__events"
+        trigger = WidgetState(id=name, json_trigger_value=events)
+        await self._run(trigger, self._fragments[found[-1]])
 
     async def colour(self, label: str) -> None:
-        box = self._widget("selectbox", "Colour by")
-        self._values[box] = WidgetState(id=box, string_value=label)
-        await self._run()
+        await self._choose(self._widget("selectbox", "Colour by"), label)
+
+    async def guess(self, chance: random.Random) -> None:
+        """Any answer to the question of a lesson."""
+        (radio,) = (e.radio for e in self._elements.values() if e.WhichOneof("type") == "radio")
+        await self._choose(radio.id, chance.choice(radio.options))
+
+    async def _choose(self, widget: str, label: str) -> None:
+        self._values[widget] = WidgetState(id=widget, string_value=label)
+        await self._run(fragment=self._fragments[widget])
 
     async def go(self, address: str) -> None:
         """Another page, from the menu."""
@@ -102,7 +128,7 @@ class Visitor:
         while self._repeats:
             fragment, pause = next(iter(self._repeats.items()))
             await asyncio.sleep(pause)
-            await self._run(fragment=fragment)
+            await self._run(fragment=fragment, alone=True)
 
     def _found(self, kind: str, *labels: str) -> str | None:
         for element in self._elements.values():
@@ -115,12 +141,21 @@ class Visitor:
             raise Failed(f"the page has no {kind} {labels[0]!r}")
         return found
 
-    async def _run(self, trigger: WidgetState | None = None, fragment: str = "") -> None:
+    async def _run(
+        self,
+        trigger: WidgetState | None = None,
+        fragment: str = "",
+        alone: bool = False,
+        name: str = "",
+    ) -> None:
+        """Until the page, or a ``fragment`` of it, has run again; ``alone``: by the clock."""
         message = BackMsg()
         state = message.rerun_script
         state.page_script_hash = self._page
+        state.page_name = name
+        state.query_string = self._query
         state.fragment_id = fragment
-        state.is_auto_rerun = bool(fragment)
+        state.is_auto_rerun = alone
         state.cached_message_hashes.extend(self._known)
         state.widget_states.widgets.extend(self._values.values())
         if trigger is not None:
@@ -162,6 +197,8 @@ class Visitor:
                 if element.WhichOneof("type") == "exception":
                     raise Failed(f"the page shows {element.exception.type}")
                 self._elements[tuple(message.metadata.delta_path)] = element
+                widget = getattr(getattr(element, str(element.WhichOneof("type"))), "id", "")
+                self._fragments[widget] = message.delta.fragment_id
                 if element.WhichOneof("type") == "bidi_component":
                     paths = set(_FILE.findall(str(element.bidi_component))) - self._files
                     self._files |= paths
@@ -175,7 +212,7 @@ class Visitor:
                 await asyncio.gather(*fetching)
                 return
 
-    async def _get(self, path: str) -> None:
+    async def _get(self, path: str) -> bytes:
         place = urlsplit(self.url)
         reader, writer = await asyncio.open_connection(place.hostname, place.port)
         try:
@@ -188,5 +225,7 @@ class Visitor:
         if b" 200 " not in answer[:20]:
             raise Failed(f"{path}: {answer[:20]!r}")
         self.fetched += len(answer)
-        if given := re.search(rb"bup_process=\d+", answer.partition(b"\r\n\r\n")[0]):
+        head, _, body = answer.partition(b"\r\n\r\n")
+        if given := re.search(rb"bup_process=\d+", head):
             self._cookie = given[0].decode()
+        return body

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bup import runs
 from dashboard import garbage, graphs, links, pages, picks, state
@@ -15,21 +15,15 @@ from dashboard.learn import lesson, tour
 from dashboard.markdown import escaped
 from dashboard.pages import Page
 from dashboard.problems import explained
+from dashboard.shelf import Known
 from dashboard.state import View
 from dashboard.views import in_place, picking, style, training
 
 ICON = Path(__file__).parent / "shipped" / "icon.png"
 SIDEBAR = 260  # pixels; what it does not take is the map's and the inspector's
 
-view: View | None = None
 
-
-def drawing(page: Page) -> Callable[[], None]:
-    """The page as Streamlit calls it: without arguments, when the view is known."""
-    return lambda: page.draw(view) if page.needs_run else page.draw()
-
-
-def chosen_view() -> View | None:
+def chosen_run() -> Known | None:
     """What the sidebar asks for; None, and a way to train it, where nobody has trained it yet.
 
     Not drawn by the pages, so that its widgets stay as they are from page to page.
@@ -37,22 +31,33 @@ def chosen_view() -> View | None:
     with st.sidebar:
         graph = graphs.graph(state.choose_graph())
         spec = state.choose_run(graph)
-        known = training.known_or_possible(spec, graph)
-        shown = known or in_place.seen_before(spec, graph)
-        if shown is not None:
-            node, picked = picks.choose_node(graph, shown.result)
-            picking.walk(graph, shown.result)
-        st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
+    known = training.known_or_possible(spec, graph)
+    shown = known or in_place.seen_before(spec, graph)
     if shown is None:
         training.training_panel(runs.run_of(spec, graph), graph)
-        return None
-    if known is not None:
+    elif known is None:
+        in_place.train(runs.run_of(spec, graph), graph)
+    else:
         in_place.now_seen(known.spec)
         if known.unkept:
             st.warning(escaped(f"This model is trained and shown, but {known.unkept}."))
-    else:
-        in_place.train(runs.run_of(spec, graph), graph)
-    return View(shown, node, state.theme(graph.noun), picked)
+    return shown
+
+
+@st.fragment
+def look(page: Page, known: Known, beside: st.delta_generator.DeltaGenerator) -> None:
+    """The picked node, and the page about it: all that is drawn again when somebody clicks.
+
+    Whatever else a page changes is only seen after ``st.rerun()``.
+    """
+    with beside:
+        node, picked = picks.choose_node(known.graph, known.result)
+        picking.walk(known.graph, known.result)
+    context = get_script_run_ctx()
+    assert context is not None
+    # As ``opened.run`` does, but as often as one clicks: the widgets below are the page's own.
+    with context.run_with_active_hash(context.page_script_hash), explained():
+        page.draw(View(known, node, state.theme(known.graph.noun), picked))
 
 
 st.set_page_config(
@@ -60,7 +65,7 @@ st.set_page_config(
 )
 offered = {
     page: st.Page(
-        drawing(page),
+        page.draw,
         title=page.title,
         icon=page.icon,
         url_path=page.address,
@@ -82,12 +87,15 @@ with explained():
     tour.walk()
 
 if page.needs_run:
+    known = None
     with explained():
-        view = chosen_view()
-    if view is not None:
+        known = chosen_run()
+    with st.sidebar:
+        beside = st.container()
+        st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
+    if known is not None:
         chart.library()
-        with explained():
-            opened.run()
+        look(page, known, beside)
         garbage.spare_the_collector()
 else:
     if page.section == pages.LEARN:

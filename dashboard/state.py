@@ -221,6 +221,12 @@ def choose_run(graph: Graph) -> Spec:
     )
 
 
+def leave_out(one: int) -> None:
+    """Choose the run to which this class was never shown; the last thing that a callback does."""
+    st.session_state.left_out = [one]
+    st.rerun()
+
+
 def first_run(graph: Graph) -> Spec:
     """What the widgets choose where nobody has touched them."""
     method = next(iter(METHODS))

@@ -85,17 +85,18 @@ def walk(graph: Graph, result: Result | None) -> None:
         ":material/casino:": ("Any", said("A node at random"), "X", anywhere),
         ":material/arrow_forward:": ("Next", said("The node after this one"), "N", current + 1),
     }
-    for column, (icon, (short, words, key, node)) in zip(st.columns(3), steps.items(), strict=True):
-        column.button(
-            short,
-            icon=icon,
-            help=words,
-            shortcut=key,
-            on_click=picks.pick,
-            args=(graph.node_id(node % graph.num_nodes),),
-            width="stretch",
-            key=f"walk_{key}",
-        )
+    with st.container(horizontal=True, gap="xsmall"):
+        for icon, (short, words, key, node) in steps.items():
+            st.button(
+                short,
+                icon=icon,
+                help=words,
+                shortcut=key,
+                on_click=picks.pick,
+                args=(graph.node_id(node % graph.num_nodes),),
+                width="stretch",
+                key=f"walk_{key}",
+            )
 
 
 def _known(graph: Graph) -> bool:

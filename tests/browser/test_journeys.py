@@ -220,7 +220,7 @@ def test_a_range_dragged_on_the_histogram_hides_the_others_and_stays(app, page):
     settled(page)
     page.get_by_role("link", name="Reliability").click()
     expect(page.get_by_role("heading", name="When the model says 80%")).to_be_visible(timeout=LONG)
-    page.get_by_role("link", name="Explore").click()
+    page.get_by_test_id("stTopNav").get_by_role("link", name="Explore").click()
     wait_for_map(page)
     expect(page.locator(".bup-map")).to_have_attribute("data-shown", str(shown))
 

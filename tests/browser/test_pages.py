@@ -35,6 +35,15 @@ def test_a_cell_of_the_matrix_lights_its_papers_and_the_card_follows(app, page: 
     expect(card).to_be_in_viewport()
 
 
+def test_a_class_left_out_on_the_page_is_left_out_in_the_sidebar(app, page: Page):
+    page.goto(f"{app}/ood?node=35")
+    page.get_by_test_id("stMain").get_by_role("radio", name="Rule Learning").click(timeout=LONG)
+    chosen = page.get_by_test_id("stSidebar").locator(".st-key-left_out")
+    expect(chosen).to_contain_text("Rule Learning", timeout=LONG)
+    wait_for_charts(page, "matrix")
+    assert "left_out=Rule" in page.url and "node=35" in page.url
+
+
 @pytest.mark.parametrize(
     "path", ["reliability", "ood?left_out=Rule+Learning", "structure", "graph"]
 )

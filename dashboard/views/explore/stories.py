@@ -67,6 +67,7 @@ def stories(view: View) -> list[Story]:
 def _open(story: Story) -> None:
     picks.pick(story.opens["node"])
     st.session_state.update(story.opens)
+    st.rerun()  # it may be of another run
 
 
 def _mistake(view: View) -> Story | None:

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from bup.paper import published
+from dashboard import state
 from dashboard.state import View
 from dashboard.views import exports, lit
 from dashboard.views.card import card
@@ -57,7 +58,7 @@ def _choose_class(view: View) -> None:
 
     def leave_out() -> None:
         if (c := st.session_state.never_shown) is not None:
-            st.session_state.left_out = [c]
+            state.leave_out(c)
 
     st.pills(
         "Never show the model",

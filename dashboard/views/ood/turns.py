@@ -15,7 +15,7 @@ from bup.experiments import own_score
 from bup.runs import run_of
 from bup.sheets import csv_text
 from bup.spec import Run, Spec
-from dashboard import columns, shelf
+from dashboard import columns, shelf, state
 from dashboard.jobs.job import Job
 from dashboard.markdown import escaped
 from dashboard.state import View
@@ -102,7 +102,7 @@ def _table(view: View, turns: Sequence[Turn], jobs: dict[Run, Job]) -> None:
     def clicked() -> None:
         cells = st.session_state["turns"]["selection"]["cells"]
         if cells and cells[0][0] < len(names):
-            st.session_state.left_out = [cells[0][0]]
+            state.leave_out(cells[0][0])
 
     frame = pd.DataFrame(rows)
     st.dataframe(
