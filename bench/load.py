@@ -2,6 +2,8 @@
 
     python -m bench.load --visitors 1 10 30 50 100
     python -m bench.load --visitors 50 --against PATH   # of another checkout, one after the other
+    python -m bench.load --visitors 30 --lessons        # each opens one lesson after the other
+    python -m bench.load --visitors 50 --class          # students guess, a lecturer watches
 
 Everything stays on this machine, which also plays the visitors: seconds are upper bounds, and
 only those of one run can be compared.
@@ -14,6 +16,7 @@ import asyncio
 import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import statistics
@@ -23,14 +26,21 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 from bench.visitor import Failed, Visitor
+from dashboard.classes.register import Register
+from dashboard.classes.watching import LEAD
+from dashboard.classroom.guessing import SECONDS
+from dashboard.learn.lesson import LESSONS
 
 HERE = Path(__file__).parent.parent
 CLICKS = 4
 COLOURS = ("Confidence", "Degree")
+QUESTION = "learn-2-message"
+GUESSING = 5.0  # seconds in which a class guesses
+LONGEST = 300.0  # seconds for all that one visitor does
 
 
 class Log:
@@ -51,11 +61,11 @@ class Log:
         self.sent[what].append(visitor.sent - sent)
 
     def table(self) -> None:
-        print(f"  {'':<12} {'P50 s':>7} {'P95 s':>7} {'most':>7} {'kB':>7} {'on wire':>8} times")
+        print(f"  {'':<19} {'P50 s':>7} {'P95 s':>7} {'most':>7} {'kB':>7} {'on wire':>8} times")
         for what, values in self.seconds.items():
             said, sent = (statistics.median(b[what] or [0]) / 1000 for b in (self.said, self.sent))
             print(
-                f"  {what:<12} {statistics.median(values):7.2f} {_share(values, 0.95):7.2f} "
+                f"  {what:<19} {statistics.median(values):7.2f} {_share(values, 0.95):7.2f} "
                 f"{max(values):7.2f} {said:7.1f} {sent:8.1f} {len(values):5d}"
             )
 
@@ -64,33 +74,55 @@ def _share(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-async def visit(url: str, number: int, think: float, trains: bool, log: Log) -> None:
-    """First page, clicks, another colour, another page and back; some train a model."""
-    chance = random.Random(number)
+Pause = Callable[[], Awaitable[None]]
 
-    async def thinking() -> None:
+
+async def explore(visitor: Visitor, chance: random.Random, pause: Pause, log: Log) -> None:
+    """First page, clicks, another colour, another page; one in ten trains a model."""
+    await log.time("first page", visitor, arrive(visitor))
+    log.fetched.append(visitor.fetched)
+    for _ in range(CLICKS):
+        await pause()
+        await log.time("click", visitor, visitor.pick(chance.randrange(2708)))
+    await pause()
+    await log.time("colour", visitor, visitor.colour(chance.choice(COLOURS)))
+    await pause()
+    await log.time("page", visitor, visitor.go("reliability"))
+
+
+async def train(visitor: Visitor, chance: random.Random, pause: Pause, log: Log) -> None:
+    await explore(visitor, chance, pause, log)
+    await pause()
+    seed = random.randrange(10**9)  # which nobody trained before, in other measurements
+    await log.time("training", visitor, visitor.train(seed))
+
+
+async def learn(visitor: Visitor, chance: random.Random, pause: Pause, log: Log) -> None:
+    """Lesson after lesson, each visitor in an order of her own."""
+    await arrive(visitor)
+    for lesson in chance.sample(LESSONS, len(LESSONS)):
+        await pause()
+        await log.time(lesson.address, visitor, visitor.go(lesson.address))
+        log.seconds["any lesson"].append(log.seconds[lesson.address][-1])
+
+
+async def arrive(visitor: Visitor, page: str = "", query: str = "") -> None:
+    await visitor.__aenter__()
+    await visitor.open(page, query)
+
+
+Plan = Callable[[Visitor, random.Random, Pause, Log], Awaitable[None]]
+
+
+async def visit(url: str, number: int, think: float, plan: Plan, log: Log) -> None:
+    chance, visitor = random.Random(number), Visitor(url)
+
+    async def pause() -> None:
         await asyncio.sleep(chance.uniform(0.5, 1.5) * think)
 
-    visitor = Visitor(url)
-
-    async def arrive() -> None:
-        await visitor.__aenter__()
-        await visitor.open()
-
     try:
-        await log.time("first page", visitor, arrive())
-        log.fetched.append(visitor.fetched)
-        for _ in range(CLICKS):
-            await thinking()
-            await log.time("click", visitor, visitor.pick(chance.randrange(2708)))
-        await thinking()
-        await log.time("colour", visitor, visitor.colour(chance.choice(COLOURS)))
-        await thinking()
-        await log.time("page", visitor, visitor.go("reliability"))
-        if trains:
-            await thinking()
-            seed = random.randrange(10**9)  # which nobody trained before, in other measurements
-            await log.time("training", visitor, visitor.train(seed))
+        async with asyncio.timeout(LONGEST):
+            await plan(visitor, chance, pause, log)
     except (Failed, OSError, asyncio.IncompleteReadError, TimeoutError) as error:
         log.errors.append(f"visitor {number}: {error or type(error).__name__}")
     except Exception as error:
@@ -100,11 +132,78 @@ async def visit(url: str, number: int, think: float, trains: bool, log: Log) -> 
             await visitor.__aexit__()
 
 
-async def crowd(url: str, visitors: int, think: float, training: bool, log: Log) -> None:
-    """All come in the same moment; every tenth trains."""
-    await asyncio.gather(
-        *(visit(url, n, think, training and n % 10 == 0, log) for n in range(visitors))
-    )
+async def crowd(url: str, visitors: int, options: argparse.Namespace, log: Log) -> None:
+    """All come in the same moment."""
+    plans = [train if options.training and n % 10 == 0 else explore for n in range(visitors)]
+    if options.lessons:
+        plans = [learn] * visitors
+    if options.in_class:
+        await classroom(url, visitors, log)
+    else:
+        visits = (visit(url, n, options.think, plan, log) for n, plan in enumerate(plans))
+        await asyncio.gather(*visits)
+
+
+async def classroom(url: str, students: int, log: Log) -> None:
+    """All join, then guess within a few seconds; until every guess is on the lecturer's screen."""
+    register = Register()
+    lead, everybody = register.start(), asyncio.Barrier(students + 1)
+    clicked: list[float] = []
+
+    async def student(visitor: Visitor, chance: random.Random, pause: Pause, log: Log) -> None:
+        await log.time("join", visitor, arrive(visitor, QUESTION, f"code={lead.code}"))
+        await everybody.wait()
+        await asyncio.sleep(chance.uniform(0, GUESSING))
+        clicked.append(time.perf_counter())
+        await log.time("guess", visitor, visitor.guess(chance))
+
+    async def lecturer(visitor: Visitor, chance: random.Random, pause: Pause, log: Log) -> None:
+        await arrive(visitor, "class", f"lead={lead.code}.{lead.key}")
+        await everybody.wait()
+        seen = 0
+        while seen < students:
+            await asyncio.sleep(SECONDS)
+            found = re.search(r"(\d+) guess", await visitor.hear(lead.code, LEAD))
+            count = int(found[1]) if found else 0
+            log.seconds["on screen"] += [time.perf_counter() - at for at in clicked[seen:count]]
+            seen = max(seen, count)
+
+    plans = [lecturer, *[student] * students]
+    await asyncio.gather(*(visit(url, n, 0, plan, log) for n, plan in enumerate(plans)))
+    register.end(lead)
+
+
+# In a process of its own: what it waits for is the server's loop, not that of the visitors.
+PROBE = """
+import http.client, sys, time
+connection, longest = http.client.HTTPConnection(sys.argv[1], timeout=60), 0.0
+print(flush=True)
+while True:
+    start = time.perf_counter()
+    connection.request("GET", "/_stcore/health")
+    connection.getresponse().read()
+    longest = max(longest, time.perf_counter() - start)
+    print(f"{longest:.2f}", flush=True)
+    time.sleep(0.02)
+"""
+
+
+@contextlib.contextmanager
+def probing(url: str) -> Iterator[Callable[[], str]]:
+    """Ask for next to nothing all the while; how long, in seconds, the longest of it took."""
+    with tempfile.TemporaryFile("w+") as said:
+        command = [sys.executable, "-c", PROBE, url.partition("//")[2]]
+        process = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL)
+
+        def longest() -> str:
+            said.seek(0)
+            return said.read().split()[-1]
+
+        try:
+            yield longest
+        finally:
+            process.kill()
+            process.wait()
 
 
 def watch(url: str, browsers: int, log: Log) -> None:
@@ -198,14 +297,17 @@ def measure(checkout: Path, options: argparse.Namespace) -> dict[int, Log]:
             watching = threading.Thread(target=watch, args=(url, options.browsers, log))
             if options.browsers:
                 watching.start()
-            asyncio.run(crowd(url, visitors, options.think, options.training, log))
+            with probing(url) as longest:
+                asyncio.run(crowd(url, visitors, options, log))
+                held = longest()
             if options.browsers:
                 watching.join()
             fetched = statistics.median(log.fetched or [0]) / 1000
             print(
                 f"\n{visitors} visitors: {len(log.errors)} errors, each fetched {fetched:.0f} kB "
                 f"of files, memory {before:.0f} -> {memory(pid):.0f} MB, "
-                f"{(effort(pid) - worked) / visitors:.2f} s of work each"
+                f"{(effort(pid) - worked) / visitors:.2f} s of work each, loop held at most "
+                f"{held} s"
             )
             log.table()
             for error in sorted(set(log.errors))[:5]:
@@ -221,6 +323,8 @@ def main() -> None:
     parser.add_argument("--visitors", type=int, nargs="+", default=[1, 10, 30, 50, 100])
     parser.add_argument("--think", type=float, default=3.0, help="mean seconds between clicks")
     parser.add_argument("--browsers", type=int, default=2, help="real ones beside each crowd")
+    parser.add_argument("--lessons", action="store_true", help="they open lessons")
+    parser.add_argument("--class", dest="in_class", action="store_true", help="they are a class")
     parser.add_argument("--no-training", dest="training", action="store_false")
     parser.add_argument("--against", type=Path, help="another checkout, measured first")
     parser.add_argument("--serve", nargs="*", default=[], help="options of bup dashboard")
