@@ -18,12 +18,12 @@ from dashboard import payloads
 class Drawing:
     """A figure as the browser takes it."""
 
-    json: str
+    json: bytes
     height: int
 
     @classmethod
     def of(cls, figure: go.Figure) -> Drawing:
-        return cls(figure.to_json(), int(figure.layout.height))
+        return cls(figure.to_json().encode(), int(figure.layout.height))
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def chart(
         data={
             "key": key,
             "label": label,
-            "figure": payloads.address(drawing.json.encode(), "json"),
+            "figure": payloads.address(drawing.json, "json"),
             "height": drawing.height,
             "marks": [{"x": m.x, "y": m.y, "axes": m.axes} for m in marks],
             "config": config or {},

@@ -26,7 +26,7 @@ def chart(figure: go.Figure, key: str, caption: str) -> None:
 
 
 def clickable(
-    figure: go.Figure,
+    figure: go.Figure | Drawing,
     key: str,
     caption: str,
     on_pick: Callable[[int], None],
@@ -40,7 +40,8 @@ def clickable(
             on_pick(found)
 
     options = {"toImageButtonOptions": {"format": "svg", "filename": key}, "scrollZoom": False}
-    component.chart(Drawing.of(figure), key, caption, clicked, marks=marks, config=options)
+    drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
+    component.chart(drawing, key, caption, clicked, marks=marks, config=options)
     st.caption(caption)
 
 

@@ -12,6 +12,7 @@ from bup import conformal, metrics
 from bup.methods import METHODS
 from bup.metrics import METRICS, Scheme
 from dashboard.components.chart import Mark
+from dashboard.drawings import drawn
 from dashboard.figures.reliability import (
     confidence_histogram,
     reliability_figure,
@@ -62,7 +63,7 @@ def page(view: View) -> None:
     with left:
         st.header("Confidence against accuracy")
         charts.clickable(
-            reliability_figure(found, view.theme, METHODS[view.spec.method].short, other),
+            drawn(reliability_figure, found, view.theme, METHODS[view.spec.method].short, other),
             "reliability",
             view.say(
                 "On the diagonal, confidence is what it claims to be; above it the model is right "
@@ -76,7 +77,7 @@ def page(view: View) -> None:
     with beside:
         st.header("How confident is it?")
         charts.clickable(
-            confidence_histogram(confidence, right, view.theme, BARS),
+            drawn(confidence_histogram, confidence, right, view.theme, BARS),
             "confidence",
             view.say(
                 "How many test nodes get which confidence, right and wrong answers stacked. If the "
@@ -184,7 +185,8 @@ def _selective(view: View, rival: View | None) -> None:
     entering = np.empty(len(curve.threshold), dtype=np.int64)
     entering[point] = nodes
     charts.clickable(
-        risk_coverage_figure(
+        drawn(
+            risk_coverage_figure,
             curve,
             coverage,
             view.theme,
@@ -270,7 +272,7 @@ def _sets(view: View) -> None:
         for k in np.unique(number).tolist()
     }
     charts.clickable(
-        set_size_figure(sets.size[nodes], covered, len(view.answers), view.theme),
+        drawn(set_size_figure, sets.size[nodes], covered, len(view.answers), view.theme),
         "set_sizes",
         view.say(
             "Doubtful nodes get larger sets, and the promise holds on average over the nodes, "

@@ -9,6 +9,7 @@ import streamlit as st
 from bup import metrics, paths
 from dashboard import columns
 from dashboard.components.chart import Mark
+from dashboard.drawings import drawn
 from dashboard.figures.structure import (
     MOST_POINTS,
     against_figure,
@@ -119,7 +120,8 @@ def _factor(view: View) -> None:
     nodes = np.arange(view.graph.num_nodes)
     same = _correlation(factor, std)
     charts.clickable(
-        factor_figure(
+        drawn(
+            factor_figure,
             view.graph.degree,
             factor,
             std,
