@@ -11,6 +11,7 @@ from bup.methods import command_line
 from bup.sheets import csv_text
 from dashboard.state import View
 
+MOST_ROWS = 1000
 Export = Callable[[View], tuple[str, str, str]]
 """Makes a file name, its text and its type."""
 
@@ -39,7 +40,14 @@ def downloads(view: View, extra: dict[str, Export] | None = None) -> None:
 
 
 def numbers(frame: pd.DataFrame, name: str, key: str) -> None:
-    """The numbers behind a picture, with a CSV."""
-    with st.expander("The numbers", icon=":material/table:"):
-        st.dataframe(frame, hide_index=True, width="stretch", key=f"{key}_table")
+    """The numbers behind a picture, with a CSV, made only when somebody opens them."""
+    with st.expander(
+        "The numbers", icon=":material/table:", key=f"{key}_numbers", on_change="rerun"
+    ) as box:
+        if not box.open:
+            return
+        if len(frame) > MOST_ROWS:
+            st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows; the CSV has all of them.")
+        shown = frame.head(MOST_ROWS)
+        st.dataframe(shown, hide_index=True, width="stretch", key=f"{key}_table")
         st.download_button("CSV", csv_text(frame), f"{name}.csv", "text/csv", key=f"{key}_csv")
