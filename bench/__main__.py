@@ -2,10 +2,21 @@
 
 import sys
 
-from bench import classroom, clicks, large, lessons, loading, methods, reproduce, training
+from bench import (
+    classroom,
+    clicks,
+    large,
+    lessons,
+    loading,
+    methods,
+    reproduce,
+    starting,
+    training,
+)
 from bench.timing import environment
 
 BENCHES = {
+    "starting": starting.run,
     "loading": loading.run,
     "epochs": training.run_epochs,
     "seeds": training.run_seeds,

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
+
+from bup.late import special
 
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "": lambda x: x,
     "max(0, ·)": lambda x: max(x, 0.0),
     "softplus": lambda x: float(np.logaddexp(0, x)),
-    "Φ": lambda x: float(ndtr(x)),
+    "Φ": lambda x: float(special.ndtr(x)),
     "exp − 1": math.expm1,
     "ln(1 + ·)": math.log1p,
 }

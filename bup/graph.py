@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from bup import paths
 from bup.errors import BupError
+from bup.late import sparse
 from bup.noun import NODE, Noun
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.functional import linear
+
+from bup.late import Tensor, functional, torch
 
 
 def glorot(generators: Sequence[torch.Generator], rows: int, columns: int) -> Tensor:
@@ -60,7 +59,7 @@ def per_seed_product(rows: Tensor, counts: Sequence[int], weights: Tensor) -> Te
     are turned around first: products with a narrow matrix are several times faster that way.
     """
     parts = zip(rows.split(list(counts)), weights.transpose(1, 2).contiguous(), strict=True)
-    return torch.cat([linear(part, turned) for part, turned in parts])
+    return torch.cat([functional.linear(part, turned) for part, turned in parts])
 
 
 def per_seed_rows(values: Tensor, counts: Sequence[int]) -> Tensor:

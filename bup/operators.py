@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from bup.graph import Graph
+from bup.late import sparse
 
 
 def with_loops(graph: Graph) -> sparse.csr_array:

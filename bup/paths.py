@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
+
+from bup.late import sparse
 
 MOST_STEPS = 250_000_000
 """Nodes times sources that can be walked within seconds."""

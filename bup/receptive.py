@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
-from scipy import sparse
-from torch import Tensor
 
 from bup.graph import Graph
+from bup.late import Tensor, sparse, torch
 from bup.operators import gcn_kernel, normalised_rows
 from bup.sparse import Csr
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from bup import conformal, metrics, scores
 from bup.conformal import Sets, conformal_sets
 from bup.datasets import load_graph
 from bup.files import DamagedFile, Packed
 from bup.graph import Graph
+from bup.late import pandas as pd
 from bup.spec import Spec
 from bup.splits import Split
 

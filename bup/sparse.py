@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import torch
-from scipy import sparse
-from torch import Tensor
+
+from bup.late import Tensor, sparse, torch
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,19 +27,19 @@ class Csr:
     blocks: tuple[int, ...]  # entries of each diagonal block, one after the other
 
     @classmethod
-    def from_scipy(cls, matrix: sparse.csr_array, dtype: torch.dtype = torch.float32) -> Csr:
+    def from_scipy(cls, matrix: sparse.csr_array, dtype: torch.dtype | None = None) -> Csr:
         return cls.block_diagonal([matrix], dtype)
 
     @classmethod
     def block_diagonal(
-        cls, matrices: Sequence[sparse.csr_array], dtype: torch.dtype = torch.float32
+        cls, matrices: Sequence[sparse.csr_array], dtype: torch.dtype | None = None
     ) -> Csr:
         matrix = _block_diagonal(matrices)
         return cls(
             shape=matrix.shape,
             columns=_int32(matrix.indices),
             starts=_int32(matrix.indptr),
-            values=torch.tensor(matrix.data, dtype=dtype),
+            values=torch.tensor(matrix.data, dtype=dtype or torch.float32),
             blocks=tuple(m.nnz for m in matrices),
         )
 
@@ -60,7 +59,9 @@ class Csr:
 
     def matmul(self, dense: Tensor, values: Tensor | None = None) -> Tensor:
         """This matrix [r, m] times ``dense`` [m, k]; ``values`` replace its entries if given."""
-        return _Product.apply(dense, self, self.values if values is None else values)
+        from bup.gradients import Product
+
+        return Product.apply(dense, self, self.values if values is None else values)
 
     def thinned(self, kept: np.ndarray, factor: float) -> Csr:
         """A matrix of only those entries that ``kept`` [nnz] marks, times a factor."""
@@ -102,30 +103,6 @@ def _block_diagonal(matrices: Sequence[sparse.csr_array]) -> sparse.csr_array:
     data = np.concatenate([m.data for m in matrices])
     parts = data, np.concatenate(indices), np.append(np.concatenate(starts), entries[-1])
     return sparse.csr_array(parts, shape=(rows[-1], columns[-1]))
-
-
-class _Product(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, dense: Tensor, matrix: Csr, values: Tensor) -> Tensor:
-        ctx.matrix, ctx.values = matrix, values
-        return _weighted_row_sums(dense, matrix.columns, matrix.starts, values)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        t = ctx.matrix.transpose
-        constant = ctx.values is ctx.matrix.values
-        values = t.values if constant else ctx.values.index_select(0, t.order)
-        return _weighted_row_sums(gradient.contiguous(), t.columns, t.starts, values), None, None
-
-
-def _weighted_row_sums(rows: Tensor, which: Tensor, starts: Tensor, weights: Tensor) -> Tensor:
-    if len(which) == 0:
-        return rows.new_zeros(len(starts) - 1, rows.shape[1])
-    # detached: rows that ask for a gradient would make it take notes for a backward pass of its own
-    rows, weights = rows.detach(), weights.detach()
-    return torch.nn.functional.embedding_bag(
-        which, rows, starts, mode="sum", per_sample_weights=weights, include_last_offset=True
-    )
 
 
 def _int32(array: np.ndarray) -> Tensor:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
 from threadpoolctl import threadpool_limits
+
+from bup.late import torch
 
 
 @contextmanager

@@ -9,13 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from bup.adam import Adam
 from bup.errors import BupError
+from bup.late import Tensor, torch
 from bup.memory import keep_freed_memory
 
 
@@ -90,21 +90,22 @@ def train(
         tensor.requires_grad_(True)
     decayed = [parameters[name] for name in network.decayed]
     others = [tensor for name, tensor in parameters.items() if name not in network.decayed]
-    groups: list[dict[str, Any]] = [
-        {"params": decayed, "weight_decay": schedule.weight_decay},
-        {"params": others},
+    optimisers = [
+        Adam(group, schedule.learning_rate, decay, fused=True)
+        for group, decay in ((decayed, schedule.weight_decay), (others, 0.0))
     ]
-    optimiser = torch.optim.Adam(groups, lr=schedule.learning_rate, fused=True)
     kept = {name: tensor.detach().clone() for name, tensor in parameters.items()}
     histories: list[list[tuple[float, float, float]]] = [[] for _ in range(seeds)]
     best = [(np.inf, 0)] * seeds
     training = set(range(seeds))
 
     for epoch in range(1, schedule.epochs + 1):
-        optimiser.zero_grad()
+        for optimiser in optimisers:
+            optimiser.zero_grad()
         losses = network.training_loss(generators)
         losses.sum().backward()
-        optimiser.step()
+        for optimiser in optimisers:
+            optimiser.step()
         with torch.no_grad():
             columns = losses, *network.validation()
         numbers = list(zip(*(column.tolist() for column in columns), strict=True))

@@ -11,6 +11,7 @@ from scipy.stats import beta, entropy, kstest, logistic
 from torch.distributions import Kumaraswamy, RelaxedBernoulli
 
 import bup
+from bup.gradients import LogRatios
 from bup.graph import Graph, simple_edges
 from bup.methods import beta_bernoulli, energy, gcn, gebm, ggp, gpn, grasp, sgcn, vgcn
 from bup.operators import neighbour_mean, normalised_links
@@ -380,7 +381,7 @@ def test_the_objective_over_drawn_graphs_is_the_dense_one_and_so_are_its_gradien
 
     graphs = vgcn.draw_links(prior + shift.detach(), vgcn.Pairs(n), uniforms)
     place = torch.cat([links.place for links in graphs])
-    shifts, log_ratios = vgcn.Posterior.apply(shift, place, uniforms)
+    shifts, log_ratios = LogRatios.apply(shift, place, uniforms)
     entries = (prior[place] + shifts).split([len(links.place) for links in graphs])
     words = Csr.from_scipy(path_graph.features)
     log_probs = vgcn.log_probabilities(p, words, graphs, entries)

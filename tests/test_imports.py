@@ -116,11 +116,3 @@ def test_the_process_that_keeps_the_queue_needs_no_torch():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     loaded = set(done.stdout.split())
     assert "dashboard.jobs.manager" in loaded and not loaded & {"torch", "streamlit", "pandas"}
-
-
-def test_help_waits_for_no_library():
-    script = "import sys\nsys.argv = ['bup', '--help']\nfrom bup import cli\ntry:\n    cli.main()\n"
-    script += "except SystemExit:\n    print(*sys.modules, file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert "dashboard" in done.stdout and "bup.cli.fitting" in done.stderr
-    assert not set(done.stderr.split()) & {"torch", "numpy", "scipy", "pandas", "streamlit"}

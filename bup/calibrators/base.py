@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from scipy.optimize import minimize_scalar
-from torch import Tensor
 
 from bup.graph import Graph
+from bup.late import Tensor, optimize, torch
 from bup.splits import Split
 
 SMALLEST = 1e-30
@@ -94,7 +92,7 @@ def label_nll(probs: Tensor, labels: Tensor) -> Tensor:
 
 def fit_scale(nll: Callable[[float], float]) -> float:
     """The positive number that minimises ``nll``, searched on a logarithmic scale."""
-    found = minimize_scalar(
+    found = optimize.minimize_scalar(
         lambda log_scale: nll(float(np.exp(log_scale))), bounds=(-7, 7), method="bounded"
     )
     return float(np.exp(found.x))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
-from scipy.optimize import minimize
-from torch.nn.functional import cross_entropy
 
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
 from bup.graph import Graph
+from bup.late import functional, optimize, torch
 from bup.splits import Split
 
 PRIOR = 0.5  # how far a class may be off: the standard deviation of its log factor, beforehand
@@ -21,13 +19,13 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
 
     def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
         bias = torch.tensor(values, requires_grad=True)
-        total = cross_entropy(seen + bias, held.labels, reduction="sum")
+        total = functional.cross_entropy(seen + bias, held.labels, reduction="sum")
         total = total + (bias / PRIOR).square().sum() / 2
         total.backward()
         assert bias.grad is not None
         return total.item(), bias.grad.numpy()
 
-    found = minimize(loss, np.zeros(seen.shape[1]), jac=True, method="L-BFGS-B").x
+    found = optimize.minimize(loss, np.zeros(seen.shape[1]), jac=True, method="L-BFGS-B").x
     probs = (log_probs + torch.from_numpy(found)).softmax(-1)
     constants = {f"bias_{c}": float(b) for c, b in enumerate(found)}
     return Calibrated(probs.to(outputs.logits.dtype), constants)

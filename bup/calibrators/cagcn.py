@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
-from torch.nn.functional import cross_entropy
-
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
 from bup.calibrators.nodewise import fit_factors, scaled
 from bup.graph import Graph
+from bup.late import Tensor, functional, torch
 from bup.layers import dropout_factors, glorot
 from bup.operators import gcn_kernel
 from bup.sparse import Csr
@@ -49,7 +46,7 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
         first, second = scaled.softmax(-1).topk(2).values.unbind(-1)
         right = scaled.argmax(-1) == labels
         gap = torch.where(right, 1 - first + second, first - second)
-        return cross_entropy(scaled, labels) + MARGIN * gap.mean()
+        return functional.cross_entropy(scaled, labels) + MARGIN * gap.mean()
 
     best = fit_factors(outputs, held, graph, split, layers, factors, loss, generator)
     return scaled(logits, factors(best, None))

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.functional import cross_entropy, leaky_relu, softplus
 
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
 from bup.calibrators.nodewise import fit_factors, scaled
 from bup.graph import Graph
+from bup.late import Tensor, functional, torch
 from bup.layers import glorot
 from bup.operators import with_loops
 from bup.sparse import Csr
@@ -54,19 +52,18 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
         likeness = (logits[here] * logits[there]).sum(-1, keepdim=True)
         counts = 1 + (by_train - 1) * is_train + (by_near - 1) * is_near
         message = (ordered @ head) * counts
-        weight = leaky_relu(likeness / (counts[here] * counts[there]), 0.2)
+        weight = functional.leaky_relu(likeness / (counts[here] * counts[there]), 0.2)
         weight = softmax(weight, here, num_nodes=n)
         heard = torch.zeros_like(message).index_add(0, here, weight * message[there])
-        temperature = softplus(heard + by_confidence * above).mean(-1, keepdim=True) + start
-        return 1 / temperature.clamp_min(1e-3)
+        of_heads = functional.softplus(heard + by_confidence * above)
+        return 1 / (of_heads.mean(-1, keepdim=True) + start).clamp_min(1e-3)
 
     # only nodes whose label is looked at need their temperature before the end
     seen = torch.zeros(n, dtype=torch.bool)
     seen[torch.from_numpy(np.concatenate([split.train, split.validation]))] = True
     some_ends = [ends[seen[every_end[0]]] for ends in every_end]
-    best = fit_factors(
-        outputs, held, graph, split, parts, lambda w, _: factors(some_ends, w), cross_entropy
-    )
+    loss = functional.cross_entropy
+    best = fit_factors(outputs, held, graph, split, parts, lambda w, _: factors(some_ends, w), loss)
     return scaled(logits, factors(every_end, best))
 
 

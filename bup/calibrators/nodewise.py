@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-import torch
-from torch import Tensor
-
+from bup.adam import Adam
 from bup.calibrators.base import Calibrated, Held, Outputs
 from bup.graph import Graph
+from bup.late import Generator, Tensor, torch
 from bup.splits import Split
 
 MOST_STEPS, PATIENCE = 2000, 100
 
-
-Factors = Callable[[Sequence[Tensor], torch.Generator | None], Tensor]
+Factors = Callable[[Sequence[Tensor], Generator | None], Tensor]
 
 
 def fit_factors(
@@ -34,7 +32,7 @@ def fit_factors(
     stop_labels = torch.from_numpy(split.targets(graph.labels[split.train]))
     for tensor in weights:
         tensor.requires_grad_(True)
-    optimiser = torch.optim.Adam(weights, lr=0.01, weight_decay=5e-3)
+    optimiser = Adam(weights, learning_rate=0.01, weight_decay=5e-3)
     best, best_loss, waited = weights, math.inf, 0
     for _ in range(MOST_STEPS):
         optimiser.zero_grad()

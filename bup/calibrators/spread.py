@@ -12,11 +12,10 @@ s, the typical factor, and w, how uncertain it is, are fitted.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
-from torch import Tensor
 
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs, label_nll
 from bup.graph import Graph
+from bup.late import Tensor, optimize
 from bup.splits import Split
 
 POINTS = 7  # of the quadrature over q
@@ -49,7 +48,7 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
 
     start = np.array([0.0, np.log(USUAL_WIDTH)])
     options = {"xatol": 1e-3, "fatol": 1e-3}
-    found = minimize(loss, start, method="Nelder-Mead", bounds=LIMITS, options=options)
+    found = optimize.minimize(loss, start, method="Nelder-Mead", bounds=LIMITS, options=options)
     factor, width = (float(value) for value in np.exp(found.x))
     constants = {"variance_factor": factor, "variance_width": width}
     return Calibrated(mixed(outputs, slice(None), factor, width), constants, factor)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from torch.nn.functional import cross_entropy
-
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs, fit_scale
 from bup.graph import Graph
+from bup.late import functional
 from bup.splits import Split
 
 
 def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:
     """Outputs divided by one number T, the same for all nodes."""
     logits = outputs.logits
-    t = fit_scale(lambda t: cross_entropy(logits[held.nodes] / t, held.labels).item())
+    t = fit_scale(lambda t: functional.cross_entropy(logits[held.nodes] / t, held.labels).item())
     return Calibrated((logits / t).softmax(-1), {"temperature": t})
 
 

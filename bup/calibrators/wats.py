@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.functional import cross_entropy, softplus
 
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
 from bup.calibrators.nodewise import fit_factors, scaled
 from bup.graph import Graph
+from bup.late import Tensor, functional, torch
 from bup.layers import glorot
 from bup.operators import normalised_links
 from bup.splits import Split
@@ -50,10 +48,10 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
 
     def factors(weights: Sequence[Tensor], _: torch.Generator | None) -> Tensor:
         first, bias, second, start = weights
-        temperature = softplus((signs @ first + bias).relu() @ second + start)
+        temperature = functional.softplus((signs @ first + bias).relu() @ second + start)
         return 1 / temperature.clamp_min(1e-3)
 
-    best = fit_factors(outputs, held, graph, split, parts, factors, cross_entropy)
+    best = fit_factors(outputs, held, graph, split, parts, factors, functional.cross_entropy)
     return scaled(logits, factors(best, None))
 
 

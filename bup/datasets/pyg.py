@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from bup import files
 from bup.datasets.citation.parse import parse_planetoid
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
+from bup.late import sparse
 
 PREFIX = "pyg:"
 TEXTS = "node-text.csv.gz"  # what TAGDataset adds to a graph of OGB

@@ -12,12 +12,18 @@ theta_c, and that is all they share: given theta_c they are independent, which l
 
 from __future__ import annotations
 
-from bup.likelihood.distribution import (
-    ProbabilityDistribution,
-    probability_density,
-    probability_distribution,
-)
-from bup.likelihood.rules import RULES, class_probabilities, log_likelihood
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bup.likelihood.names import RULES
+
+if TYPE_CHECKING:
+    from bup.likelihood.distribution import (
+        ProbabilityDistribution,
+        probability_density,
+        probability_distribution,
+    )
+    from bup.likelihood.rules import class_probabilities, log_likelihood
 
 __all__ = [
     "RULES",
@@ -27,3 +33,19 @@ __all__ = [
     "probability_density",
     "probability_distribution",
 ]
+
+# Their gradients need torch to be defined; the names of the rules are settings, and do not.
+_LATE = {
+    "ProbabilityDistribution": "bup.likelihood.distribution",
+    "class_probabilities": "bup.likelihood.rules",
+    "log_likelihood": "bup.likelihood.rules",
+    "probability_density": "bup.likelihood.distribution",
+    "probability_distribution": "bup.likelihood.distribution",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(import_module(_LATE[name]), name)
+    return globals()[name]

@@ -10,24 +10,8 @@ from torch import Tensor
 from bup.errors import BupError
 from bup.likelihood import erf, exact, genz, sampled
 from bup.likelihood.checks import check_labels, check_messages
+from bup.likelihood.names import RULES
 from bup.likelihood.rows import in_chunks
-
-RULES = {
-    "erf": (
-        "The published shortcut: the product, over the other classes, of the probability to beat "
-        "each one. Fast; a lower bound that does not sum to one."
-    ),
-    "exact": "The one-dimensional integral, by quadrature: sums to one and is good to many digits.",
-    "genz": (
-        "The published quasi-Monte Carlo over all gaps at once (Genz 1992): slow, good to about "
-        "three digits, an independent check on the integral."
-    ),
-    "sampled": (
-        "The usual softmax of a message drawn from its Gaussian, averaged over draws: a different "
-        "model of the label, for comparison."
-    ),
-}
-"""The ways to turn messages into probabilities, and what to know about each."""
 
 TRAINING_POINTS = {"exact": 32, "genz": 1024, "sampled": 64}
 """Quadrature nodes, Sobol points and samples when ``log_likelihood`` is given no ``points``."""

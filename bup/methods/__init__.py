@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import torch
 
 from bup.calibrators import JOIN, Held, Outputs, calibrate
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.late import torch
 from bup.methods import (
     beta_bernoulli,
     bup,

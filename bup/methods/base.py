@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from bup import calibrators, likelihood
 from bup.calibrators import Outputs, spread
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.late import Tensor, torch
 from bup.propagation import Propagation
 from bup.receptive import Inputs
 from bup.scores import SCORES, Score

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import torch
-from scipy import sparse
-from torch import Tensor
-from torch.nn.functional import nll_loss, softplus
 
 from bup.graph import Graph
+from bup.late import Tensor, functional, sparse, torch
 from bup.methods.base import Fitted, Method, ScheduleSettings, one_by_one
 from bup.operators import walk
 from bup.scores.samples import SAMPLED, sample_scores
@@ -118,7 +115,7 @@ def initial_parameters(
 def keep_rates(p: Parameters, generator: torch.Generator) -> Tensor:
     """A random share of links to keep for each layer [LAYERS]."""
     u = torch.rand(LAYERS, generator=generator).clamp_(1e-6, 1 - 1e-6)
-    return kumaraswamy(u, softplus(p["keep_a"][0]), softplus(p["keep_b"][0]))
+    return kumaraswamy(u, functional.softplus(p["keep_a"][0]), functional.softplus(p["keep_b"][0]))
 
 
 def log_probabilities(
@@ -157,13 +154,13 @@ class _Network:
         p = self.parameters
         self.epoch += 1
         log_probs, rates = log_probabilities(p, self.train, 1, generators[0])
-        kl = kl_from_prior(softplus(p["keep_a"]), softplus(p["keep_b"])).sum()
+        kl = kl_from_prior(functional.softplus(p["keep_a"]), functional.softplus(p["keep_b"])).sum()
         squares = [
             p[f"weight_{k}"].square().sum() + p[f"bias_{k}"].square().sum()
             for k in range(1, LAYERS + 1)
         ]
         pull = self.s.decay * ((1 - rates[0]) * torch.stack(squares)).sum()
-        fit = nll_loss(log_probs[0], self.train.labels)
+        fit = functional.nll_loss(log_probs[0], self.train.labels)
         return (fit + pull + min(1, self.epoch / KL_RAMP) * kl)[None]
 
     def validation(self) -> tuple[Tensor, Tensor]:
@@ -172,7 +169,7 @@ class _Network:
         log_probs, _ = log_probabilities(self.parameters, self.held, VALIDATION_DRAWS, generator)
         log_mean = log_probs.logsumexp(0) - math.log(VALIDATION_DRAWS)
         hits = log_mean.argmax(-1) == self.held.labels
-        return nll_loss(log_mean, self.held.labels)[None], hits.float().mean()[None]
+        return functional.nll_loss(log_mean, self.held.labels)[None], hits.float().mean()[None]
 
 
 def scaled_words(graph: Graph) -> sparse.csr_array:

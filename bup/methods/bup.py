@@ -9,13 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.functional import softplus
 
 from bup import calibrators, likelihood
 from bup.calibrators.base import label_nll
 from bup.graph import Graph
+from bup.late import Tensor, functional, torch
 from bup.layers import glorot, per_seed_product, per_seed_rows
 from bup.methods import gcn
 from bup.methods.base import (
@@ -134,7 +132,8 @@ def messages(
     reads = s.rule.reads_neighbours
     hops, rows = (field.hops, field.outer_words) if reads else (field.staying, field.target_words)
     words = gcn.words_product(rows, p["var_1"], s.dropout, generators)
-    before = softplus(words + per_seed_rows(p["var_bias"], [len(n) for n in hops[0].start]))
+    bias = per_seed_rows(p["var_bias"], [len(n) for n in hops[0].start])
+    before = functional.softplus(words + bias)
     steps = []
     for layer, (hop, weights) in enumerate(zip(hops, ("var_hidden", "var_2"), strict=True), 1):
         acts = layer in s.rule.layers
@@ -152,7 +151,7 @@ def next_variance(cond_var: Tensor, counts: Sequence[int], weights: Tensor) -> T
 
     The activation is softplus, because a variance is positive; the weights may have any sign.
     """
-    return softplus(per_seed_product(cond_var, counts, weights))
+    return functional.softplus(per_seed_product(cond_var, counts, weights))
 
 
 def log_probability(mean: Tensor, var: Tensor, labels: Tensor, rule: str) -> Tensor:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from bup.graph import Graph
+from bup.late import torch
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
 from bup.operators import neighbour_mean

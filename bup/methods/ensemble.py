@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
-import torch
 
 from bup.graph import Graph
+from bup.late import torch
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
 from bup.scores.samples import SAMPLED, sample_scores

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-from torch.nn.functional import cross_entropy
-
 from bup.graph import Graph
+from bup.late import Generator, Tensor, functional, torch
 from bup.layers import Dropout, dropout_factors, glorot, per_seed_product
 from bup.methods.base import Fitted, Method
 from bup.methods.network import Finish, NetworkSettings, Task, fit_network
@@ -93,7 +90,7 @@ def gcn_output(
     return per_seed_product(around, [len(nodes) for nodes in field.targets], p["mean_2"])
 
 
-Output = Callable[[Parameters, ReceptiveField, float, Sequence[torch.Generator] | None], Tensor]
+Output = Callable[[Parameters, ReceptiveField, float, Sequence[Generator] | None], Tensor]
 
 
 class Classifier:
@@ -106,12 +103,13 @@ class Classifier:
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         output = self.output(self.parameters, self.task.train, self.s.dropout, generators)
-        return self.task.seed_means(cross_entropy(output, self.task.train_labels, reduction="none"))
+        labels = self.task.train_labels
+        return self.task.seed_means(functional.cross_entropy(output, labels, reduction="none"))
 
     def validation(self) -> tuple[Tensor, Tensor]:
         output = self.output(self.parameters, self.task.validation, 0.0, None)
         labels = self.task.validation_labels
-        nll = cross_entropy(output, labels, reduction="none")
+        nll = functional.cross_entropy(output, labels, reduction="none")
         return self.task.seed_means(nll), self.task.seed_means(output.argmax(-1) == labels)
 
 

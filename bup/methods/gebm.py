@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
-
 from bup.graph import Graph
+from bup.late import Tensor, torch
 from bup.methods import energy, gcn
 from bup.methods.base import Fitted, Method
 from bup.operators import normalised_links

@@ -15,14 +15,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from scipy import sparse
 from threadpoolctl import threadpool_limits
-from torch import Tensor
-from torch.distributions import kl_divergence
 
 from bup import likelihood
 from bup.graph import Graph
+from bup.late import Tensor, distributions, sparse, torch
 from bup.methods.base import (
     CalibratesVariance,
     Chances,
@@ -128,7 +125,7 @@ class Process:
 
     def divergence(self) -> Tensor:
         """KL(q || p), summed over the classes."""
-        return kl_divergence(self.posterior(), self.prior).sum()
+        return distributions.kl_divergence(self.posterior(), self.prior).sum()
 
     def messages(self, region: Region) -> tuple[Tensor, Tensor]:
         """Mean and variance [targets, c] of every class's h."""

@@ -6,12 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-from torch.distributions import Dirichlet
-from torch.nn.functional import nll_loss, softplus
-
 from bup.graph import Graph
+from bup.late import Tensor, distributions, functional, torch
 from bup.layers import dropout_factors, glorot
 from bup.methods.base import Fitted, Method, one_by_one
 from bup.methods.network import NetworkSettings
@@ -62,7 +58,8 @@ def log_density(p: Parameters, latent: Tensor) -> Tensor:
     """
     z = latent[:, None]  # [n, c, D] from the first layer on
     log_det = latent.new_zeros(())
-    layers = zip(p["centre"][0], softplus(p["radius"][0]), softplus(p["push"][0]), strict=True)
+    radius, push = (functional.softplus(p[name][0]) for name in ("radius", "push"))
+    layers = zip(p["centre"][0], radius, push, strict=True)
     for centre, a, reach in layers:
         b = reach - a
         away = z - centre
@@ -122,11 +119,12 @@ class _Network:
         own = alpha.gather(-1, self.labels[:, None])[:, 0]
         # The expected log-likelihood under the Dirichlet distribution, in closed form.
         surprise = (torch.digamma(alpha.sum(-1)) - torch.digamma(own)).sum()
-        return (surprise - ENTROPY_WEIGHT * Dirichlet(alpha).entropy().sum())[None]
+        entropy = distributions.Dirichlet(alpha).entropy().sum()
+        return (surprise - ENTROPY_WEIGHT * entropy)[None]
 
     def validation(self) -> tuple[Tensor, Tensor]:
         alpha = concentration(self.parameters, self.words, self.kernel)[self.held]
-        nll = nll_loss((alpha / alpha.sum(-1, keepdim=True)).log(), self.held_labels)
+        nll = functional.nll_loss((alpha / alpha.sum(-1, keepdim=True)).log(), self.held_labels)
         return nll[None], (alpha.argmax(-1) == self.held_labels).float().mean()[None]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 
 from bup.graph import Graph
+from bup.late import torch
 from bup.methods import energy, gcn
 from bup.methods.base import Fitted, Method
 from bup.receptive import ReceptiveField

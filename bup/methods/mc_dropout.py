@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-
 from bup.graph import Graph
+from bup.late import torch
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
 from bup.receptive import ReceptiveField

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-
 from bup.graph import Graph
+from bup.late import Tensor, torch
 from bup.layers import per_seed_product
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method

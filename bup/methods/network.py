@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from bup.graph import Graph
+from bup.late import Tensor, torch
 from bup.methods.base import Fitted, MethodSettings
 from bup.receptive import Inputs, ReceptiveField
 from bup.settings import setting

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from bup import likelihood, metrics, predictions
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.late import Tensor, torch
 from bup.methods.base import (
     CalibratesVariance,
     Chances,

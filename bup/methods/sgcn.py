@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.distributions import Dirichlet, kl_divergence
 
 from bup.graph import Graph
+from bup.late import Tensor, distributions, torch
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method, one_by_one
 from bup.methods.network import NetworkSettings
@@ -83,7 +81,7 @@ class _Network:
         labels = torch.from_numpy(split.targets(graph.labels[split.train]))
         self.targets = torch.nn.functional.one_hot(labels, len(split.classes)).float()
         self.held_labels = torch.from_numpy(split.targets(graph.labels[split.validation]))
-        self.prior, self.teacher = Dirichlet(kernel_evidence(graph, split)), teacher
+        self.prior, self.teacher = distributions.Dirichlet(kernel_evidence(graph, split)), teacher
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         self.epoch += 1
@@ -93,7 +91,7 @@ class _Network:
         here = probs[self.nodes]
         variance = here * (1 - here) / (total[self.nodes] + 1)
         square = ((self.targets - here).square() + variance).sum(-1).mean()
-        prior = kl_divergence(Dirichlet(alpha), self.prior).mean()
+        prior = distributions.kl_divergence(distributions.Dirichlet(alpha), self.prior).mean()
         student = (self.teacher * (self.teacher.log() - probs.log())).sum(-1).mean()
         ramp = min(1, self.epoch / TEACHER_RAMP)
         return (square + self.s.prior_weight * prior + ramp * student)[None]

@@ -10,15 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.autograd.function import once_differentiable
-from torch.nn.functional import nll_loss
 
 from bup.graph import Graph
+from bup.late import Tensor, functional, torch
 from bup.layers import dropout_factors, glorot
 from bup.methods.base import Fitted, Method, ScheduleSettings, one_by_one
 from bup.methods.gcn import words_product
@@ -102,10 +99,9 @@ class Links(NamedTuple):
         return ((phi + self.noise) / TEMPERATURE).sigmoid()
 
 
-@torch.no_grad()
 def draw_links(phi: Tensor, pairs: Pairs, uniforms: Sequence[Tensor]) -> list[Links]:
     """One graph for each draw of uniforms [pairs]."""
-    cutoff = (TEMPERATURE * math.log(SMALLEST_WEIGHT) - phi).sigmoid_()
+    cutoff = (TEMPERATURE * math.log(SMALLEST_WEIGHT) - phi.detach()).sigmoid_()
     graphs = []
     for u in uniforms:
         place = (u > cutoff).nonzero()[:, 0]
@@ -126,36 +122,6 @@ class Uniforms:
         self.bits.random_(-(2**63), None, generator=generator)
         whole = self.bits.view(torch.int32)[: len(self.values)]
         return self.values.copy_(whole).mul_(2.0**-32).add_(0.5)
-
-
-class Posterior(torch.autograd.Function):
-    """What the objective needs to know of d = phi - lambda: few of its entries, and log ratios.
-
-    A log ratio is the sum over pairs of log q(b) - log p(b), one for each draw of uniforms [pairs].
-    Both densities are logistic in b = logit(a), a shift d apart and of one scale, so most of them
-    cancels: a pair's ratio is 2 log(1 + (e^d - 1) u) - d.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, shift: Tensor, place: Tensor, uniforms: Sequence[Tensor]
-    ) -> tuple[Tensor, Tensor]:
-        growth = shift.expm1()
-        ctx.growth, ctx.place, ctx.uniforms = growth, place, uniforms
-        scratch = torch.empty_like(growth)
-        sums = [torch.mul(growth, u, out=scratch).log1p_().sum() for u in uniforms]
-        return shift[place], 2 * torch.stack(sums) - shift.sum()
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, by_entry: Tensor, by_ratio: Tensor) -> tuple[Tensor, None, None]:
-        growth: Tensor = ctx.growth
-        by_shift, scratch = torch.zeros_like(growth), torch.empty_like(growth)
-        for weight, u in zip(by_ratio.tolist(), ctx.uniforms, strict=True):
-            divisor = torch.mul(growth, u, out=scratch).add_(1)
-            by_shift.addcdiv_(u, divisor, value=2 * weight)
-        by_shift.mul_(growth.add_(1)).sub_(by_ratio.sum()).index_add_(0, ctx.place, by_entry)
-        return by_shift, None, None
 
 
 def propagate(values: Tensor, links: Links, weights: Tensor) -> Tensor:
@@ -217,11 +183,13 @@ class _Network:
         )
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
+        from bup.gradients import LogRatios
+
         shift = self.scale * self.parameters["shift"].squeeze(0)
         uniforms = [draw.draw(generators[0]) for draw in self.draws]
         self.graphs = draw_links(self.prior + shift.detach(), self.pairs, uniforms)
         place = torch.cat([links.place for links in self.graphs])
-        shifts, log_ratios = Posterior.apply(shift, place, uniforms)
+        shifts, log_ratios = LogRatios.apply(shift, place, uniforms)
         log_probs = log_probabilities(
             self.parameters,
             self.words,
@@ -239,7 +207,7 @@ class _Network:
         log_probs = log_probabilities(self.parameters, self.words, self.graphs, entries)
         log_mean = log_probs[:, self.held].logsumexp(0) - math.log(len(log_probs))
         hits = log_mean.argmax(-1) == self.held_labels
-        return nll_loss(log_mean, self.held_labels)[None], hits.float().mean()[None]
+        return functional.nll_loss(log_mean, self.held_labels)[None], hits.float().mean()[None]
 
 
 def objective(log_probs: Tensor, labels: Tensor, log_ratios: Tensor) -> Tensor:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtri
 
 from bup.errors import BupError
+from bup.late import special
 from bup.metrics import checks
 from bup.metrics.nodes import confidence, hits
 
@@ -128,7 +128,7 @@ def _wilson(rate: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray
     (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n): unlike the usual p +- 2 sigma it
     keeps a width where every trial succeeded, which is common in a bin of few nodes.
     """
-    z = ndtri(0.975)
+    z = special.ndtri(0.975)
     with np.errstate(divide="ignore", invalid="ignore"):
         shrink = 1 + z**2 / count
         centre = (rate + z**2 / (2 * count)) / shrink

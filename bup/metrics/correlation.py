@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from bup.errors import BupError
+from bup.late import special
 from bup.metrics import checks
 
 MANY = 20_000
@@ -62,7 +62,7 @@ def _with_normal_interval(value: float, count: int, level: float) -> Correlation
     """On the scale of Fisher's z, with standard error sqrt((1 + value^2 / 2) / (count - 3))."""
     if np.isnan(value):
         raise BupError(f"x or y is constant over all of {count} pairs: they have no correlation")
-    far = stats.norm.ppf((1 + level) / 2) * np.sqrt((1 + value**2 / 2) / (count - 3))
+    far = special.ndtri((1 + level) / 2) * np.sqrt((1 + value**2 / 2) / (count - 3))
     middle = np.arctanh(np.clip(value, -1 + 1e-15, 1 - 1e-15))
     low, high = np.tanh([middle - far, middle + far])
     return Correlation(value, float(low), float(high), count)

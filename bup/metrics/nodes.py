@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import entr
 
+from bup.late import special
 from bup.metrics import checks
 
 
@@ -20,7 +20,7 @@ def prob_std(probs: np.ndarray) -> np.ndarray:
 
 def predictive_entropy(probs: np.ndarray) -> np.ndarray:
     """-sum_c p_c log p_c [n], in nats."""
-    return entr(checks.probabilities(probs)).sum(axis=1)
+    return special.entr(checks.probabilities(probs)).sum(axis=1)
 
 
 def message_std(var: np.ndarray) -> np.ndarray:

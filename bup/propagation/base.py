@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from torch import Tensor
 
 from bup.arithmetic import Operation
 from bup.graph import Graph
+from bup.late import Tensor
 from bup.receptive import Hop
 from bup.splits import Split
 

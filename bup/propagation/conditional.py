@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from bup.arithmetic import Line, Operation
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.late import Tensor, torch
 from bup.propagation.base import Formula, Propagation, Rule, Shares
 from bup.propagation.correlations import CORRELATIONS
 from bup.receptive import Hop

@@ -30,13 +30,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
-from scipy import sparse
-from scipy.special import expit, logsumexp
-from torch import Tensor
 
 from bup.arithmetic import Line, Operation
 from bup.graph import Graph
+from bup.late import Tensor, sparse, special, torch
 from bup.operators import walk
 from bup.propagation.base import Breakdown, Formula, Propagation, Rule, Shares
 from bup.propagation.none import Standing
@@ -147,7 +144,7 @@ class Doubt(Propagation):
         for extra in EXTRA_TOPICS:
             z = before.coordinates(classes + extra)
             ratio = class_log_ratios(z, nodes, labels, classes) - np.log(classes)
-            known = logsumexp(ratio, axis=1)
+            known = special.logsumexp(ratio, axis=1)
             found += np.exp(ratio - np.logaddexp(0, known)[:, None]) / len(EXTRA_TOPICS)
         return found
 
@@ -225,7 +222,7 @@ def _strength(mean: np.ndarray, labelled: np.ndarray) -> np.ndarray:
     """P(a message is strong) [n]: its largest mean against half of what labelled nodes have."""
     largest = mean.max(axis=1).astype(np.float64)
     typical, width = largest[labelled].mean(), max(largest[labelled].std(), 1e-9)
-    return expit((largest - typical / 2) / width)
+    return special.expit((largest - typical / 2) / width)
 
 
 def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Untold:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from bup.graph import Graph
+from bup.late import Tensor
 from bup.propagation.base import Formula, Propagation, Rule, Shares
 from bup.receptive import Hop
 from bup.splits import Split

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import ArpackError, LinearOperator, svds
 
 from bup.graph import Graph
+from bup.late import sparse
 from bup.operators import unit_rows
 
 STAY, STEPS = 0.1, 2  # of the walk over which words are averaged: a layer's reach, twice
@@ -42,7 +41,9 @@ def topics(graph: Graph, p: sparse.csr_array, dims: int) -> np.ndarray:
     centre = walk_mean(back, np.ones(len(words.indptr) - 1), STAY, STEPS) @ words
     centre = centre / graph.num_nodes
     # Products with the averaged, centred words, which are never formed: they would be dense.
-    operator = LinearOperator(
+    from scipy.sparse import linalg
+
+    operator = linalg.LinearOperator(
         words.shape,
         dtype=np.float64,
         matvec=lambda v: walk_mean(p, words @ v.ravel(), STAY, STEPS) - centre @ v.ravel(),
@@ -51,9 +52,9 @@ def topics(graph: Graph, p: sparse.csr_array, dims: int) -> np.ndarray:
     # A start of our own, or every run would differ a little; ones could be mapped to nothing.
     start = np.random.RandomState(0).standard_normal(max(words.shape))
     try:
-        u, s, _ = svds(operator, dims, v0=start[: min(words.shape)])
-    except ArpackError:  # it may not settle, where many directions matter equally
-        u, s, _ = svds(operator, dims, v0=start[: words.shape[0]], solver="propack")
+        u, s, _ = linalg.svds(operator, dims, v0=start[: min(words.shape)])
+    except linalg.ArpackError:  # it may not settle, where many directions matter equally
+        u, s, _ = linalg.svds(operator, dims, v0=start[: words.shape[0]], solver="propack")
     largest_first = np.argsort(-s)
     return u[:, largest_first] * s[largest_first]
 

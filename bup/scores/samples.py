@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
-
+from bup.late import Tensor, torch
 from bup.scores.base import Score
 
 SAMPLED = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from bup import likelihood
+from bup.late import torch
 from bup.methods.base import Chances, Explains, Fitted, Method, MethodSettings, one_by_one
 from bup.operators import unit_rows
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD

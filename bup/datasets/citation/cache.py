@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from bup import files
 from bup.datasets.citation import fetch
@@ -17,6 +16,7 @@ from bup.datasets.citation.parse import parse_linqs, parse_planetoid
 from bup.errors import BupError
 from bup.files import DamagedFile
 from bup.graph import UNLABELLED, Graph
+from bup.late import sparse
 from bup.noun import PAPER
 
 CACHE_VERSION = 1

@@ -6,13 +6,13 @@ import math
 import zipfile
 
 import numpy as np
-from scipy import sparse
 
 from bup.datasets.folder import limits
 from bup.datasets.folder.archive import check_directory, member_of
 from bup.datasets.folder.files import FEATURES, NODES, opened
 from bup.datasets.folder.wording import SCALE, listed, shown
 from bup.errors import BupError
+from bup.late import sparse
 
 
 def read_features(folder: str, ids: tuple[str, ...]) -> sparse.csr_array | np.ndarray:

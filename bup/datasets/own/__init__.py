@@ -10,13 +10,13 @@ import re
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from bup import files
 from bup.datasets.own.space import Space, forget_runs, new_token
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.late import sparse
 from bup.noun import Noun
 
 PREFIX = "own:"

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import sparse
-from scipy.special import softmax
 
 from bup.datasets.synthetic.law import Model
 from bup.graph import Graph
+from bup.late import sparse, special
 
 MAX_SWEEPS = 200
 TOLERANCE = 1e-6
@@ -53,7 +52,7 @@ def propagate(model: Model, graph: Graph, evidence: np.ndarray) -> LinkPosterior
     across = -np.expm1(-strength * model.across_rate)
     excess = -np.expm1(-strength * model.within_rate) - across
 
-    belief = softmax(evidence, axis=1)
+    belief = special.softmax(evidence, axis=1)
     say = belief[source]
     sweep, residual = 0, np.inf
     while sweep < MAX_SWEEPS and residual > TOLERANCE:
@@ -62,8 +61,8 @@ def propagate(model: Model, graph: Graph, evidence: np.ndarray) -> LinkPosterior
         weight = theta * belief
         strangers = weight.sum(axis=0) - weight - adjacency @ weight
         total = evidence - theta * (strangers @ model.link_rate) + arrivals @ log_message
-        belief_step = softmax(total, axis=1) - belief
-        say_step = softmax(total[target] - log_message, axis=1)[reverse] - say
+        belief_step = special.softmax(total, axis=1) - belief
+        say_step = special.softmax(total[target] - log_message, axis=1)[reverse] - say
         residual = max(float(np.abs(step).max(initial=0)) for step in (belief_step, say_step))
         # Damped, because all nodes answering the same field at once can overshoot for ever.
         belief += (1 - DAMPING) * belief_step

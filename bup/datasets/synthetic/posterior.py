@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import logsumexp, softmax
 
 from bup.datasets.synthetic.belief import LinkPosterior, propagate
 from bup.datasets.synthetic.draw import sample
@@ -13,6 +12,7 @@ from bup.datasets.synthetic.knobs import Knobs, graph_name, parse_name
 from bup.datasets.synthetic.law import Model, model
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
+from bup.late import special
 
 MAX_STATES = 200_000  # joint class assignments that are still enumerated
 
@@ -30,7 +30,7 @@ def true_posterior(
     graph = sample(truth, knobs.seed, graph_name(knobs))
     if not links:
         nodes = _checked_nodes(graph, known)
-        return softmax(_clamped(_log_evidence(truth, graph), graph, nodes), axis=1)
+        return special.softmax(_clamped(_log_evidence(truth, graph), graph, nodes), axis=1)
     posterior = posterior_from_links(truth, graph, known)
     if not posterior.converged:
         raise BupError(
@@ -127,8 +127,8 @@ def _enumerate(model: Model, graph: Graph, evidence: np.ndarray, unknown: np.nda
             log_joint += pair[assignments[a], assignments[b]]
     if np.isneginf(log_joint).all():
         raise BupError(f"{graph.name} has links that its model never draws: use its own model")
-    weights = np.exp(log_joint - logsumexp(log_joint))
-    probs = softmax(evidence, axis=1)
+    weights = np.exp(log_joint - special.logsumexp(log_joint))
+    probs = special.softmax(evidence, axis=1)
     for assignment, i in zip(assignments, unknown, strict=True):
         probs[i] = np.bincount(assignment, weights=weights, minlength=num_classes)
     return probs
