@@ -8,7 +8,7 @@ RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help dashboard test lint format bench load results pictures screenshots data clean
+.PHONY: help dashboard test lint format bench load results pictures first screenshots data clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -41,6 +41,9 @@ results: $(DEV)  ## run the commands of docs/results.md, put what they print in 
 
 pictures: $(DEV)  ## draw the pictures of docs/results.md from stored runs
 	$(BIN)/python -m docs.pictures
+
+first: $(DEV)  ## train the run that the app opens on, and put it into the package
+	$(BIN)/python -m docs.first_run
 
 screenshots: $(DEV)  ## take the pictures of the README from the running app
 	$(BIN)/python -m docs.screenshots

@@ -21,6 +21,10 @@ from bup.spec import Run
 VERSION = 3
 """Raise it when the meaning of a stored result changes: older files are then set aside."""
 
+SHIPPED = Path(__file__).parent / "shipped" / "runs"
+"""Results that come with the package: the app's first page needs no training."""
+PART = 400_000  # bytes of a file there: small enough for any repository
+
 TIDY = 60  # seconds between two looks at how much there is
 YOUNG = 600  # seconds that a result stays after it was last used
 
@@ -92,13 +96,33 @@ class Store:
                 os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
             return packed
         except FileNotFoundError:
-            return None
+            return self._shipped(run)
         except OSError as error:
             log.warning("%s cannot be read (%s): the run is computed again", path, error)
             return None
         except DamagedFile as error:
             self.set_aside(run, error)
             return None
+
+    def _shipped(self, run: Run) -> Packed | None:
+        """The result that came with the package, as long as it is of this very run."""
+        parts = sorted(SHIPPED.glob(f"{run.key}.*"))
+        try:
+            content = b"".join(part.read_bytes() for part in parts)
+            return self._checked(files.unpack(content), run) if parts else None
+        except (OSError, DamagedFile) as error:
+            log.warning("%s is not used: %s", SHIPPED / run.key, error)
+            return None
+
+    def ship(self, run: Run) -> None:
+        """Put a stored result into the package, in place of what it came with."""
+        content = self.path(run).read_bytes()
+        SHIPPED.mkdir(parents=True, exist_ok=True)
+        for part in SHIPPED.iterdir():
+            part.unlink()
+        for start in range(0, len(content), PART):
+            name = f"{run.key}.{start // PART}"
+            (SHIPPED / name).write_bytes(content[start : start + PART])
 
     def set_aside(self, run: Run, why: DamagedFile) -> None:
         """Put a file that cannot be trusted out of the way."""

@@ -7,16 +7,27 @@ import signal
 import socket
 import subprocess
 import sys
-import sysconfig
 import time
 import urllib.request
 import venv
 import zipfile
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+from bup.datasets.citation.cache import packed
+
 ROOT = Path(__file__).parent.parent
+FIRST_RUN = """
+import bup
+from bup import runs
+from dashboard import state
+
+graph = bup.load_graph(state.graph_names()[0])
+print(runs.load(state.first_run(graph), graph) is not None)
+"""
 LEFT_BEHIND = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
 
 
@@ -27,15 +38,21 @@ def wheel(tmp_path_factory) -> Path:
         shutil.copytree(ROOT / name, tree / name, ignore=LEFT_BEHIND)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree)
-    pip(sys.executable, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tree, tree)
-    (built,) = tree.glob("*.whl")
+    # First what is published as source, and from that the wheel.
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", tree / "dist", tree)
+    (built,) = tree.glob("dist/*.whl")
     return built
+
+
+def run(*command: str | Path, **options: Any) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def pip(python: str | Path, *arguments: str | Path) -> None:
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
-    done = subprocess.run([*command, *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run(*command, *arguments)
 
 
 def test_everything_of_the_packages_is_in_the_wheel(wheel):
@@ -49,23 +66,31 @@ def test_everything_of_the_packages_is_in_the_wheel(wheel):
     assert here - packed == set()
 
 
-def test_the_app_opens_from_an_environment_of_its_own(wheel, tmp_path):
+def test_what_is_published_has_a_page_that_can_be_read(wheel):
+    both = sorted(wheel.parent.iterdir())
+    assert [path.suffix for path in both] == [".whl", ".gz"]
+    run(sys.executable, "-m", "twine", "check", "--strict", *both)
+
+
+def test_the_app_opens_from_an_environment_of_its_own(wheel, tmp_path, cora):
     venv.create(tmp_path / "environment", symlinks=True)
     python = tmp_path / "environment" / "bin" / "python"
     pip(python, "install", "-q", "--no-deps", "--no-index", wheel)
     # What it needs comes from the environment of the tests, but not the repository itself:
     # what is listed in such a file is not searched for other such files.
     (packages,) = (tmp_path / "environment").glob("lib/*/site-packages")
-    (packages / "needs.pth").write_text(sysconfig.get_path("purelib"))
+    (packages / "needs.pth").write_text(str(Path(np.__file__).parent.parent))
     surroundings = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {
         "BUP_CACHE": str(tmp_path / "cache"),
         "STREAMLIT_SERVER_HEADLESS": "true",
     }
     script = "import bup, dashboard; print(bup.__file__, dashboard.__file__)"
-    done = subprocess.run(
-        [python, "-c", script], capture_output=True, text=True, cwd=tmp_path, env=surroundings
-    )
-    assert all(path.startswith(str(packages)) for path in done.stdout.split()), done.stderr
+    found = run(python, "-c", script, cwd=tmp_path, env=surroundings).split()
+    assert len(found) == 2 and all(path.startswith(str(packages)) for path in found)
+    # The very first page of a new machine shows a run that nobody has trained there.
+    (tmp_path / "cache" / "graphs").mkdir(parents=True)
+    (tmp_path / "cache" / "graphs" / "cora.bup").write_bytes(packed(cora))
+    assert run(python, "-c", FIRST_RUN, cwd=tmp_path, env=surroundings) == "True\n"
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
