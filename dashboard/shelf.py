@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from functools import cached_property, lru_cache
 from typing import Any
@@ -81,6 +82,15 @@ class Known:
         first, *others = self._lens.layer_stds()
         steps = {f"step {number}": std for number, std in enumerate(others, 1)}
         return {"own words": first} | steps
+
+
+@kept(by=lambda known, nodes: (known.run, nodes.tobytes()))
+def judged_on(known: Known, nodes: np.ndarray) -> Known:
+    """The same run, tested on some of its test nodes only."""
+    split = known.result.split
+    some = dataclasses.replace(split, test=split.test[np.isin(split.test, nodes)])
+    result = dataclasses.replace(known.result, split=some)
+    return Known(known.run, known.graph, result, known.unkept)
 
 
 MOST_UNSTORED = 20

@@ -26,7 +26,7 @@ from dashboard.state import View
 from dashboard.views import charts, exports, picking
 from dashboard.views.card import card
 from dashboard.views.reruns import over_reruns
-from dashboard.views.rivals import label_of, rival_specs, train_missing, view_of
+from dashboard.views.rivals import label_of, on_same_nodes, rival_specs, train_missing, view_of
 
 
 def page(view: View) -> None:
@@ -46,6 +46,7 @@ def page(view: View) -> None:
     if missing:
         train_missing(missing, view)
     found = [v for v in (view_of(spec, view) for spec in wanted) if v is not None]
+    view, *found = on_same_nodes([view, *found])
     views = {label_of(v.spec, view): v for v in (view, *found)}
     _under_each(view, views)
     if not wanted:

@@ -23,7 +23,7 @@ from dashboard.state import View
 from dashboard.views import charts, exports, lit, picking
 from dashboard.views.card import card
 from dashboard.views.lit import Group
-from dashboard.views.rivals import choose_rival
+from dashboard.views.rivals import choose_rival, on_same_nodes
 
 PAGE = "reliability"
 BARS = 20
@@ -46,6 +46,9 @@ def page(view: View) -> None:
     )
     with three:
         rival = choose_rival(view, "reliability")
+    if rival is not None:
+        view, *rivals = on_same_nodes([view, rival])
+        rival = rivals[0] if rivals else None
     probs, targets, nodes = view.judged()
     found = metrics.reliability_bins(probs, targets, bins, scheme or "width")
     other = None

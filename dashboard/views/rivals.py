@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from bup.experiments import STRONG_GCN
@@ -59,6 +61,42 @@ def view_of(spec: Spec, view: View) -> View | None:
     """A finished run as a view; None while it is not trained."""
     known = shelf.find(spec, view.graph)
     return None if known is None else dataclasses.replace(view, known=known)
+
+
+def on_same_nodes(views: Sequence[View]) -> list[View]:
+    """The same runs, all judged on the nodes that are test nodes of each.
+
+    Predictions that came with a split were tested on other nodes than our runs: where these differ,
+    it is said. A run that none of these nodes is left of is left out, the first one excepted.
+    """
+    first, *others = views
+    test = first.result.split.test
+    alike, none_left = [first], []
+    for other in others:
+        both = np.intersect1d(test, other.result.split.test)
+        if first.result.split.is_ood(first.graph.labels[both]).all():
+            none_left.append(METHODS[other.spec.method].short)
+        else:
+            test, alike = both, [*alike, other]
+    if none_left:
+        st.warning(
+            f"{escaped(', '.join(none_left))}: no test {first.graph.noun.one} in common with the "
+            "other runs, so there is nothing to compare."
+        )
+    if all(len(view.result.split.test) == len(test) for view in alike):
+        return alike
+    learned = ", ".join(
+        f"{METHODS[view.spec.method].short} from {len(view.result.split.train):,}" for view in alike
+    )
+    st.info(
+        first.say(
+            f"These runs were not tested on the same nodes: they are compared on the {len(test):,} "
+            "that are test nodes of all of them. They did not learn from the same labels either: "
+        )
+        + f"{escaped(learned)}.",
+        icon=":material/balance:",
+    )
+    return [dataclasses.replace(v, known=shelf.judged_on(v.known, test)) for v in alike]
 
 
 def choose_rival(view: View, page: str) -> View | None:

@@ -13,7 +13,7 @@ from bup.finding import Search
 from dashboard import columns, shelf
 from dashboard.figures.ood import Curve
 from dashboard.state import View
-from dashboard.views.rivals import label_of, rival_specs, train_missing, view_of
+from dashboard.views.rivals import label_of, on_same_nodes, rival_specs, train_missing, view_of
 
 MOST_RIVALS = 2
 UNSEEN, MISTAKES = "unseen", "mistakes"
@@ -124,6 +124,7 @@ def chosen(view: View) -> Hunt:
     if missing:
         train_missing(missing, view)
     rivals = [v for spec in wanted if (v := view_of(spec, view)) is not None]
+    view, *rivals = on_same_nodes([view, *rivals])
     look = finding.mistakes if what == MISTAKES else finding.unseen
     return Hunt(
         str(what),

@@ -74,8 +74,8 @@ def _offer_split(graph: Graph, split: Split) -> None:
     st.caption(
         "A file without a column split is judged on the test nodes of this split. Train your model "
         "on its training nodes: one that has seen the test nodes looks better than it is. A file "
-        "with a split is judged on its own; methods here still train on this one, so hold yours "
-        "against theirs with care."
+        "with a split is judged on its own; methods here still train on this one, and are compared "
+        "with yours on what are test nodes of both."
     )
 
 
