@@ -36,7 +36,7 @@ bench: $(DEV)  ## speed, as ratios to named peers within one run
 load: $(DEV)  ## how long 1 to 100 visitors at once wait; ARGS="--visitors 50" chooses
 	$(BIN)/python -m bench.load $(ARGS)
 
-results: $(DEV)  ## run the commands of docs/results.md, put what they print in their places
+results: $(DEV)  ## measure what is stored for the package, remake docs/results.md from it
 	$(BIN)/python -m docs.results $(ARGS)
 
 pictures: $(DEV)  ## draw the pictures of docs/results.md from stored runs

@@ -1,7 +1,10 @@
-"""Remakes docs/results.md: runs the commands in it, puts what they print in their places.
+"""Measures what is stored, and remakes docs/results.md from it.
 
-A command stands alone in a block of shell; the table or the block of text below it is what it
-printed. Runs that are stored are not trained again, so a second time takes seconds a table.
+First every stored run of every question is measured into ``bup/shipped/results.json.gz``, which
+comes with the package; runs that are not stored keep the row that the file has of them. Then the
+commands in the page are run, those of ``bup reproduce`` on that file, and what they print is put in
+its place: a command stands alone in a block of shell, the table or text below is what it printed.
+``bup reproduce all`` trains what is missing beforehand.
 
     make results                # everything, speed included, on a machine with nothing else to do
     make results ARGS="q1 q2"   # the commands in which one of these words stands
@@ -18,10 +21,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+import bup
 from bench.timing import environment
+from bup import experiments as e
+from bup.cli.reproduction import asked_of, reproduce
 from bup.files import write_atomically
 
 PAGE = Path(__file__).parent / "results.md"
+SHIPPED = Path(bup.__file__).parent / "shipped" / "results.json.gz"
 PLACE = re.compile(
     r"```sh\n(?P<command>[^\n]+)\n```\n\n(?P<printed>(?:\|[^\n]*\n)+|```text\n.*?```\n)", re.DOTALL
 )
@@ -45,10 +52,38 @@ def main(words: Sequence[str], page: Path = PAGE, run: Callable[[str], str] | No
         write_atomically(page, MADE.sub(made, page.read_text()).encode())
 
 
+def measure() -> None:
+    """Put what is stored into the file that comes with the package."""
+    plans: dict[str, dict[e.Planned, None]] = {name: {} for name in e.QUESTIONS}
+    graphs: dict[str, bup.Graph] = {}
+    for asked in (e.Asked(e.ALL, everything=True), *asked_in(PAGE.read_text())):
+        found, here = e.plans_of(asked)
+        graphs |= here
+        for question, planned in found:
+            plans[question.name] |= dict.fromkeys(planned)
+    every = [(e.QUESTIONS[name], list(planned)) for name, planned in plans.items()]
+    before = e.unpacked(SHIPPED.read_bytes()) if SHIPPED.exists() else e.Shipped()
+    found = e.collected(every, graphs, bup.Store(), before)
+    write_atomically(SHIPPED, e.packed(found))
+    for question, rows in found.measured.items():
+        print(f"{question}: {len(rows)} runs measured", file=sys.stderr)
+
+
+def asked_in(text: str) -> list[e.Asked]:
+    """What the page's commands ask of questions."""
+    found = []
+    for place in PLACE.finditer(text):
+        program, *words = shlex.split(place["command"])
+        if program == "bup" and words[0] == "reproduce":
+            found.append(asked_of(reproduce.make_context("reproduce", words[1:]).params))
+    return found
+
+
 def output_of(command: str) -> str:
     program, *arguments = shlex.split(command)
     if program == "bup":
         arguments = ["-m", "bup.cli", *arguments]
+        arguments += ["--measured"] if "reproduce" in arguments else []
     done = subprocess.run([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"{command} failed: mend that and start again, what is stored is not lost")
@@ -60,6 +95,8 @@ def _renewed(place: re.Match[str], command: str, printed: str) -> str:
         return place[0]
     if place["printed"].startswith("|"):
         lines = [line for line in printed.splitlines() if line.startswith("|")]
+        if not lines:  # none of it was measured: what stands there stays
+            return place[0]
         below = "\n".join(lines) + "\n"
     else:
         below = f"```text\n{printed.strip()}\n```\n"
@@ -67,4 +104,5 @@ def _renewed(place: re.Match[str], command: str, printed: str) -> str:
 
 
 if __name__ == "__main__":
+    measure()
     main(sys.argv[1:])

@@ -5,7 +5,7 @@ from figure_parts import LIGHT, NASTY, texts, two_bins
 from bup import metrics
 from bup.propagation import Shares
 from dashboard.figures import compare, node, reliability, structure, training
-from dashboard.figures.reproduce import Dot, beside_published
+from dashboard.figures.reproduce import Dot, Found, beside_published
 from dashboard.theme import Theme
 
 
@@ -62,22 +62,24 @@ def test_text_from_the_data_is_never_markup(name):
 def test_figures_stand_beside_the_published_ones():
     nan = float("nan")
     dots = [
-        Dot(0, "5 per class", "bup", 4.5, 2.3, 7.8),
-        Dot(1, "5 per class", "gcn+temperature", 4.8, nan, nan),
-        Dot(2, "20 per class", "nothing", nan, nan, nan),
-        Dot(3, "20 per class", "<b>vgcn", nan, nan, 9.6),
+        Dot(0, "5 per class", "bup", 7.8, Found(4.5, 2.2, 6.8), Found(4.4)),
+        Dot(1, "5 per class", "gcn+temperature", nan, Found(4.8), Found()),
+        Dot(2, "20 per class", "nothing", nan, Found(), Found()),
+        Dot(3, "20 per class", "<b>vgcn", 9.6, Found(), Found()),
     ]
     figure = beside_published(dots, "ECE (lower is better)", Theme())
-    published, here, later, nothing_here = figure.data
-    assert (list(here.x), list(here.y)) == ([4.5, 4.8], ["bup", "gcn+temperature"])
-    assert list(here.customdata) == [0, 1] and list(here.error_x.array) == [2.3, 0]
+    published, measured, here, later, nothing_measured, _ = figure.data
+    assert (list(measured.x), list(measured.y)) == ([4.5, 4.8], ["bup", "gcn+temperature"])
+    assert list(measured.customdata) == [0, 1]
+    assert list(measured.error_x.array) == [pytest.approx(2.3), 0]
+    assert "95% interval 2.2 to 6.8" in measured.hovertext[0] and here.x == (4.4,)
     assert (list(published.x), list(published.customdata)) == ([7.8], [0])
     assert (list(later.x), list(later.customdata)) == ([9.6], [3])
-    assert list(later.y) == ["&lt;b&gt;vgcn"] and not nothing_here.x
+    assert list(later.y) == ["&lt;b&gt;vgcn"] and not nothing_measured.x
     titles = [note.text for note in figure.layout.annotations]
     assert titles == ["<b>5 per class</b>", "<b>20 per class</b>"]
     assert figure.layout.yaxis2.range[0] < 1, "a row of which nothing is known takes no room"
-    assert len(beside_published(dots[:1], "ECE", Theme()).data) == 2
-    assert [t.showlegend for t in figure.data[:3]] == [True, True, False]
+    assert len(beside_published(dots[:1], "ECE", Theme()).data) == 3
+    assert [t.showlegend for t in figure.data[:4]] == [True, True, True, False]
     late = beside_published(dots[1:], "ECE", Theme()).data
-    assert late[2].showlegend, "what only a later group has is explained too"
+    assert late[3].showlegend, "what only a later group has is explained too"

@@ -11,7 +11,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from bup import experiments
+from bup.experiments import Shipped
 from bup.methods import METHODS, complete
+from bup.runs import run_of
 from bup.spec import Spec
 from dashboard import pages, payloads
 from dashboard.links import link
@@ -114,7 +117,8 @@ def test_a_run_that_nobody_trained_is_told_with_its_changed_settings(open_app):
     assert "Dropout rate: 0.3" in about.replace("\\", "") and "Learning rate" not in about
 
 
-def test_reproduce_shows_stored_cells_beside_the_papers(open_app):
+def test_reproduce_shows_stored_cells_beside_the_papers(open_app, monkeypatch):
+    monkeypatch.setattr(experiments, "shipped", Shipped)
     app = open_app("reproduce")
     assert not app.exception, app.exception
     table = app.dataframe[0].value.set_index(["per class", "method"])
@@ -129,16 +133,46 @@ def test_reproduce_shows_stored_cells_beside_the_papers(open_app):
 
     app.session_state.reproduce_cell = (5, "last class", "gcn")
     app.selectbox(key="table").set_value("q2").run()
-    assert not app.exception and "start some below" in app.info[0].value
+    assert not app.exception and "was measured or trained" in app.info[0].value
     table = app.dataframe[0].value.set_index(["per class", "method"])
     assert table.reruns[20, "bup"] == table.reruns[20, "gcn"] == 1
 
-    for name in ("q3", "calibration", "ood", "ablation"):
+    for name in ("q3", "calibration", "ood", "ablation", "record"):
         app.selectbox(key="table").set_value(name).run()
         assert not app.exception, (name, app.exception)
         assert not app.info, "the cell belongs to another table"
         table = app.dataframe[0].value
-        assert table.reruns.max() == 1 and app.selectbox(key=f"{name}_quantity").value
+        assert (
+            table.reruns.max() == (name != "record") and app.selectbox(key=f"{name}_quantity").value
+        )
+
+
+def test_reproduce_tells_measured_and_trained_here_apart(open_app, monkeypatch, cora):
+    """A new machine has nothing trained: what came with the package fills the table."""
+    question = experiments.QUESTIONS["q1"]
+    rows = {
+        run_of(run.spec, cora).key: {"accuracy": 70.0 + run.spec.seed, "ece": 6.0 + run.spec.seed}
+        for run in experiments.runs_of(question, {"cora": cora})
+        if run.contender in ("bup", "gcn") and run.per_class == 20 and run.spec.seed < 3
+    }
+    shipped = Shipped("1 May 2026", {"torch": "2"}, {"q1": rows})
+    monkeypatch.setattr(experiments, "shipped", lambda: shipped)
+    app = open_app("reproduce")
+    assert not app.exception, app.exception
+    table = app.dataframe[0].value.set_index(["per class", "method", "whose"])
+    assert table.reruns[20, "gcn", "as measured"] == 3
+    assert table.accuracy[20, "bup", "as measured"].startswith("71.00 ± 1.00 (78.64")
+    assert table.reruns[20, "bup", "trained here"] == 1 and (5, "ggp", "not yet") in table.index
+    assert any("1 May 2026" in caption.value for caption in app.caption)
+
+    app.session_state.reproduce_cell = (20, "", "gcn")
+    app.run()
+    assert not app.exception, app.exception
+    said = [m.value.replace("\\", "") for m in app.markdown]
+    assert any("ECE of gcn is 0.00 above that of bup" in text for text in said)
+    assert list(app.dataframe[1].value.whose)[-3:] == ["as measured"] * 3
+    (offer,) = [b for b in app.button if b.label.endswith("of it here")]
+    assert offer.label == "Train 3 reruns of it here"
 
 
 def test_a_link_from_a_rerun_chooses_that_run(open_app, cora):

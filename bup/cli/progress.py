@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -45,18 +45,21 @@ class TrainingBar:
 
 
 class SweepBar:
-    """How many runs are done and how long the rest will take: a bar, or lines for a log."""
+    """How many runs are done and how long the rest will take: a bar, or lines for a log.
 
-    def __init__(self, total: int) -> None:
-        self.total, self.done, self.start = total, 0, time.monotonic()
+    ``costs`` are seconds that each run is expected to take: those that are over say by how much all
+    of them are off.
+    """
+
+    def __init__(self, costs: Mapping[bup.Spec, float]) -> None:
+        self.costs, self.left, self.start = costs, sum(costs.values()), time.monotonic()
+        self.total, self.done, self.whole = len(costs), 0, self.left
         self.bar = Progress(
             TextColumn("run {task.completed}/{task.total}"),
             BarColumn(),
-            TimeRemainingColumn(),
             TextColumn("{task.description}"),
             console=Console(stderr=True),
             transient=True,
-            speed_estimate_period=600,  # tasks take from seconds to minutes
             disable=not sys.stderr.isatty(),
         )
 
@@ -67,18 +70,25 @@ class SweepBar:
 
     def settled(self, specs: Sequence[bup.Spec]) -> None:
         self.done += len(specs)
+        self.left = max(self.left - sum(self.costs[spec] for spec in specs), 0.0)
+        spent = time.monotonic() - self.start
+        left = _duration(spent / (self.whole - self.left) * self.left)
         words = in_words(specs[0], (spec.seed for spec in specs))
-        self.bar.update(self.task, completed=self.done, description=f"last: {words}")
+        self.bar.update(self.task, completed=self.done, description=f"{left} left, last: {words}")
         if self.bar.disable:
-            left = (time.monotonic() - self.start) / self.done * (self.total - self.done)
             print(
-                f"{self.done} of {self.total} runs, about {left:.0f} s left: {words}",
+                f"{self.done} of {self.total} runs, about {left} left: {words}",
                 file=sys.stderr,
                 flush=True,
             )
 
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes > 2 else f"{seconds:.0f} s"
 
 
 def in_words(cell: bup.Spec, seeds: Iterable[int]) -> str:

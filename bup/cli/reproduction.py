@@ -7,9 +7,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,7 @@ from bup.cli.output import json_option, print_json
 from bup.cli.progress import SweepBar, in_words
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used
+    from bup.experiments import Asked
     from bup.jobs.sweep import Failure
 
 
@@ -35,6 +36,13 @@ if TYPE_CHECKING:  # what needs torch is imported where it is used
     "--workers", type=click.IntRange(1), help="Processes that train; by default one a core."
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Train on a Dask cluster, tcp://host:8786.")
+@click.option("--everything", is_flag=True, help="With all: what it leaves out by default, too.")
+@click.option("--plan", "plan_only", is_flag=True, help="Say what would be trained, and stop.")
+@click.option(
+    "--measured",
+    is_flag=True,
+    help="From the results that came with the package; trains nothing.",
+)
 @click.option("--tests", is_flag=True, help="Print every comparison with the reference, in words.")
 @click.option("--csv", "csv_path", type=click.Path(dir_okay=False), help="Write every run here.")
 @click.option("--markdown", "--out", "out", type=click.Path(dir_okay=False), help="Tables go here.")
@@ -49,6 +57,9 @@ def reproduce(
     reruns: int | None,
     workers: int | None,
     scheduler: str | None,
+    everything: bool,
+    plan_only: bool,
+    measured: bool,
     tests: bool,
     csv_path: str | None,
     out: str | None,
@@ -68,7 +79,7 @@ def reproduce(
     strangers    how many unseen nodes there must be to be noticed
     sweep        the settings among which the defaults were chosen, on validation nodes only
     choices      layers, rule and calibration, decided on validation nodes with fresh seeds
-    all          all of these
+    all          all of these, but for what would take longer than three hours on two cores
 
     Every result is stored as soon as it is there: started again, only what is missing is trained.
     A run that fails is named at the end, with exit code 1.
@@ -80,47 +91,30 @@ def reproduce(
     from bup.jobs import sweep
     from bup.jobs.cluster import cluster
 
-    if question != "all" and question not in e.QUESTIONS:
-        known = ", ".join((*e.QUESTIONS, "all"))
-        raise bup.BupError(f"there is no question {question!r}: choose one of {known}")
-    try:
-        numbers = [int(size) for size in _names(sizes)]
-    except ValueError:
-        raise bup.BupError(f"--sizes takes whole numbers such as 5,10, got {sizes!r}") from None
-    questions = list(e.QUESTIONS.values()) if question == "all" else [e.QUESTIONS[question]]
-    named = _names(graph_names)
-    graphs = e.load_graphs(dict.fromkeys(named or (g for q in questions for g in q.graphs)))
-
-    def protocols(q: e.Question) -> Callable[[bup.Graph], list[e.Protocol]]:
-        def asked(graph: bup.Graph) -> list[e.Protocol]:
-            found = q.protocols(graph)
-            if protocol is not None:
-                found = [e.protocol_named(protocol, graph)]
-            return [p.on(split) for p in found] if split else found
-
-        return asked
-
-    plans = []
-    for q in questions:
-        # What these compare are settings, not methods: among all questions they stay whole.
-        settings = ("ablation", "rules", "sweep", "choices")
-        whole = question == "all" and q.name in settings
-        chosen = e.chosen_contenders(q, [] if whole else _names(labels))
-        here = {name: graphs[name] for name in named or q.graphs}
-        plans.append((q, e.runs_of(q, here, numbers, chosen, reruns, protocols(q))))
-
+    asked = asked_of(click.get_current_context().params)
+    plans, graphs = e.plans_of(asked)
     store = bup.Store()
     by_name = {graph.name: graph for graph in graphs.values()}
-    missing = sweep.missing((run.spec for _, plan in plans for run in plan), by_name, store)
+    specs = () if measured else (run.spec for _, plan in plans for run in plan)
+    missing = sweep.missing(specs, by_name, store)
     failures = []
+    cores = workers or len(os.sched_getaffinity(0))
+    seconds = e.expected_seconds(plans, graphs, e.shipped()) if missing or plan_only else {}
+    costs = {run.spec: seconds[run] for run in seconds}
+    if question == e.ALL or plan_only:
+        _tell_plan(missing, costs, cores, everything or question != e.ALL)
+    if plan_only:
+        return 0
     if missing:
-        cores = len(os.sched_getaffinity(0))
-        count = min(workers or cores, len(missing))
+        count = min(cores, len(missing))
         where = cluster(scheduler) if scheduler else sweep.local(count, store)
-        with where as started, SweepBar(len(missing)) as bar:
+        with where as started, SweepBar({spec: costs[spec] for spec in missing}) as bar:
             failures = sweep.train_all(missing, by_name, started, store, bar.settled)
 
-    tables = [(q, e.rows_of(q, plan, graphs, store)) for q, plan in plans]
+    if measured:
+        tables = [(q, e.shipped().rows(q, plan, graphs)) for q, plan in plans]
+    else:
+        tables = [(q, e.rows_of(q, plan, graphs, store)) for q, plan in plans]
     rows = pd.concat([frame.assign(question=q.name) for q, frame in tables], ignore_index=True)
     if csv_path is not None:
         from bup.sheets import csv_text
@@ -137,9 +131,48 @@ def reproduce(
     return _report_failures(failures)
 
 
+def asked_of(given: Mapping[str, Any]) -> Asked:
+    """What the command's options ask of a question."""
+    from bup.experiments import Asked
+
+    sizes = given["sizes"]
+    try:
+        numbers = [int(size) for size in _names(sizes)]
+    except ValueError:
+        raise bup.BupError(f"--sizes takes whole numbers such as 5,10, got {sizes!r}") from None
+    return Asked(
+        given["question"],
+        _names(given["graph_names"]),
+        numbers,
+        _names(given["labels"]),
+        given["reruns"],
+        given["protocol"],
+        given["split"],
+        given["everything"],
+    )
+
+
 def _names(text: str | None) -> list[str]:
     """Comma-separated names; the commas of ``synthetic:nodes=500,seed=3`` separate none."""
     return re.split(r",(?![a-z_]+=)", text) if text else []
+
+
+def _tell_plan(
+    missing: Sequence[bup.Spec], costs: Mapping[bup.Spec, float], cores: int, whole: bool
+) -> None:
+    """How much there is to train, and what is left out."""
+    from bup import experiments as e
+
+    hours = sum(costs[spec] for spec in missing) / cores / 3600
+    print(
+        f"{len(missing)} of {len(costs)} runs are to be trained: about {hours:.1f} hours on "
+        f"{cores} core{'s' if cores > 1 else ''}; what is stored is not trained again",
+        file=sys.stderr,
+    )
+    if not whole:
+        print("left out, unless --everything is given:", file=sys.stderr)
+        for text in e.left_out_in_words():
+            print(f"  {text}", file=sys.stderr)
 
 
 def _report_failures(failures: Iterable[Failure]) -> int:

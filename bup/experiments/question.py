@@ -138,6 +138,11 @@ def rows_of(
         result = runs.load(run.spec, graph, store)
         if result is not None:
             rows.append(run.place | question.measure(result, graph, run.protocol))
+    return frame_of(question, rows)
+
+
+def frame_of(question: Question, rows: list[Row]) -> pd.DataFrame:
+    """Rows as a table that has the question's columns even if there is none."""
     columns = [*CELL, "seed", *question.words, *(f.key for f in question.quantities)]
     return pd.DataFrame(rows, columns=None if rows else columns)
 

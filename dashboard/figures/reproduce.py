@@ -1,4 +1,4 @@
-"""What comes out here beside what was published: one row per cell of a table."""
+"""What was measured and what comes out here beside what was published: a row per cell."""
 
 from __future__ import annotations
 
@@ -15,20 +15,45 @@ from dashboard.theme import IN, OUT, Theme
 ROW, GAP = 24, 34  # pixels of a row, and between two groups
 
 
+class Marker(NamedTuple):
+    field: str
+    symbol: str
+    size: int
+
+
+SOURCES = {
+    "as measured": Marker("measured", "circle", 10),
+    "trained here": Marker("here", "line-ns-open", 13),
+}
+"""Whose reruns: those that came with the package, those of this machine."""
+
+
+class Found(NamedTuple):
+    """A mean over reruns, and where the mean over all possible ones lies."""
+
+    mean: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+
+
 class Dot(NamedTuple):
-    """A cell's figure; NaN where nothing is stored, or nothing was published."""
+    """A cell's figures; NaN where nothing was measured, trained here, or published."""
 
     place: int  # what a click on it gives back
     group: str
     label: str
-    mean: float
-    std: float
     published: float
+    measured: Found
+    here: Found
+
+    @property
+    def known(self) -> bool:
+        return bool(np.isfinite([self.published, self.measured.mean, self.here.mean]).any())
 
 
 def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure:
     """Means with their spread and the published figures; a panel for each group of rows."""
-    dots = [dot for dot in dots if np.isfinite(dot.mean) or np.isfinite(dot.published)]
+    dots = [dot for dot in dots if dot.known]
     groups: dict[str, list[Dot]] = {}
     for dot in dots:
         groups.setdefault(dot.group, []).append(dot)
@@ -58,29 +83,40 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
             row=row,
             col=1,
         )
-        found = [dot for dot in members if np.isfinite(dot.mean)]
-        figure.add_scatter(
-            x=[dot.mean for dot in found],
-            y=[unformatted(dot.label) for dot in found],
-            customdata=[dot.place for dot in found],
-            error_x={
-                "array": np.nan_to_num([dot.std for dot in found]),
-                "color": theme.text,
-                "thickness": 1.2,
-                "width": 0,
-            },
-            mode="markers",
-            marker={"size": 9, "color": IN, "line": {"width": 1, "color": theme.background}},
-            hovertext=[
-                f"here: {dot.mean:.4g}" + (f" ± {dot.std:.2g}" if np.isfinite(dot.std) else "")
-                for dot in found
-            ],
-            hoverinfo="text",
-            name="stored here",
-            showlegend=is_new("stored here"),
-            row=row,
-            col=1,
-        )
+        for name_of_source, marker in SOURCES.items():
+            found = [
+                (dot, figures)
+                for dot in members
+                if np.isfinite((figures := getattr(dot, marker.field)).mean)
+            ]
+            figure.add_scatter(
+                x=[figures.mean for _, figures in found],
+                y=[unformatted(dot.label) for dot, _ in found],
+                customdata=[dot.place for dot, _ in found],
+                error_x={
+                    "array": np.nan_to_num([f.high - f.mean for _, f in found]),
+                    "color": theme.text,
+                    "thickness": 1.2,
+                    "width": 0,
+                },
+                mode="markers",
+                marker={
+                    "size": marker.size,
+                    "symbol": marker.symbol,
+                    "color": IN,
+                    "line": {"width": 1, "color": theme.background},
+                },
+                hovertext=[
+                    f"{name_of_source}: {f.mean:.4g}"
+                    + (f", 95% interval {f.low:.4g} to {f.high:.4g}" if np.isfinite(f.low) else "")
+                    for _, f in found
+                ],
+                hoverinfo="text",
+                name=name_of_source,
+                showlegend=is_new(name_of_source) and bool(found),
+                row=row,
+                col=1,
+            )
         figure.update_yaxes(
             categoryorder="array",
             categoryarray=[unformatted(dot.label) for dot in members],

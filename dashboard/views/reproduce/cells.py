@@ -39,6 +39,19 @@ class Cell(NamedTuple):
         return table[same & (table.method == self.method)]
 
 
+class Source:
+    """Reruns of one origin: their rows, and what they come to."""
+
+    def __init__(self, name: str, rows: pd.DataFrame, question: Question) -> None:
+        self.name, self.rows = name, rows
+        self.lines = experiments.summary(question, rows)
+
+
+def measured_rows(question: str, planned: list[Planned], graph: Graph) -> pd.DataFrame:
+    """What came with the package of each planned run."""
+    return experiments.shipped().rows(QUESTIONS[question], planned, {graph.name: graph})
+
+
 def stored_rows(question: Question, planned: list[Planned], graph: Graph) -> pd.DataFrame:
     """What is measured of each planned run that is stored."""
     store, rows = bup.Store(), []
@@ -56,8 +69,7 @@ def stored_rows(question: Question, planned: list[Planned], graph: Graph) -> pd.
         if row is not None:
             rows.append(run.place | row)
     bar.empty()
-    columns = [*experiments.CELL, "seed", *question.words, *(f.key for f in question.quantities)]
-    return pd.DataFrame(rows, columns=None if rows else columns)
+    return experiments.frame_of(question, rows)
 
 
 @st.cache_data(max_entries=10_000, show_spinner=False)

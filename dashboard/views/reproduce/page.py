@@ -8,7 +8,7 @@ from bup import datasets, experiments
 from bup.experiments import QUESTIONS
 from dashboard import graphs, state
 from dashboard.markdown import escaped
-from dashboard.views.reproduce.cells import Cell, stored_rows
+from dashboard.views.reproduce.cells import Cell, Source, measured_rows, stored_rows
 from dashboard.views.reproduce.tables import choose_quantity, show_cell, show_picture, show_table
 from dashboard.views.reproduce.training import start_cell
 
@@ -16,6 +16,7 @@ SHOWN = {
     "q1": "Table 1: accuracy and calibration",
     "q2": "Table 2: a class never seen",
     "q3": "Figure 3: uncertainty and structure",
+    "record": "Beyond the publication: the record of calibration",
     "calibration": "Beyond the publication: against calibrated opponents",
     "ood": "Beyond the publication: unseen classes, three protocols",
     "ablation": "Beyond the publication: what each part contributes",
@@ -25,9 +26,9 @@ SHOWN = {
 def page() -> None:
     st.title("Do the published results hold here?")
     st.markdown(
-        "Every figure is the mean over the reruns that are stored on this machine, beside what was "
-        "published. **Click a point or a cell** to see its reruns, and from there any single "
-        "model. `bup reproduce` fills the tables."
+        "Beside what was published stands what we measured, which came with this program, and what "
+        "was trained on this machine. **Click a point or a row** for its reruns, for every "
+        "comparison in words, and to train some of it here."
     )
     left, middle, right = st.columns([3, 2, 2])
     name = left.selectbox(
@@ -43,14 +44,16 @@ def page() -> None:
     )
     graph = graphs.graph(chosen if chosen in offered else offered[0])
     planned = experiments.runs_of(question, {graph.name: graph})
-    rows = stored_rows(question, planned, graph)
     cells = list(dict.fromkeys(map(Cell.of, planned)))
-    lines = experiments.summary(question, rows)
+    sources = [
+        Source("as measured", measured_rows(question.name, planned, graph), question),
+        Source("trained here", stored_rows(question, planned, graph), question),
+    ]
     with right:
-        quantity = choose_quantity(question, lines)
+        quantity = choose_quantity(question, sources)
     st.markdown(f"**{escaped(question.title)}**")
-    show_picture(question, graph, lines, cells, quantity)
-    show_table(question, graph, rows, lines, cells)
+    show_picture(question, graph, sources, cells, quantity)
+    show_table(question, graph, sources, cells)
     if (cell := st.session_state.get("reproduce_cell")) in cells:
-        show_cell(question, graph, rows, planned, Cell(*cell))
+        show_cell(question, graph, sources, planned, Cell(*cell))
     start_cell(question, graph, planned)

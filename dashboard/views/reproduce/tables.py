@@ -15,17 +15,19 @@ from bup.paper import published
 from bup.sheets import csv_text
 from dashboard import state
 from dashboard.components import chart
-from dashboard.figures.reproduce import Dot, beside_published
+from dashboard.figures.reproduce import Dot, Found, beside_published
 from dashboard.markdown import escaped
 from dashboard.views import charts
-from dashboard.views.reproduce.cells import Cell
+from dashboard.views.reproduce.cells import Cell, Source
+from dashboard.views.reproduce.training import offer_reruns
 
 FIRST_DRAWN = ("ece", "auroc_own")  # what a table is most looked at for
 
 
-def choose_quantity(question: Question, lines: pd.DataFrame) -> Quantity:
+def choose_quantity(question: Question, sources: list[Source]) -> Quantity:
     """Which of a table's columns is drawn; those that nothing was measured of are not offered."""
-    measured = set(lines.quantity) or {f.key for f in question.quantities}
+    measured = {key for source in sources for key in source.lines.quantity}
+    measured = measured or {f.key for f in question.quantities}
     quantities = {f.key: f for f in question.quantities if f.key in measured}
     usual = next((i for i, key in enumerate(quantities) if key in FIRST_DRAWN), 0)
     # A table's own widget: another table has other columns.
@@ -40,16 +42,19 @@ def choose_quantity(question: Question, lines: pd.DataFrame) -> Quantity:
 
 
 def show_picture(
-    question: Question, graph: Graph, lines: pd.DataFrame, cells: list[Cell], quantity: Quantity
+    question: Question, graph: Graph, sources: list[Source], cells: list[Cell], quantity: Quantity
 ) -> None:
     """One quantity of every cell, as points that can be compared at a glance."""
     dots = []
     for place, cell in enumerate(cells):
         paper = _published(question, graph, cell).get(quantity.key, math.nan)
-        found = cell.rows(lines[lines.quantity == quantity.key])
-        mean, std = (found["mean"].item(), found["std"].item()) if len(found) else (math.nan,) * 2
-        dots.append(Dot(place, cell.group, cell.method, mean, std, paper))
-    if all(math.isnan(dot.mean) and math.isnan(dot.published) for dot in dots):
+        found = []
+        for source in sources:
+            line = cell.rows(source.lines[source.lines.quantity == quantity.key])
+            values = line[["mean", "low", "high"]].to_numpy(float)
+            found.append(Found(*values[0]) if len(values) else Found())
+        dots.append(Dot(place, cell.group, cell.method, paper, *found))
+    if not any(dot.known for dot in dots):
         return
     better = {1: " (higher is better)", -1: " (lower is better)", 0: ""}[quantity.better]
 
@@ -60,8 +65,9 @@ def show_picture(
     charts.clickable(
         beside_published(dots, quantity.title + better, state.theme()),
         "reproduce_picture",
-        "Filled: the mean here, with a bar of one standard deviation to either side. Hollow: what "
-        "was published, for other random splits and perhaps other settings.",
+        "Dots: means as we measured them; upright strokes: what was trained on this machine. Bars: "
+        "where the mean over all possible reruns lies (95%). Hollow: what was published, for other "
+        "random splits and perhaps other settings.",
         picked,
     )
 
@@ -70,37 +76,19 @@ def _published(question: Question, graph: Graph, cell: Cell) -> dict[str, float]
     return published(question.name, graph.name, *cell)
 
 
-def show_table(
-    question: Question, graph: Graph, rows: pd.DataFrame, lines: pd.DataFrame, cells: list[Cell]
-) -> None:
-    shown = []
+def show_table(question: Question, graph: Graph, sources: list[Source], cells: list[Cell]) -> None:
+    shown, shown_cells = [], []
     for cell in cells:
         paper = _published(question, graph, cell)
-        own = cell.rows(rows)
-        found = {line.quantity: line for line in cell.rows(lines).itertuples()}
-        row: dict[str, Any] = {"per class": cell.per_class}
-        if cell.protocol:
-            row["never shown"] = cell.protocol
-        row |= {"method": cell.method, "reruns": len(own)}
-        for word in question.words:
-            text = str(own[word].iloc[0]) if len(own) else "–"
-            row[word.replace("_", " ")] = text.replace("_", " ")
-        for quantity in question.quantities:
-            if quantity.key in found:
-                text = experiments.cell_text(found[quantity.key], quantity.digits)
-            else:
-                text = (
-                    f"– ({paper[quantity.key]:.{quantity.digits}f})"
-                    if quantity.key in paper
-                    else "–"
-                )
-            row[quantity.title] = text
-        shown.append(row)
+        there: list[Source | None] = [s for s in sources if len(cell.rows(s.rows))]
+        for source in there or [None]:
+            shown.append(_line(question, cell, source, paper))
+            shown_cells.append(cell)
 
     def picked() -> None:
         chosen = st.session_state["reproduce_table"]["selection"]["cells"]
         if chosen:
-            st.session_state.reproduce_cell = cells[chosen[0][0]]
+            st.session_state.reproduce_cell = shown_cells[chosen[0][0]]
 
     st.dataframe(
         pd.DataFrame(shown),
@@ -113,10 +101,11 @@ def show_table(
         column_config={"method": st.column_config.TextColumn(width=130)},
         alt=f"{question.title}, {state.graph_label(graph.name)}",
     )
-    tested = lines.p.notna().any()
-    st.caption(
-        escaped(question.note + (f" {experiments.note_on_test(question)}" if tested else ""))
-    )
+    tested = any(source.lines.p.notna().any() for source in sources)
+    notes = [question.note, experiments.note_on_test(question) if tested else ""]
+    notes.append(f"As measured: {experiments.shipped().origin}.")
+    st.caption(escaped(" ".join(filter(None, notes))))
+    rows = pd.concat([source.rows.assign(source=source.name) for source in sources])
     st.download_button(
         "Every rerun as CSV",
         csv_text(rows),
@@ -127,23 +116,63 @@ def show_table(
     )
 
 
+def _line(
+    question: Question, cell: Cell, source: Source | None, paper: dict[str, float]
+) -> dict[str, Any]:
+    """A row of the table: a cell's figures by one origin, or that there are none yet."""
+    own = cell.rows(source.rows) if source is not None else pd.DataFrame()
+    lines = cell.rows(source.lines) if source is not None else own
+    found = {line.quantity: line for line in lines.itertuples()}
+    row: dict[str, Any] = {"per class": cell.per_class} if cell.per_class else {}
+    if cell.protocol:
+        row["protocol"] = cell.protocol
+    row |= {"method": cell.method, "whose": source.name if source is not None else "not yet"}
+    row["reruns"] = len(own)
+    for word in question.words:
+        text = str(own[word].iloc[0]) if len(own) else "–"
+        row[word.replace("_", " ")] = text.replace("_", " ")
+    for quantity in question.quantities:
+        if quantity.key in found:
+            text = experiments.cell_text(found[quantity.key], quantity.digits)
+        else:
+            text = (
+                f"– ({paper[quantity.key]:.{quantity.digits}f})" if quantity.key in paper else "–"
+            )
+        row[quantity.title] = text
+    return row
+
+
 def show_cell(
-    question: Question, graph: Graph, rows: pd.DataFrame, planned: list[Planned], cell: Cell
+    question: Question, graph: Graph, sources: list[Source], planned: list[Planned], cell: Cell
 ) -> None:
-    """The reruns behind the clicked cell, each with a link to its model."""
-    part = cell.rows(rows)
+    """What is behind the clicked cell: its comparisons, and reruns that open as models."""
+    measured, here = sources
     st.header(escaped(f"{cell.method}, {cell.group}: rerun by rerun"))
-    if part.empty:
-        st.info("No rerun of this cell is stored yet: start some below.")
-        return
     specs = {run.spec.seed: run.spec for run in planned if Cell.of(run) == cell}
-    quantities = [quantity for quantity in question.quantities if quantity.key in part]
-    shown = part[["seed", *(f.key for f in quantities)]].assign(
-        model=["./?" + state.link(specs[seed], graph) for seed in part.seed]
+    for source in sources:
+        found = [
+            c
+            for c in experiments.comparisons(source.rows, question.quantities, question.reference)
+            if Cell(*c.cell[1:]) == cell
+        ]
+        if found:
+            with st.expander(f"Against {escaped(question.reference)}, {source.name}", True):
+                st.markdown("\n".join(f"- {escaped(c.in_words())}" for c in found))
+    part = cell.rows(here.rows)
+    offer_reruns(graph, list(specs.values()), set(part.seed))
+    quantities = [q for q in question.quantities if any(q.key in s.rows for s in sources)]
+    columns = ["seed", *(f.key for f in quantities)]
+    told = pd.concat(
+        [cell.rows(s.rows).reindex(columns=columns).assign(whose=s.name) for s in (here, measured)]
     )
+    if told.empty:
+        st.info("No rerun of this cell was measured or trained yet.")
+        return
+    # A rerun that was only measured elsewhere opens too: it is trained on the way.
+    links = ["./?" + state.link(specs[s], graph) if s in specs else None for s in told.seed]
     column = st.column_config
     st.dataframe(
-        shown,
+        told.assign(model=links),
         hide_index=True,
         width="stretch",
         key="reproduce_reruns",

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 
 import bup
 from bup.experiments import Planned, Question
 from bup.graph import Graph
 from bup.methods import METHODS
-from bup.spec import Run
+from bup.spec import Run, Spec
 from dashboard.jobs.job import Job
 from dashboard.markdown import escaped
 from dashboard.waiting import ask_for, manager, wait_for
 
 MOST_RERUNS = 3  # that a visitor may start from here: a page is no place for a sweep
+
+
+def offer_reruns(graph: Graph, specs: list[Spec], trained: Collection[int]) -> None:
+    """A button that trains the next few reruns of one cell here."""
+    missing = [spec for spec in specs if spec.seed not in trained][:MOST_RERUNS]
+    busy = bool(st.session_state.get("reproduce_waiting"))
+    label = f"Train {len(missing)} rerun{'s' if len(missing) > 1 else ''} of it here"
+    if missing and st.button(label, icon=":material/play_arrow:", disabled=busy):
+        _ask(missing, graph)
+
+
+def _ask(specs: list[Spec], graph: Graph) -> None:
+    st.session_state.pop("reproduce_trained", None)
+    st.session_state.reproduce_waiting = [job.run for job in ask_for(specs, graph, again=True)]
 
 
 def start_cell(question: Question, graph: Graph, planned: list[Planned]) -> None:
@@ -23,7 +39,9 @@ def start_cell(question: Question, graph: Graph, planned: list[Planned]) -> None
     everyone = list(dict.fromkeys(run.contender for run in planned))
     with st.form("reproduce_form"):
         left, middle, right = st.columns([1, 2, 1])
-        size = left.selectbox("Labels per class", sizes)
+        size = left.selectbox(
+            "Labels per class", sizes, format_func=lambda n: str(n) if n else "as its split says"
+        )
         who = middle.multiselect("Methods", everyone, default=everyone[:1])
         reruns = right.number_input("Reruns", 1, MOST_RERUNS, 1)
         asked = st.form_submit_button("Train", type="primary", icon=":material/play_arrow:")
@@ -34,8 +52,7 @@ def start_cell(question: Question, graph: Graph, planned: list[Planned]) -> None
         if run.per_class == size and run.contender in who and run.spec.seed in seeds
     ]
     if asked:
-        st.session_state.pop("reproduce_trained", None)
-        st.session_state.reproduce_waiting = [job.run for job in ask_for(specs, graph, again=True)]
+        _ask(specs, graph)
     if waiting := st.session_state.get("reproduce_waiting"):
         wait_for(waiting, lambda jobs: _show_progress(jobs, len(waiting)), at_end=_trained)
     elif trained := st.session_state.get("reproduce_trained"):

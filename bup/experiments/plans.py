@@ -1,0 +1,172 @@
+"""What is to be trained for one table or for all of them, and how long that takes."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bup import runs
+from bup.calibrators import NONE
+from bup.cost import cost_of
+from bup.errors import BupError
+from bup.experiments.protocols import Protocol, protocol_named
+from bup.experiments.question import Planned, Question, chosen_contenders, load_graphs, runs_of
+from bup.experiments.questions import QUESTIONS
+from bup.experiments.shipped import Shipped
+from bup.graph import Graph
+from bup.spec import Run, Spec
+
+ALL = "all"
+Plans = list[tuple[Question, list[Planned]]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, or all of them, and what is asked for in place of their defaults."""
+
+    question: str
+    graphs: Sequence[str] = ()
+    sizes: Sequence[int] = ()
+    labels: Sequence[str] = ()
+    reruns: int | None = None
+    protocol: str | None = None
+    split: str | None = None
+    everything: bool = False  # of all questions, what is left out of them by default too
+
+
+@dataclass(frozen=True)
+class Left:
+    """A part of all questions that is left out unless asked for."""
+
+    questions: tuple[str, ...]
+    methods: tuple[str, ...] = ()  # ("",): every method
+    graphs: tuple[str, ...] = ()
+    reruns: int = 0  # that stay
+    why: str = ""
+
+    def leaves_out(self, question: Question, run: Planned) -> bool:
+        return (
+            question.name in self.questions
+            and (not self.methods or run.contender in self.methods)
+            and (not self.graphs or run.graph in self.graphs)
+            and run.spec.seed - question.first_seed >= self.reruns
+        )
+
+
+LEFT_OUT = (
+    Left(
+        ("sweep", "choices"),
+        why="they chose the defaults on validation nodes, once; no other table needs them",
+    ),
+    Left(
+        ("q1", "ood"),
+        ("vgcn", "bbgdc", "bbde", "ggp", "ensemble", "degem"),
+        reruns=2,
+        why="each takes minutes where the others take seconds; two reruns show where they stand",
+    ),
+    Left(
+        ("q1", "calibration", "ood", "rules", "record"),
+        graphs=("pubmed",),
+        reruns=3,
+        why="seven times as large as the others, and its reruns hardly differ",
+    ),
+    Left(("ablation",), reruns=3, why="thirty-six settings; three reruns show what each part does"),
+)
+"""So that all of it fits into three hours on two cores."""
+
+
+def plans_of(asked: Asked) -> tuple[Plans, dict[str, Graph]]:
+    """Every run that is asked for, question by question, and their graphs by name."""
+    if asked.question != ALL and asked.question not in QUESTIONS:
+        known = ", ".join((*QUESTIONS, ALL))
+        raise BupError(f"there is no question {asked.question!r}: choose one of {known}")
+    every = asked.question == ALL
+    questions = list(QUESTIONS.values()) if every else [QUESTIONS[asked.question]]
+    names = asked.graphs or [name for q in questions for name in q.graphs]
+    graphs = load_graphs(dict.fromkeys(names))
+    plans = []
+    for question in questions:
+        # What these compare are settings, not methods: among all questions they stay whole.
+        whole = every and question.name in ("ablation", "rules", "sweep", "choices")
+        chosen = chosen_contenders(question, [] if whole else asked.labels)
+        here = {name: graphs[name] for name in asked.graphs or question.graphs}
+        planned = runs_of(
+            question, here, asked.sizes, chosen, asked.reruns, _protocols(question, asked)
+        )
+        if every and not asked.everything:
+            left = (
+                run for run in planned if not any(x.leaves_out(question, run) for x in LEFT_OUT)
+            )
+            planned = list(left)
+        plans.append((question, planned))
+    return plans, graphs
+
+
+def _protocols(question: Question, asked: Asked) -> Callable[[Graph], list[Protocol]]:
+    def found(graph: Graph) -> list[Protocol]:
+        named = asked.protocol
+        protocols = question.protocols(graph) if named is None else [protocol_named(named, graph)]
+        return [p.on(asked.split) for p in protocols] if asked.split else protocols
+
+    return found
+
+
+def left_out_in_words() -> list[str]:
+    """What ``all`` leaves out by default, and why."""
+    texts = []
+    for part in LEFT_OUT:
+        what = [", ".join(part.questions)]
+        what += [f"of {', '.join(part.methods)}"] if part.methods else []
+        what += [f"on {', '.join(part.graphs)}"] if part.graphs else []
+        what += [f"beyond {part.reruns} reruns"] if part.reruns else []
+        texts.append(f"{' '.join(what)}: {part.why}")
+    return texts
+
+
+USUAL_SHARE = 0.25  # of the rule of thumb, which knows no early end, where nothing was measured
+CALIBRATION = 0.5  # seconds, once the training that it shares with others is there
+
+
+def expected_seconds(
+    plans: Plans, graphs: Mapping[str, Graph], measured: Shipped
+) -> dict[Run, float]:
+    """How long each run will train on one core: as such runs took, else by rule of thumb.
+
+    Runs that differ in their calibration only share one training, which the first of them pays.
+    """
+    places = {
+        runs.run_of(run.spec, graphs[run.graph]): (question.name, run)
+        for question, planned in plans
+        for run in planned
+    }
+    thumb = {which: cost_of(which, graphs[run.graph]).seconds for which, (_, run) in places.items()}
+    took: dict[Spec, list[float]] = {}
+    shares = []
+    for which, (question, _) in places.items():
+        row = measured.measured.get(question, {}).get(which.key, {})
+        if "seconds" in row:
+            took.setdefault(_kind(which.spec), []).append(row["seconds"])
+            shares.append(row["seconds"] / thumb[which])
+    share = statistics.median(shares) if shares else USUAL_SHARE
+    found, paid = {}, set()
+    for which in places:
+        kind = _kind(which.spec)
+        training = _uncalibrated(which.spec), which.digest
+        seen = took.get(kind)
+        whole = sum(seen) / len(seen) if seen else share * thumb[which]
+        found[which] = min(whole, CALIBRATION) if training in paid else whole
+        paid.add(training)
+    return found
+
+
+def _uncalibrated(spec: Spec) -> Spec:
+    settings = {**dict(spec.settings), "calibrate": NONE}
+    return dataclasses.replace(spec, settings=tuple(settings.items()))
+
+
+def _kind(spec: Spec) -> Spec:
+    """What takes about as long: other seeds, labels and left-out classes make little difference."""
+    spec = _uncalibrated(spec)
+    return Spec(graph=spec.graph, method=spec.method, settings=spec.settings)

@@ -1,0 +1,144 @@
+"""Results that travel: what was measured of each run, in a file that comes with the package.
+
+A row is found by its run's key, which names the specification and the content of the graph: what
+was measured of another graph or with other settings is simply not found.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import gzip
+import importlib.resources
+import json
+import math
+import platform
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bup import runs
+from bup.errors import BupError
+from bup.experiments.question import Planned, Question, Row, frame_of
+from bup.graph import Graph
+from bup.store import Store
+
+VERSION = 1
+DIGITS = 6  # significant ones that are kept of a number
+Measured = dict[str, dict[str, Row]]
+"""By question, then by the key of a run."""
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """The measured rows, and when and with what they were measured."""
+
+    made: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    measured: Measured = field(default_factory=dict)
+
+    def rows(
+        self, question: Question, planned: Iterable[Planned], graphs: Mapping[str, Graph]
+    ) -> pd.DataFrame:
+        """One row per planned run that is there, as ``rows_of`` gives it from a store."""
+        known = self.measured.get(question.name, {})
+        keys = ((run, runs.run_of(run.spec, graphs[run.graph]).key) for run in planned)
+        return frame_of(question, [run.place | known[key] for run, key in keys if key in known])
+
+    @property
+    def origin(self) -> str:
+        """When and with what, in words."""
+        packages = ", ".join(f"{name} {number}" for name, number in self.versions.items())
+        return f"{self.made} ({packages})" if self.made else "never"
+
+
+@functools.cache
+def shipped() -> Shipped:
+    """What came with this package; nothing where the file is missing."""
+    try:
+        content = (importlib.resources.files("bup") / "shipped" / "results.json.gz").read_bytes()
+    except FileNotFoundError:
+        return Shipped()
+    return unpacked(content)
+
+
+def collected(
+    plans: Iterable[tuple[Question, list[Planned]]],
+    graphs: Mapping[str, Graph],
+    store: Store,
+    before: Shipped,
+) -> Shipped:
+    """What the store holds of these runs, and what was known before of those that it lacks."""
+    measured: Measured = {}
+    for question, planned in plans:
+        known, found = before.measured.get(question.name, {}), {}
+        for run in planned:
+            graph = graphs[run.graph]
+            key = runs.run_of(run.spec, graph).key
+            result = runs.load(run.spec, graph, store)
+            if result is not None:
+                found[key] = _rounded(question.measure(result, graph, run.protocol))
+            elif key in known:
+                found[key] = known[key]
+        measured[question.name] = found
+    packages = {name: version(name) for name in ("torch", "numpy", "scipy")}
+    versions = {"Python": platform.python_version()} | packages
+    return Shipped(f"{datetime.date.today():%d %B %Y}", versions, measured)
+
+
+def packed(results: Shipped) -> bytes:
+    """Column names once for each question: rows of hundreds of runs share them."""
+    tables = {}
+    for question, rows in results.measured.items():
+        columns = list(dict.fromkeys(name for row in rows.values() for name in row))
+        values = {key: [row.get(name) for name in columns] for key, row in rows.items()}
+        tables[question] = {"columns": columns, "rows": values}
+    content = {
+        "version": VERSION,
+        "made": results.made,
+        "versions": dict(results.versions),
+        "tables": tables,
+    }
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return gzip.compress(text.encode(), mtime=0)  # the same rows are the same bytes
+
+
+def unpacked(content: bytes) -> Shipped:
+    try:
+        plain = json.loads(gzip.decompress(content))
+        if plain["version"] != VERSION:
+            raise ValueError(f"version {plain['version']}, not {VERSION}")
+        measured = {
+            question: {
+                key: dict(_present(table["columns"], values))
+                for key, values in table["rows"].items()
+            }
+            for question, table in plain["tables"].items()
+        }
+        return Shipped(plain["made"], plain["versions"], measured)
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BupError(
+            f"the results that came with the package cannot be read ({error}): install it again"
+        ) from error
+
+
+def _present(columns: list[str], values: list[Any]) -> Iterator[tuple[str, Any]]:
+    return ((k, v) for k, v in zip(columns, values, strict=True) if v is not None)
+
+
+def _rounded(row: Row) -> Row:
+    """Plain numbers of a few digits; what is not a number is left out."""
+    plain: Row = {}
+    for name, value in row.items():
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, float):
+            if math.isnan(value):
+                continue
+            value = float(f"{value:.{DIGITS}g}")
+        plain[name] = value
+    return plain
