@@ -111,9 +111,9 @@ class _Walk:
         return f"{self.graph.node_id(node)}{' (itself)' if node == self.node else ''}"
 
     def _of_words(self, node: int, weights: np.ndarray) -> tuple[Line, ...]:
-        row = self._words(np.array([node]))
+        row, spelt = self._words(np.array([node])), self.graph.words
         return tuple(
-            Line(f"word {w}", (x, float(weights[w])))
+            Line(f"“{spelt[w]}”" if spelt else f"word {w}", (x, float(weights[w])))
             for w, x in zip(row.indices.tolist(), row.data.tolist(), strict=True)
         )
 

@@ -11,6 +11,7 @@ from bup import likelihood
 from bup.arithmetic import Line, Operation
 from bup.following import follow
 from bup.inspection import Lens
+from bup.methods.bup import SMALLEST_VARIANCE
 
 SETTINGS = [
     {},
@@ -106,6 +107,102 @@ def test_a_neighbours_neighbours_are_heard_too(lens):
         total += spoken / math.sqrt(int(graph.degree[k]) * int(graph.degree[found.neighbour]))
     line = next(one for one in found["again"].lines if one.node == found.neighbour)
     assert line.factors[1] == pytest.approx(max(total, 0), abs=1e-6)
+
+
+@pytest.mark.parametrize("node", [35, 1000, 2222])
+@pytest.mark.parametrize("settings", [{}, {"propagation": "doubt"}], ids=named)
+@pytest.mark.parametrize("name", ["cora", "citeseer"])
+def test_a_real_papers_way_is_the_one_done_by_hand(followed_papers, name, settings, node):
+    """Every class, with nothing but loops, sums and the error function."""
+    lens = followed_papers(name, **settings)
+    means, variances, chances = by_hand(lens, node)
+    for column in range(len(means)):
+        found = follow(lens, node, column=column)
+        assert found["mean"].result == pytest.approx(means[column], abs=1e-6)
+        assert found["scale"].result == pytest.approx(variances[column], rel=2e-6)
+        assert found.operations[-1].result == pytest.approx(chances[column], abs=1e-6)
+        assert lens.result.probs[node, column] == pytest.approx(chances[column], abs=1e-6)
+
+
+@pytest.fixture(scope="module")
+def followed_papers(request):
+    made = {}
+
+    def trained(name, **settings):
+        key = name, *settings.items()
+        if key not in made:
+            graph = request.getfixturevalue(name)
+            made[key] = Lens(graph, bup.fit(graph, epochs=8, **settings))
+        return made[key]
+
+    return trained
+
+
+def by_hand(lens, node):
+    """Mean, variance and probability of every class, as one would work them out on paper."""
+    graph, result = lens.graph, lens.result
+    weights = {name: array.astype(float).tolist() for name, array in result.weights.items()}
+    hidden, classes = len(weights["mean_2"]), len(weights["mean_2"][0])
+
+    def degree(i):
+        return len(graph.neighbours(i)) + 1
+
+    def around(i):
+        return [i, *graph.neighbours(i).tolist()]
+
+    def words(i):
+        row = graph.features[[i]]
+        return [(w, x / row.data.sum()) for w, x in zip(row.indices, row.data, strict=True)]
+
+    def through(i, name):
+        return [sum(x * weights[name][w][u] for w, x in words(i)) for u in range(hidden)]
+
+    def heard(i, said):
+        parts = [(1 / math.sqrt(degree(i) * degree(j)), said(j)) for j in around(i)]
+        return [sum(k * part[u] for k, part in parts) for u in range(hidden)]
+
+    def first(i):
+        return [max(0.0, a) for a in heard(i, lambda j: through(j, "mean_1"))]
+
+    second = heard(node, first)
+    means = [
+        sum(second[u] * weights["mean_2"][u][c] for u in range(hidden)) for c in range(classes)
+    ]
+
+    raw = through(node, "var_1")
+    own = [math.log1p(math.exp(raw[u] + weights["var_bias"][u])) for u in range(hidden)]
+    if dict(result.spec.settings)["propagation"] == "doubt":
+        factor = float(lens.propagation.factor[node])  # recomputed in tests/test_doubt.py
+    else:
+        taken = sum(1 / (degree(node) * degree(j)) for j in graph.neighbours(node).tolist())
+        factor = (1 - taken / dict(result.spec.settings)["lam"]) ** 2
+    scale = result.constants["variance_factor"]
+    variances = []
+    for c in range(classes):
+        shares = [math.exp(weights["var_2"][u][c]) for u in range(hidden)]
+        weighed = factor * sum(own[u] * shares[u] for u in range(hidden)) / sum(shares)
+        variances.append(scale * (weighed + SMALLEST_VARIANCE))
+
+    chances = [0.0] * classes
+    places, shares = np.polynomial.hermite_e.hermegauss(7)
+    for place, share in zip(places, shares / shares.sum(), strict=True):
+        wide = [v * math.exp(result.constants["variance_width"] * place) for v in variances]
+        wins = [
+            math.prod(
+                0.5 + 0.5 * math.erf((means[c] - means[k]) / math.sqrt(2 * (wide[c] + wide[k])))
+                for k in range(classes)
+                if k != c
+            )
+            for c in range(classes)
+        ]
+        chances = [chances[c] + share * wins[c] / sum(wins) for c in range(classes)]
+    return means, variances, chances
+
+
+def test_words_are_spelt_where_the_graph_knows_them(lens):
+    found = follow(lens, 5)
+    first = int(lens.graph.features[[found.neighbour]].indices[0])
+    assert found["say"].lines[0].label == f"“{lens.graph.words[first]}”"
 
 
 def test_the_way_leads_where_one_asks(lens):

@@ -107,7 +107,9 @@ def _id(case: Case, node: int) -> str:
 
 
 def interesting(case: Case) -> dict[str, int]:
-    """Nodes worth following, by what is special about them; with few links, so that lines fit."""
+    """Nodes worth following, by what is special about them; the first with few links, so that
+    lines fit.
+    """
     test = case.result.split.test
     confidence = metrics.confidence(case.result.probs[test])
     right = case.result.predicted[test] == case.graph.labels[test]
@@ -118,11 +120,19 @@ def interesting(case: Case) -> dict[str, int]:
         which = which if which.any() else ~nothing
         return int(test[np.where(which, score, -np.inf).argmax()])
 
-    return {
+    found = {
         "surely right": best(confidence, right & few),
         "surely wrong": best(confidence, ~right & few),
         "unsure": best(-confidence, few),
+        "most links": int(case.graph.degree.argmax()),
     }
+    for words, which in (
+        ("no links", case.graph.degree == 1),
+        ("no words", np.asarray(case.graph.features.sum(axis=1)).ravel() == 0),
+    ):
+        if which.any():
+            found[words] = int(which.argmax())
+    return found
 
 
 def _node(case: Case) -> int:
@@ -144,7 +154,11 @@ def _node(case: Case) -> int:
 def _about(case: Case, node: int) -> str:
     links, truth = case.graph.degree[node] - 1, case.graph.labels[node]
     known = escaped(case.graph.class_names[truth]) if truth >= 0 else "unknown"
-    return f"Node {escaped(_id(case, node))}: {links} links, true class {known}."
+    counted = "1 link" if links == 1 else f"{links} links"
+    about = f"Node {escaped(_id(case, node))}: {counted}, true class {known}."
+    if case.graph.words is None:
+        about += " The files of this graph number its words; the synthetic graph spells them."
+    return about
 
 
 def _way(lens: Lens, node: int, number: int) -> Followed:
