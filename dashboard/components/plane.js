@@ -12,6 +12,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   frame.style.maxHeight = `${data.height}px`;
   if (!view.dragging) view.at = data.group;
   draw(view);
+  explain(parentElement.querySelector(".key"), data.palette);
+}
+
+// What the colours of the ground mean.
+function explain(key, palette) {
+  const bar = document.createElement("i");
+  bar.style.background = `linear-gradient(to right, ${palette.join()})`;
+  key.replaceChildren("no doubt: a known class explains the place ", bar, " doubt: only the graph at large does");
 }
 
 function draw(view) {
@@ -34,6 +42,8 @@ function draw(view) {
     const at = { cx: 1000 * (x + (moves ? dx : 0)), cy: 660 * (y + (moves ? dy : 0)) };
     add(svg, "circle", { class: `point ${kinds[i]}`, r: kinds[i].includes("labelled") ? 8 : 5, ...at });
   });
+  for (const [words, x, y] of view.data.labels)
+    add(svg, "text", { class: "label", x: 1000 * x, y: 660 * y - 92 }).textContent = words;
   const handle = add(svg, "g", {
     class: "handle",
     tabindex: 0,

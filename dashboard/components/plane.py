@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 _view = st.components.v2.component(
     "bup_plane",
-    html='<div class="plane"></div>',
+    html='<div class="plane"></div><div class="key"></div>',
     css=(HERE / "plane.css").read_text(encoding="utf-8"),
     js=(HERE / "plane.js").read_text(encoding="utf-8"),
 )
@@ -22,13 +22,16 @@ def plane(
     ground: Sequence[Sequence[str]],
     points: np.ndarray,
     kinds: Sequence[str],
+    labels: Sequence[tuple[str, float, float]],
     group: tuple[float, float],
+    palette: Sequence[str],
     key: str,
     on_move: Callable[[], None],
-    height: int = 430,
+    height: int = 365,
 ) -> None:
     """Draw it; ``kinds`` [n] are the style classes of the points, ``group`` is what is dragged.
 
+    ``labels`` are words and their places, ``palette`` the colours of the ground from low to high.
     Places go from 0 to 1, to the right and down. ``place(key)`` tells where the group was put.
     """
     _view(
@@ -37,6 +40,8 @@ def plane(
             "ground": [list(row) for row in ground],
             "points": np.round(points, 4).tolist(),
             "kinds": list(kinds),
+            "labels": [list(label) for label in labels],
+            "palette": list(palette),
             "group": list(group),
             "height": height,
         },

@@ -12,8 +12,8 @@ from bup.methods import complete
 from bup.results import Result
 from bup.spec import Spec
 from bup.splits import usual_sizes
-from dashboard import graphs, state
-from dashboard.waiting import known_or_wait
+from dashboard import graphs, shelf, state
+from dashboard.waiting import ask_for, known_or_wait
 
 CALIBRATED = {**dict(STRONG_GCN), "calibrate": "temperature"}
 """Settings of a GCN whose confidence was corrected on the validation papers."""
@@ -36,8 +36,21 @@ def graph_name() -> str:
 def case(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any) -> Case:
     """A run as the dashboard would train it; if nobody has yet, the page waits for it here."""
     graph = graphs.graph(name)
+    spec = _spec(graph, method, left_out, settings)
+    return Case(graph, spec, known_or_wait(spec, graph).result)
+
+
+def ask(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any) -> None:
+    """Have a run trained if nobody has, without waiting for it: others of the page are next."""
+    graph = graphs.graph(name)
+    spec = _spec(graph, method, left_out, settings)
+    if shelf.find(spec, graph) is None:
+        ask_for([spec], graph)
+
+
+def _spec(graph: Graph, method: str, left_out: tuple[int, ...], settings: dict[str, Any]) -> Spec:
     validation, test = usual_sizes(graph)
-    spec = complete(
+    return complete(
         Spec(
             graph=graph.name,
             method=method,
@@ -47,7 +60,6 @@ def case(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any
             settings=tuple(settings.items()),
         )
     )
-    return Case(graph, spec, known_or_wait(spec, graph).result)
 
 
 def query(case: Case, **more: str) -> list[tuple[str, str]]:

@@ -92,3 +92,43 @@ def moves_figure(moves: Sequence[Move], theme: Theme) -> go.Figure:
     return figure.update_yaxes(
         categoryorder="array", categoryarray=order, autorange="reversed", showgrid=False
     )
+
+
+class Ranked(NamedTuple):
+    """How well a score finds strangers where links hold, and where they mislead."""
+
+    name: str
+    held: float
+    misled: float
+
+
+def misled_figure(scores: Sequence[Ranked], names: tuple[str, str], theme: Theme) -> go.Figure:
+    """A line a score, from where links hold (a circle) to where they mislead (a diamond)."""
+    figure = go.Figure()
+    rows = [unformatted(score.name) for score in scores]
+    ends: list[float | str | None] = []
+    for score in scores:
+        ends += [score.held, score.misled, None]
+    figure.add_scatter(
+        x=ends, y=[row for row in rows for _ in range(3)], mode="lines",
+        line={"color": theme.faint, "width": 4}, hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+    for name, colour, symbol, values in (
+        (names[0], IN, "circle", [score.held for score in scores]),
+        (names[1], WRONG, "diamond", [score.misled for score in scores]),
+    ):
+        figure.add_scatter(
+            x=values, y=rows, mode="markers+text", name=name, hoverinfo="skip", cliponaxis=False,
+            marker={"color": colour, "symbol": symbol, "size": 13},
+            text=[f"{value:.0%}" for value in values], textposition="top center",
+        )  # fmt: skip
+    figure.add_vline(x=0.5, line={"color": theme.text, "width": 1, "dash": "dash"})
+    figure.add_annotation(
+        x=0.5, y=0, yref="paper", yanchor="bottom", xanchor="left", text=" a coin", showarrow=False
+    )
+    framed(figure, theme, height=390)
+    figure.update_xaxes(
+        title="AUROC: how well strangers rank above the others", range=[0.2, 1.02],
+        tickformat=".0%",
+    )  # fmt: skip
+    return figure.update_yaxes(range=[len(rows) - 0.6, -0.7], showgrid=False)
