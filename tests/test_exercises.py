@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import bup
 from bup import cli, exercises, metrics
 from bup.inspection import Lens
+from dashboard.learn.course import LESSONS
 from dashboard.learn.lecturers import NOTEBOOK, PARTS, PLANS
 
 NAME = "synthetic:nodes=300,classes=4,words=120"
@@ -113,4 +114,9 @@ def test_the_notebook_runs(capsys):
 def test_plans_keep_to_their_time():
     for name, plan in PLANS.items():
         assert sum(minutes for _, minutes in plan) == int(name.split()[0])
-        assert all(PARTS[number].ask for number, _ in plan)
+        assert {number for number, _ in plan} <= PARTS.keys()
+
+
+def test_every_lesson_has_notes_for_lecturers():
+    assert PARTS.keys() == {lesson.number for lesson in LESSONS}
+    assert all(part.ask for part in PARTS.values())

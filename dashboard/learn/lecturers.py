@@ -166,12 +166,55 @@ PARTS = {
                 ),
             ),
         ),
+        Part(
+            10,
+            "Drag the strangers into a known class and out again, then take away all but one. "
+            "Second guess: show the trained networks, and read out the two circles and diamonds "
+            "of doubt and of words alone.",
+            "Doubt compares: a known class against the graph at large. Strangers must be many "
+            "enough to be part of that graph, and links must lead to one's own kind.",
+            (
+                Ask(
+                    "A single stranger lies far from everybody. Why does doubt not find it?",
+                    "It lies too close to a known class.",
+                    "Nothing moved. One paper hardly changes what the graph at large looks like, "
+                    "and that is what doubt compares with.",
+                ),
+                Ask(
+                    "Links mislead. Would a score of another method help?",
+                    "Yes, one that does not use our rule.",
+                    "Every score whose network averages over links suffers. Words alone are not "
+                    "misled, but were little help to begin with.",
+                ),
+            ),
+        ),
+        Part(
+            11,
+            "Read out the first number, then the last bar. Switch to sets that are averaged with "
+            "neighbours and let the room say who gains and who pays.",
+            "A promise that holds on average is a promise to nobody in particular. Papers among "
+            "their own kind are covered more often than promised; the others pay.",
+            (
+                Ask(
+                    "Nine sets in ten contain the truth. Does this paper's, with 90%?",
+                    "Yes, that is what 90% means.",
+                    "It means nine papers in ten. Of those without a neighbour of their own class "
+                    "it is fewer, as the last bar shows.",
+                ),
+                Ask(
+                    "Could larger sets for everybody mend it?",
+                    "Yes, raise the promise.",
+                    "Then sets grow for those, too, who need it least. Raise the slider and watch "
+                    "the size of the sets beside each bar.",
+                ),
+            ),
+        ),
     )
 }
 
 PLANS = {
     "45 minutes": ((1, 8), (2, 6), (3, 14), (5, 10), (6, 7)),
-    "90 minutes": ((1, 9), (2, 9), (3, 16), (8, 10), (4, 8), (5, 13), (6, 10), (9, 10), (7, 5)),
+    "90 minutes": ((1, 9), (2, 8), (3, 15), (8, 10), (5, 12), (6, 10), (10, 9), (9, 9), (11, 8)),
 }
 """Lessons in their order, and how many minutes each takes."""
 
@@ -182,8 +225,9 @@ def page() -> None:
         "**Start a class** before you begin: students join with their phones, you see what the "
         "room guesses before you show an answer, and everybody comes along to the page that you "
         "send. Turn on **Large text** above for the projector; it travels in the address. The "
-        "first visit to lessons 1, 5, 6, 7 and 9 trains a model for a moment: open them once "
-        "before the lecture."
+        "first visit to lessons 1, 5, 6, 7, 8, 10 and 11 trains models for a moment: open them "
+        "once, with their answers, before the lecture. The usual wrong answers below are our own "
+        "judgement, not collected in a course; a class of yours collects its own, as CSV."
     )
     with st.container(horizontal=True):
         link("class", "Start a class", ":material/groups:")
@@ -194,18 +238,22 @@ def page() -> None:
             bind="query-params",
         )  # fmt: skip
     clock = 0
-    for number, minutes in PLANS[chosen or "45 minutes"]:
-        _part(PARTS[number], clock, clock + minutes)
+    plan = PLANS[chosen or "45 minutes"]
+    for number, minutes in plan:
+        _part(PARTS[number], f"Minute {clock} to {clock + minutes}")
         clock += minutes
+    with st.expander("If there is time: the other lessons"):
+        for number in sorted(PARTS.keys() - dict(plan).keys()):
+            _part(PARTS[number], f"Lesson {number}")
     with st.container(border=True, key="exercises"):
         _afterwards()
 
 
-def _part(part: Part, begins: int, ends: int) -> None:
+def _part(part: Part, when: str) -> None:
     each = lesson.LESSONS[part.lesson - 1]
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**Minute {begins} to {ends}**", width="content")
+            st.markdown(f"**{when}**", width="content")
             link(each.address, f"{part.lesson}. {each.title}", ":material/arrow_forward:")
         left, right = st.columns(2, gap="large")
         left.markdown(f"**Do.** {part.do}\n\n**Say.** {part.say}")
@@ -237,6 +285,5 @@ def _afterwards() -> None:
     )
     st.caption(
         "For a seminar: let pairs find a paper whose confidence surprises them, and say in two "
-        "sentences why the model is so sure. The usual wrong answers are our own "
-        "judgement; a class of yours collects its own, as CSV."
+        "sentences why the model is so sure."
     )
