@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import state
 from dashboard.classes.question import Question
 from dashboard.classroom.guessing import guess
+from dashboard.components.into_view import into_view
 from dashboard.learn.course import LESSONS as LESSONS
 from dashboard.learn.course import Lesson as Lesson
 from dashboard.learn.glossary import TERMS
@@ -23,15 +24,27 @@ STYLE = """
 .st-key-learn_top { margin-bottom: -0.75rem; }
 .st-key-lesson_head h1 { font-size: 1.35rem; padding: 0; line-height: 1.25; }
 [class*="st-key-play"] { gap: 0.6rem; }
-[class*="st-key-play"] [data-testid="stMetricValue"] { font-size: 1.25rem; }
-[class*="st-key-play"] [data-testid="stMarkdownContainer"] p { font-size: 0.92rem; }
-[class*="st-key-play"] [data-testid="stColumn"] > div { gap: 0.6rem; }
+[class*="st-key-play"] [data-testid="stMarkdownContainer"] :is(p, li) {
+  font-size: 0.875rem;
+  line-height: 1.42;
+}
+[class*="st-key-play"] [data-testid="stMetricValue"] [data-testid="stMarkdownContainer"] p {
+  font-size: 1.25rem;
+  line-height: 1.2;
+}
+[class*="st-key-play"] [data-testid="stColumn"] > div { gap: 0.5rem; }
+[class*="st-key-play"] [data-testid="stRadio"] [role="radiogroup"] {
+  flex-flow: row wrap;
+  gap: 0 1.1rem;
+}
+[class*="st-key-asked"] { gap: 0.3rem; padding: 0.6rem 0.8rem; }
+[class*="st-key-verdict"] { gap: 0; }
 @media (min-width: 1000px) and (min-height: 600px) {
   [class*="st-key-play"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"],
   [class*="st-key-play"] > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
     max-height: calc(100dvh - 8rem - var(--bup-bar, 0rem));
     overflow: hidden auto;
-    padding-right: 0.4rem;
+    padding: 0 0.4rem 1rem 0;
   }
 }
 @media (max-width: 640px) {
@@ -71,7 +84,7 @@ def begin(number: int) -> Lesson:
 def halves(wide: bool = False) -> tuple[DeltaGenerator, DeltaGenerator]:
     """Words and question; what is played with. On a projector both are on the screen."""
     with st.container(key="play_wide" if wide else "play"):
-        left, right = st.columns([2, 5] if wide else [2, 3], gap="medium")
+        left, right = st.columns([1, 2] if wide else [2, 3], gap="medium")
     return left, right
 
 
@@ -108,18 +121,21 @@ def predict(
     ``replies`` say to each option why it tempts and where the figure shows that it is wrong; that
     of the right one is not used.
     """
-    with st.container(border=True):
+    with st.container(border=True, key=f"asked_{key}"):
         st.markdown(f":material/psychology_alt: **What do you expect?** {question}")
         chosen = guess(Question(key, question, tuple(options), right))
         if chosen is None:
             return False
-        if chosen == right:
-            st.markdown(f":green[:material/check_circle: As you expected.] {answer()}")
-        else:
-            reply = f"{replies[chosen]} " if replies else ""
-            st.markdown(
-                f":orange[:material/lightbulb: The answer is: {options[right]}.] {reply}{answer()}"
-            )
+        with st.container(key=f"verdict_{key}"):
+            if chosen == right:
+                st.markdown(f":green[:material/check_circle: As you expected.] {answer()}")
+            else:
+                reply = f"{replies[chosen]} " if replies else ""
+                st.markdown(
+                    f":orange[:material/lightbulb: The answer is: {options[right]}.] "
+                    f"{reply}{answer()}"
+                )
+            into_view(f"seen_{key}", chosen)
     return True
 
 

@@ -34,8 +34,9 @@ def _lesson(here: lesson.Lesson) -> None:
             "further ahead of the others (the margin), **up** the message is more doubtful. Dark "
             "is a low loss, bright a high one; the arrow shows where training would push."
         )
-        margin = st.slider("Margin of the true class", -3.0, 3.0, 1.0, 0.05, key="margin")
-        std = st.slider("Standard deviation of the message", 0.2, 3.0, 1.0, 0.05, key="std")
+        one, two = st.columns(2)
+        margin = one.slider("Margin of the true class", -3.0, 3.0, 1.0, 0.05, key="margin")
+        std = two.slider("Standard deviation", 0.2, 3.0, 1.0, 0.05, key="std")
     with right:
         classes = st.slider("Number of classes", 2, 7, 3, key="classes", width=300)
         points = {rule: landscape.point(margin, std, classes, rule) for rule in LOSSES}

@@ -31,7 +31,7 @@ def page() -> None:
 def _lesson(here: lesson.Lesson) -> None:
     left, right = lesson.halves(wide=True)
     with right:
-        lam = _playground()
+        _playground()
     with left:
         st.markdown(
             "The blue disc around a node is its doubt. Pull the :orange[**+**] of the orange node "
@@ -39,9 +39,6 @@ def _lesson(here: lesson.Lesson) -> None:
             "remove it, a node to look at it."
         )
         answered = _questions()
-    with right:
-        _shares(st.session_state.sketch, lam)
-    with left:
         paper, tab = {"bup.propagation": RULES["paper"].title}, {"tab": "Why?"}
         lesson.end(
             here,
@@ -92,12 +89,12 @@ def apply(old: Sketch, done: dict) -> Sketch:
     return old
 
 
-def _playground() -> float:
-    """The drawing and its controls; returns lam."""
+def _playground() -> None:
+    """The drawing and its controls, and what they did."""
     if "sketch" not in st.session_state:
         first = next(iter(PRESETS))
         st.session_state.update(sketch=PRESETS[first], sketch_before=PRESETS[first])
-    one, two, three = st.columns([3, 3, 2], vertical_alignment="bottom")
+    one, two, three = st.columns([4, 6, 4], vertical_alignment="bottom")
     with one:
         st.selectbox("Start from", list(PRESETS), key="preset", on_change=_start)
     with two:
@@ -118,11 +115,11 @@ def _playground() -> float:
     with right:
         _controls(st.session_state.sketch)
         _outcome(st.session_state.sketch, st.session_state.sketch_before, lam)
+        _shares(st.session_state.sketch, rule or "paper", lam)
     with left:
         _draw(st.session_state.sketch, rule or "paper", lam)
     if problem := st.session_state.pop("sketch_problem", None):
         st.warning(escaped(problem))
-    return lam
 
 
 def _draw(sketch: Sketch, rule: str, lam: float) -> None:
@@ -199,7 +196,7 @@ def _controls(sketch: Sketch) -> None:
 def _outcome(sketch: Sketch, before: Sketch, lam: float) -> None:
     """The looked-at node's variance under each rule, and what the last edit did to it."""
     name = sketch.names[sketch.looked]
-    st.markdown(f"**Variance of {name} after the step**")
+    st.markdown(f"**Variance of {name} after the step**, and what your last edit changed")
     shown = rules()
     for column, (rule, about) in zip(st.columns(len(shown)), shown.items(), strict=True):
         value = float(sketch.shares(sketch.looked, rule, lam).after[0])
@@ -214,54 +211,53 @@ def _outcome(sketch: Sketch, before: Sketch, lam: float) -> None:
             delta_color="off" if delta is None or abs(delta) < 5e-4 else "inverse",
             delta_arrow="auto" if delta is not None and abs(delta) >= 5e-4 else "off",
         )
-    st.caption("The small number is what your last edit changed.")
 
 
-def _shares(sketch: Sketch, lam: float) -> None:
-    steps = {rule: sketch.shares(sketch.looked, rule, lam) for rule in rules()}
+def _shares(sketch: Sketch, rule: str, lam: float) -> None:
+    steps = {each: sketch.shares(sketch.looked, each, lam) for each in rules()}
     names = [f"neighbour {sketch.names[j]}" for j in sketch.neighbours(sketch.looked)]
-    name = sketch.names[sketch.looked]
-    st.markdown(f"**Who did what to the variance of {name}**")
-    figures = rule_figures(steps, names, lesson.theme())
-    for column, (rule, figure) in zip(st.columns(len(figures)), figures.items(), strict=True):
-        with column:
-            about = rules()[rule]
-            lesson.chart(figure, f"rule_{rule}", f"{about.title}. {about.lesson}")
+    about, figures = rules()[rule], rule_figures(steps, names, lesson.theme())
+    st.markdown(f"**{about.title}.** {about.lesson}")
+    lesson.chart(figures[rule], "shares")
 
 
 def _questions() -> bool:
     pair = PRESETS["Hub of leaves"]  # A and B are linked; C is a hub with seven leaves
-    first = lesson.predict(
-        "expect_variance",
-        "Start from *Hub of leaves*. A has one neighbour, B. Make B very unsure: variance 5 "
-        "instead of 1. What does the published rule do to A?",
-        ["A becomes less sure", "A becomes surer", "Nothing changes for A"],
-        2,
-        lambda: _cancelling(pair),
-        [
-            "It is what one expects of a rule that passes doubt on, and what the paper says. Look "
-            "at B, set its variance to 5, look at A again: the number below it has not moved.",
-            "One might think that A stands out beside an unsure neighbour. Look at B, set its "
-            "variance to 5, look at A again: the number below it has not moved.",
-            "",
-        ],
-    )
-    if not first:
-        return False
-    return lesson.predict(
-        "expect_hub",
-        "Now give A a second neighbour: link it to the hub C. What does the published rule do?",
-        ["A becomes surer", "A becomes less sure", "Nothing changes for A"],
-        1,
-        lambda: _hub(pair),
-        [
-            "More links, more evidence: so it should be. Pull A's + onto C and read the number "
-            "under A: it grows.",
-            "",
-            "A hub's message is not worth nothing. Pull A's + onto C and read the number under A: "
-            "it changes, because A's own degree did.",
-        ],
-    )
+    one, two = st.tabs(["First guess", "Second guess"])
+    with one:
+        first = lesson.predict(
+            "expect_variance",
+            "Start from *Hub of leaves*. A has one neighbour, B. Make B very unsure: variance 5 "
+            "instead of 1. What does the published rule do to A?",
+            ["A becomes less sure", "A becomes surer", "Nothing changes for A"],
+            2,
+            lambda: _cancelling(pair),
+            [
+                "It is what one expects of a rule that passes doubt on, and what the paper says. "
+                "Look at B, set its variance to 5, look at A again: the number below it has not "
+                "moved.",
+                "One might think that A stands out beside an unsure neighbour. Look at B, set its "
+                "variance to 5, look at A again: the number below it has not moved.",
+                "",
+            ],
+        )
+    with two:
+        second = lesson.predict(
+            "expect_hub",
+            "A has one neighbour, B. Give it a second one: link it to the hub C. What does the "
+            "published rule do?",
+            ["A becomes surer", "A becomes less sure", "Nothing changes for A"],
+            1,
+            lambda: _hub(pair),
+            [
+                "More links, more evidence: so it should be. Pull A's + onto C and read the number "
+                "under A: it grows.",
+                "",
+                "A hub's message is not worth nothing. Pull A's + onto C and read the number under "
+                "A: it changes, because A's own degree did.",
+            ],
+        )
+    return first and second
 
 
 def _cancelling(pair: Sketch) -> str:
@@ -286,7 +282,7 @@ def _hub(pair: Sketch) -> str:
     )
     return (
         f"The variance of A goes up, from {paper[0]:.2f} to {paper[1]:.2f}. A neighbour of degree "
-        "d takes off 1/(lam · d(A) · d). The new link raises A's own degree, so B now takes off "
+        "d takes off 1/(λ · d(A) · d). The new link raises A's own degree, so B now takes off "
         "less, and the hub, whose degree is large, does not make up for it. Under evidence "
         f"propagation every neighbour helps: {evidence[0]:.2f} becomes {evidence[1]:.2f}."
     )

@@ -28,15 +28,15 @@ class Kind:
 
 
 KINDS = {
-    "answer": Kind("In the answer", "confidence", "doubt in the answer: 1 − confidence", {}),
+    "answer": Kind("Answer", "confidence", "doubt in the answer: 1 − confidence", {}),
     "message": Kind(
-        "In the message, the published rule",
+        "Message, published rule",
         "message_std",
         "doubt in the message: its standard deviation",
         {},
     ),
     "doubt": Kind(
-        "In the message, our rule",
+        "Message, our rule",
         "message_std",
         "doubt in the message: its standard deviation",
         {"propagation": "doubt"},
@@ -155,15 +155,12 @@ def _question(case: Case) -> bool:
         same = metrics.spearman(rule.factor, std, resamples=2).value
         return (
             f"The message's variance reaches {found['message_std']:.0%}, the answer's doubt "
-            f"{found['confidence']:.0%}. Under the published rule the variance of a node's message "
-            "is what its own words give, times a factor that only counts links; nothing in it asks "
-            f"whether the class is known. (Its rank correlation with that factor is {same:+.2f}.) "
-            "What notices the unseen class is the answer: the known classes are closer together, "
-            "so the probabilities come out more even. The published claim about unseen classes "
-            "rests on these probabilities, too. (With the paper's own layers, weights of any sign "
-            "come in between and can turn the order around.) Our rule asks another question. "
-            "Choose it above, compare its AUROC, and see how many strangers it "
-            "needs."
+            f"{found['confidence']:.0%}. Under the published rule a message's variance is what the "
+            "node's own words give, times a factor that only counts links; nothing in it asks "
+            f"whether the class is known. (Its rank correlation with that factor is {same:+.2f}; "
+            "the paper's own layers put weights of any sign in between, which can turn the order "
+            "around.) The published claim about unseen classes rests on the probabilities. Our "
+            "rule asks another question: choose it above, and see how many strangers it needs."
         )
 
     return lesson.predict(
@@ -174,9 +171,9 @@ def _question(case: Case) -> bool:
         nearest,
         answer,
         [
-            "It is what a variance is for, so one hopes for it. Choose *In the message, the "
-            "published rule* above: both histograms lie on top of each other.",
-            "A fair guess: as good as the answer. Choose *In the message, the published rule* "
+            "It is what a variance is for, so one hopes for it. Choose *Message, published "
+            "rule* above: both histograms lie on top of each other.",
+            "A fair guess: as good as the answer. Choose *Message, published rule* "
             "above and drag the threshold: the curve stays on the diagonal.",
             "A coin would be worth nothing at all, and a learned number seems worth more. Choose "
             "it above and look at where the curve runs.",

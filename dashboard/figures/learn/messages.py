@@ -51,7 +51,7 @@ def messages_figure(
             hoverinfo="text",
             showlegend=False,
         )
-    framed(figure, theme, height=210)
+    framed(figure, theme, height=195)
     figure.update_yaxes(visible=False, range=[0, 1.08])
     # A fixed axis: what moves is the curve, not the frame.
     return figure.update_xaxes(title="message: higher speaks for the class", range=[-5, 5])

@@ -35,7 +35,7 @@ def rule_figures(
             totals={"marker": {"color": "#8C8C8C"}},
             connector={"line": {"color": theme.faint, "width": 1}},
         )
-        figure = framed(go.Figure(bars), theme, height=100 + 30 * len(values))
+        figure = framed(go.Figure(bars), theme, height=60 + 26 * len(values))
         ticks = {"tickvals": list(range(len(values))), "ticktext": ["before", *names, "after"]}
         figure.update_layout(margin_t=10, bargap=0.35)
         figure.update_yaxes(autorange="reversed", showgrid=False, zeroline=False, **ticks)

@@ -94,7 +94,7 @@ def threshold_figure(
         _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
         flagged = float((values >= threshold).mean()) if len(values) else 0.0
         row_title(figure, row, f"<b>{name}</b>: {flagged:.0%} of {len(values):,} flagged")
-    framed(figure, theme, height=220)
+    framed(figure, theme, height=205)
     figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
     figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
     return figure.update_xaxes(title=title, row=2)
@@ -134,7 +134,7 @@ def drawn_roc_figure(
         name="your threshold",
     )
     figure.add_trace(diagonal(theme).update(name="a coin"))
-    framed(figure, theme, height=265)
+    framed(figure, theme, height=255)
     figure.update_xaxes(
         title="known papers flagged by mistake", range=[-0.01, 1.01], tickformat=".0%"
     )
