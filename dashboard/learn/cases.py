@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from bup import metrics
 from bup.datasets import citation
 from bup.experiments import STRONG_GCN
 from bup.graph import Graph
+from bup.inspection import Lens
 from bup.methods import complete
 from bup.results import Result
 from bup.spec import Spec
@@ -60,6 +62,13 @@ def _spec(graph: Graph, method: str, left_out: tuple[int, ...], settings: dict[s
             settings=tuple(settings.items()),
         )
     )
+
+
+def follows_links(case: Case) -> float:
+    """Rank correlation of message uncertainty with the factor that links alone decide."""
+    rule = Lens(case.graph, case.result).propagation
+    assert rule is not None and rule.factor is not None  # BUP under the published rule
+    return metrics.spearman(rule.factor, case.result.scores()["message_std"], resamples=2).value
 
 
 def query(case: Case, **more: str) -> list[tuple[str, str]]:

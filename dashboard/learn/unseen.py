@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from bup import metrics
-from bup.inspection import Lens
 from dashboard import graphs
 from dashboard.figures.learn.thresholds import drawn_roc_figure, threshold_figure
 from dashboard.learn import cases, lesson
@@ -149,15 +148,12 @@ def _question(case: Case) -> bool:
     nearest = int(np.abs(np.array([0.95, 0.75, 0.5]) - found["message_std"]).argmin())
 
     def answer() -> str:
-        rule = Lens(case.graph, case.result).propagation
-        assert rule is not None and rule.factor is not None  # BUP under the published rule
-        std = case.result.scores()["message_std"]
-        same = metrics.spearman(rule.factor, std, resamples=2).value
         return (
             f"The message's variance reaches {found['message_std']:.0%}, the answer's doubt "
             f"{found['confidence']:.0%}. Under the published rule a message's variance is what the "
             "node's own words give, times a factor that only counts links; nothing in it asks "
-            f"whether the class is known. (Its rank correlation with that factor is {same:+.2f}; "
+            f"whether the class is known. (Its rank correlation with that factor is "
+            f"{cases.follows_links(case):+.2f}; "
             "the paper's own layers put weights of any sign in between, which can turn the order "
             "around.) The published claim about unseen classes rests on the probabilities. Our "
             "rule asks another question: choose it above, and see how many strangers it needs."

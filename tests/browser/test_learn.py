@@ -50,6 +50,40 @@ def _opened(page: Page, title: str) -> None:
     assert page.get_by_test_id("stAlertContentError").count() == 0, title
 
 
+def test_figure_and_verdict_stand_on_one_screen(app, page):
+    """Every lesson, answered with its first option on a projector, then seen on a phone."""
+    for lesson in LESSONS:
+        page.set_viewport_size({"width": 1280, "height": 720})
+        visit(page, f"{app}/{lesson.address}", lesson.question)
+        page.get_by_test_id("stRadio").first.wait_for(timeout=LONG)
+        settled(page)
+        assert height(page) <= 720, lesson.name
+        for guess in range(page.get_by_test_id("stRadio").count()):
+            if guess:
+                page.get_by_role("tab", name="Second guess").click()
+            page.get_by_test_id("stRadio").nth(guess).locator("label").nth(1).click()
+            verdict = page.locator("[class*=st-key-verdict]").nth(guess)
+            expect(verdict).to_contain_text(".", timeout=LONG)
+            settled(page)
+            expect(verdict).to_be_in_viewport(ratio=1, timeout=LONG)
+            expect(page.locator(FIGURES).first).to_be_in_viewport(ratio=0.95)
+            assert height(page) <= 720, lesson.name
+        page.set_viewport_size({"width": 390, "height": 844})
+        settled(page)
+        assert page.evaluate(WIDTH) <= 390, lesson.name
+
+
+FIGURES = ", ".join(
+    f"[class*=st-key-play] {figure}"
+    for figure in (".stPlotlyChart", ".plane", ".sketch", ".arithmetic")
+)
+WIDTH = "() => document.querySelector('.stMain').scrollWidth"
+
+
+def height(page: Page) -> int:
+    return page.evaluate("() => document.querySelector('.stMain').scrollHeight")
+
+
 def test_the_sketch_answers_to_controls_and_to_hands(app, page):
     visit(page, f"{app}/learn-3-travel", "Does an unsure neighbour make you unsure?")
     page.wait_for_selector(".sketch .node", timeout=LONG)
