@@ -7,6 +7,7 @@ A widget's key is its name in the link. Pages are given a ``View``; whatever cha
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -166,7 +167,7 @@ def choose_run(graph: Graph) -> Spec:
     if method not in METHODS:
         raise bup.BupError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
     say = graph.noun.said
-    st.caption(f"**{METHODS[method].title}.** {say(METHODS[method].explanation)}")
+    st.caption(f"**{METHODS[method].title}**", help=say(METHODS[method].explanation))
     prominent = _choose_prominent(method, graph.noun)
     left, right = st.columns(2)
     per_class = number_input(
@@ -204,7 +205,7 @@ def choose_run(graph: Graph) -> Spec:
             "they are out of distribution (OOD)."
         ),
     )
-    settings = prominent | _choose_settings(method, graph.noun)
+    settings = prominent | _choose_settings(method, prominent, graph.noun)
     say_refused()
     validation, test = usual_sizes(graph)
     return complete(
@@ -269,7 +270,8 @@ def link(spec: Spec, graph: Graph) -> str:
 
 
 def _choose_prominent(method: str, noun: Noun) -> dict[str, Any]:
-    """What matters most of a method's settings, where one sees it."""
+    """What matters most of a method's settings, where one sees it; and the numbers that only the
+    chosen has, to play with."""
     chosen = {}
     for f in dataclasses.fields(METHODS[method].settings):
         if f.metadata["prominent"]:
@@ -284,7 +286,18 @@ def _choose_prominent(method: str, noun: Noun) -> dict[str, Any]:
             )
             st.caption(noun.said(_meaning(f, value)))
             chosen[f.name] = value
+            for own in _brought(f, value):
+                if not own.metadata["choices"]:
+                    chosen[own.name] = _choose_setting(method, own, noun)
     return chosen
+
+
+def _brought(f: dataclasses.Field, value: object) -> tuple[dataclasses.Field, ...]:
+    """The settings that a choice has of its own, as a rule of propagation may."""
+    about = f.metadata["choices"]
+    chosen = about.get(value) if isinstance(about, Mapping) else None
+    own = getattr(chosen, "settings", None)
+    return dataclasses.fields(own) if own is not None else ()
 
 
 def _common(method: str, f: dataclasses.Field, noun: Noun) -> dict[str, Any]:
@@ -301,42 +314,35 @@ def _meaning(f: dataclasses.Field, value: object) -> str:
     return getattr(about, "meaning", "")
 
 
-def _choose_settings(method: str, noun: Noun) -> dict[str, Any]:
-    """A widget for each of the method's settings, made from what the settings say of themselves."""
-    chosen: dict[str, Any] = {}
-    usual = opening(method)
-    with st.expander("Settings of the method") as box:
-        for f in dataclasses.fields(METHODS[method].settings):
-            if f.metadata["prominent"]:
-                continue
-            label = noun.said(setting_title(f.name))
-            about, default = f.metadata, cast(Any, usual[f.name])
-            common = _common(method, f, noun)
-            if about["choices"]:
-                titles = choice_titles(f)
-                place = list(titles).index(default)
-                value = st.selectbox(
-                    label, list(titles), place, format_func=titles.__getitem__, **common
-                )
-            elif isinstance(default, str):
-                value = str(st.text_input(label, default, **common)).strip()
-            elif isinstance(default, int):
-                value = int(
-                    number_input(
-                        box, label, int(about["low"]), int(about["high"]), default, **common
-                    )
-                )
-            else:
-                value = float(
-                    number_input(
-                        box,
-                        label,
-                        float(about["low"]),
-                        float(about["high"]),
-                        default,
-                        format="%g",
-                        **common,
-                    )
-                )
-            chosen[f.name] = value
-    return chosen
+def _choose_settings(method: str, prominent: Mapping[str, Any], noun: Noun) -> dict[str, Any]:
+    """A widget for each of the others, but for those of what is not chosen: they change nothing."""
+    every = {f.name: f for f in dataclasses.fields(METHODS[method].settings)}
+    offered = [name for name in every if name not in prominent]
+    for f in (every[name] for name in prominent if every[name].metadata["prominent"]):
+        own = {o.name for o in _brought(f, prominent[f.name])}
+        others = {o.name for c in f.metadata["choices"] for o in _brought(f, c)} - own
+        offered = [name for name in offered if name not in others]
+    with st.expander("Settings of the method"):
+        return {name: _choose_setting(method, every[name], noun) for name in offered}
+
+
+def _choose_setting(method: str, f: dataclasses.Field, noun: Noun) -> Any:
+    """The widget of a setting, made from what it says of itself."""
+    label = noun.said(setting_title(f.name))
+    about, default = f.metadata, cast(Any, opening(method)[f.name])
+    common = _common(method, f, noun)
+    if about["choices"]:
+        titles = choice_titles(f)
+        place = list(titles).index(default)
+        return st.selectbox(label, list(titles), place, format_func=titles.__getitem__, **common)
+    if isinstance(default, str):
+        return str(st.text_input(label, default, **common)).strip()
+    low, high, where = about["low"], about["high"], st.container()
+    if isinstance(default, int):
+        return int(number_input(where, label, int(low), int(high), default, **common))
+    # One step changes the first digit: less would not be seen.
+    step = 10.0 ** math.floor(math.log10(default)) if default else 0.1
+    number = number_input(
+        where, label, float(low), float(high), default, step=step, format="%g", **common
+    )
+    return float(number)

@@ -23,6 +23,7 @@ CLASS_COLOURS = (
     "#B8A800",
     "#8C8C8C",
 )
+FONT = "Source Sans, sans-serif"  # the page's own
 # From dark to bright, lively in its middle, in the same order without colour vision.
 SCORE_SCALE = "Inferno"
 # What is no doubt, such as a number of links, is not coloured as if it were.
@@ -106,7 +107,7 @@ def styled(figure: go.Figure, theme: Theme, height: int = 380) -> go.Figure:
         margin={"l": 64, "r": 16, "t": 28, "b": 56},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": theme.text, "size": theme.font_size},
+        font={"color": theme.text, "size": theme.font_size, "family": FONT},
         legend={"orientation": "h", "y": 1.08, "x": 0},
-        hoverlabel={"font": {"size": theme.font_size}},
+        hoverlabel={"font": {"size": theme.font_size, "family": FONT}},
     )

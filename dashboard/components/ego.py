@@ -84,8 +84,7 @@ def ego_network(
     if hops < 1 or limit < 1:
         raise BupError(f"hops and limit must be at least 1, got {hops} and {limit}")
     values = _numbers(table, score) if values is None else np.asarray(values, dtype=float)
-    words = score.replace("_", " ")
-    column = columns.of(table).get(score, Column(words, "", uncertain=True))
+    column = columns.of(table).get(score, Column(score, "", uncertain=True))
     shades = column.shade(values)
     low, high = limits or colour_limits(shades)
 
@@ -97,15 +96,14 @@ def ego_network(
     colours = _colours(shades[shown], low, high, theme, column.uncertain)
     rows = table.iloc[shown].to_dict("records")
     nodes = [
-        _node(row, i, distance[i], places[i], float(values[i]), colour, words, theme)
+        _node(row, i, distance[i], places[i], float(values[i]), colour, column.label, theme)
         for i, row, colour in zip(shown, rows, colours, strict=True)
     ]
     edges = [_edge(link, node in link) for link in links]
     low, high = column.value(low), column.value(high)
     near = sum(distance[i] == 1 for i in reach[limit:])
-    return EgoNetwork(
-        node, nodes, edges, len(reach) - len(shown), near, words, low, high, column.uncertain, theme
-    )
+    hidden, label = len(reach) - len(shown), column.label
+    return EgoNetwork(node, nodes, edges, hidden, near, label, low, high, column.uncertain, theme)
 
 
 def _numbers(table: pd.DataFrame, score: str) -> np.ndarray:

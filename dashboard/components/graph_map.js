@@ -20,7 +20,7 @@ function createMap(host) {
   introduce(stage, alternative);
 
   const map = { hot: -1, held: -1, lasso: null, lassoing: false, folded: false };
-  Object.assign(map, { group: [], losses: 0 });
+  Object.assign(map, { group: [], losses: 0, tools: { left: 0, low: 0 } });
   const bar = makeBar(strip, (range, done) => {
     dress(0);
     if (done) map.send?.("range", { of: map.data.colour, range });
@@ -54,6 +54,7 @@ function createMap(host) {
     queued = 0;
     if (!painter || !width || !paint) return;
     base.style.transform = "";
+    stage.dataset.near = String(camera.scale > 1.02 * fitted); // what fingers do depends on it
     painter.draw(look(), mixed);
     drawn = { ...camera };
     drawAbove();
@@ -223,19 +224,13 @@ function createMap(host) {
     painter?.move(map.scene);
   }
 
-  // Down to the lower edge of the window, where the page asks for that.
-  function fill() {
-    const fills = getComputedStyle(host).getPropertyValue("--bup-map-fills").trim() === "1";
-    const room = globalThis.innerHeight - host.getBoundingClientRect().top - 6;
-    host.style.height = fills ? `${Math.max(300, Math.floor(room))}px` : "";
-  }
-
   function resize() {
-    fill();
+    fillWindow(host);
     [width, height] = [stage.clientWidth, stage.clientHeight];
     if (!width || !height || !map.scene) return;
     stretch();
-    ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+    ratio = sharpness(width, height);
+    map.tools = { left: tools.offsetLeft - 6, low: tools.offsetTop + tools.offsetHeight };
     for (const canvas of [base, above]) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
@@ -320,8 +315,8 @@ function createMap(host) {
     }
     fold.hidden = !map.scene.small.some((small) => small);
     name(fold, `Fold away groups of fewer than ${data.fold}`);
-    fill(); // what stands above may have grown, or grow in a moment
-    setTimeout(fill, 300);
+    fillWindow(host); // what stands above may have grown, or grow in a moment
+    setTimeout(() => fillWindow(host), 300);
     light();
     host.dataset.picked = given.node;
     host.dataset.graph = data.graph;

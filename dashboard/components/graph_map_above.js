@@ -4,25 +4,27 @@
 function lookOf({ data, scene }, camera, { width, height, ratio, fitted }) {
   const crowd = Math.min(1.6, Math.max(0, Math.log(scene.n / 2700) / Math.log(7.3)));
   const between = (few, many) => few + (many - few) * crowd;
-  const room = Math.min(1.4, Math.max(0.7, Math.sqrt(Math.min(width / 1000, height / 640))));
+  const room = Math.min(1.4, Math.max(0.45, Math.min(width / 1000, height / 640) ** 0.75));
   const zoomed = Math.sqrt(camera.scale / fitted);
-  const size = Math.min(7, Math.max(1.8, 300 / Math.sqrt(scene.n))) * room * data.enlarge;
+  const plain = Math.min(7, Math.max(1.8, 300 / Math.sqrt(scene.n))) * room * data.enlarge;
+  const size = Math.min(26, Math.max(1.6, plain * zoomed));
   const alpha = Math.max(0.07, data.dark ? between(0.34, 0.16) : between(0.38, 0.2));
   // Where a part of a large graph is seen, most links only cross it, and would fill it.
-  const strongest = scene.numbers ? Math.min(0.5, Math.max(0.06, 8000 / scene.m)) : 0.5;
-  // On a white page the brightest doubt is pale: a dark rim holds it together.
+  const strongest = scene.numbers ? Math.min(0.5, Math.max(0.03, 2500 / scene.m)) : 0.5;
+  // On a white page the brightest doubt is pale: a dark rim holds it together, and would fill a
+  // small marker. Below zero there is less of a rim than the edge's own softness, down to none.
   const rimmed = data.limits && !data.dark;
   return {
     ...camera,
     ...{ width, height, ratio, paper: data.paper },
-    size: Math.min(26, Math.max(1.6, size * zoomed)),
+    size,
     rim: channels(rimmed ? data.text : data.paper),
-    rimWidth: rimmed ? 0.45 : 0.6,
+    rimWidth: rimmed ? Math.min(0.45, 0.3 * (size - 5.5)) : size > 4 ? 0.6 : -1,
     ink: channels(data.ink),
     linkWidth: 0.9 * Math.min(2, Math.max(0.7, zoomed)),
     linkAlpha: Math.min(strongest, alpha * Math.max(0.8, zoomed)),
     linkTint: data.dark ? between(0.45, 0.6) : between(0.45, 0.65),
-    linkFade: between(45, 30) * room * (camera.scale / fitted),
+    linkFade: between(45, 30) * room * zoomed, // nearer, the long ones only cross what is seen
   };
 }
 
@@ -108,8 +110,9 @@ function drawLasso(ink, points, colour) {
   ink.globalAlpha = 1;
 }
 
-// Class names at the centres of their regions, the largest first; one without room is left out.
-function drawNames(ink, { data, scene }, toScreen, [width, height], alpha) {
+// Class names at the centres of their regions, the largest first, and beside the tools; one without
+// room is left out.
+function drawNames(ink, { data, scene, tools }, toScreen, [width, height], alpha) {
   ink.font = `600 ${data.font}px ${data.face}`;
   ink.textAlign = "center";
   ink.textBaseline = "middle";
@@ -121,7 +124,8 @@ function drawNames(ink, { data, scene }, toScreen, [width, height], alpha) {
     if (u < 0 || v < 0 || u > width || v > height) continue;
     const half = ink.measureText(name).width / 2 + 4;
     if (2 * half > width) continue;
-    const left = Math.min(width - half, Math.max(half, u));
+    const right = v < tools.low + high ? tools.left : width;
+    const left = Math.min(right - half, Math.max(half, u));
     const free = [0, 1, -1, 2, -2]
       .map((step) => v + step * high)
       .find(

@@ -15,14 +15,18 @@ function element(parent, tag, className, text) {
 // it is let go; an open end is null, and so is the range of everything.
 function makeBar(strip, changed) {
   const about = element(strip, "div", "about");
-  const title = element(about, "div", "title");
-  const count = element(title, "span", "count");
+  const head = element(about, "div", "head");
+  const title = element(head, "span", "title");
+  const shapes = element(head, "span", "shapes");
+  const count = element(about, "div", "count");
   const meaning = element(about, "div", "meaning");
-  const shapes = element(about, "div", "shapes");
   const scale = element(strip, "div", "scale");
   const canvas = element(scale, "canvas", "histogram");
   const ends = element(scale, "div", "ends");
-  const [low, said, high] = ["low", "said", "high"].map((name) => element(ends, "span", name));
+  const low = element(ends, "span", "low");
+  const said = element(ends, "button", "said");
+  const high = element(ends, "span", "high");
+  said.type = "button";
   const legend = element(strip, "div", "legend");
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "group");
@@ -85,13 +89,15 @@ function makeBar(strip, changed) {
       "aria-label",
       `${data.label}: drag to show a range only. ${words || "Everything is shown."}`,
     );
-    said.textContent = words || "drag to show a range";
+    said.textContent = words ? `${words} ✕` : "drag to filter";
+    said.disabled = !words;
+    said.title = words ? "Show everything again" : "";
   }
 
   function rangeWords() {
     if (!bar.range) return "";
     const values = bar.range.map((end, k) => (end === null ? bar.data.limits[k] : end));
-    return `${values.map((v) => written(bar.data, v)).join(" to ")} · double click: all`;
+    return values.map((v) => written(bar.data, v)).join(" to ");
   }
 
   const at = (event) => event.offsetX / canvas.clientWidth;
@@ -120,7 +126,7 @@ function makeBar(strip, changed) {
     if (drag?.moved) setSpan(...span(), true);
     drag = null;
   };
-  canvas.ondblclick = () => setSpan(0, 1, true);
+  canvas.ondblclick = said.onclick = () => setSpan(0, 1, true);
   canvas.onkeydown = (event) => {
     const step = { ArrowLeft: -0.05, ArrowRight: 0.05 }[event.key];
     const [from, to] = span();
@@ -138,17 +144,17 @@ function makeBar(strip, changed) {
     busy: () => drag !== null,
     count(shown, { n: drawn, thinned, all: [all], noun }) {
       const number = (n) => n.toLocaleString("en");
-      const words = shown < drawn ? ` · ${number(shown)} of ${number(drawn)} shown` : "";
+      const words = shown < drawn ? [`${number(shown)} of ${number(drawn)} shown`] : [];
       const rest = thinned ? "zoom in for more" : "all that is here";
-      const few = ` · ${number(drawn)} of ${number(all)} ${noun[1]} drawn: ${rest}`;
-      count.textContent = words + (drawn < all ? few : "");
+      if (drawn < all) words.push(`${number(drawn)} of ${number(all)} ${noun[1]} drawn: ${rest}`);
+      count.textContent = words.join(" · ");
     },
     show(data, layer, range) {
       bar.data = data;
       bar.range = data.limits ? range : null;
       title.textContent = data.label;
-      title.append(count);
-      meaning.textContent = meaning.title = data.meaning;
+      meaning.textContent = data.meaning.match(/^.*?[.](?= |$)/)?.[0] ?? data.meaning;
+      meaning.title = data.meaning;
       shapes.replaceChildren();
       for (const [sign, words] of data.shapes) {
         const entry = element(shapes, "span");

@@ -54,7 +54,7 @@ void main() {
   if (cover <= 0.) discard;
   // A rim as strong as a circle's would leave nothing of the thin arms of a cross.
   float strength = shape == 1 ? .3 : .85;
-  float edge = rimWidth > 0. ? clamp(.5 + far + rimWidth, 0., 1.) * strength : 0.;
+  float edge = clamp(.5 + far + rimWidth, 0., 1.) * strength;
   result = vec4(mix(colour, rim, edge) * cover, cover);
 }`;
 
@@ -174,7 +174,7 @@ function glPainter(canvas, scene, shapes) {
       common(nodes);
       gl.uniform1f(nodes.size, look.size * ratio);
       gl.uniform3fv(nodes.rim, share(look.rim));
-      gl.uniform1f(nodes.rimWidth, look.size > 4 ? look.rimWidth * ratio : 0);
+      gl.uniform1f(nodes.rimWidth, look.rimWidth * ratio);
       gl.drawArrays(gl.POINTS, 0, n);
     },
     // Until what was asked for is on the screen, so that a frame can be timed.

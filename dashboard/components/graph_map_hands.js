@@ -1,6 +1,7 @@
 // Hands and words: mouse, touch and keyboard; the text beside a node and instead of the map.
 
 const STEP = 60; // pixels that an arrow key moves the map
+const STILL = { touch: 10 }; // pixels within which a pointer, else 4, stays where it was: a tap
 
 // Listens for everything one can do to a map; returns the buttons that are not always there.
 function gestures(map, stage, tools, does) {
@@ -12,6 +13,7 @@ function gestures(map, stage, tools, does) {
     return [clientX - left, clientY - top];
   };
   const onMap = (event) => !event.target.closest(".tools");
+  const still = (event) => travelled < (STILL[event.pointerType] ?? 4);
 
   stage.addEventListener("pointerdown", (event) => {
     if (!onMap(event) || event.button > 0) return;
@@ -34,7 +36,7 @@ function gestures(map, stage, tools, does) {
       map.lasso.push([u, v]);
       return drawAbove();
     }
-    if (travelled < 4) return;
+    if (still(event)) return;
     hover(-1);
     if (pointers.size === 2) {
       const other = [...pointers.entries()].find(([id]) => id !== event.pointerId)[1];
@@ -57,14 +59,23 @@ function gestures(map, stage, tools, does) {
         map.send("group", corners);
       }
       drawAbove();
-    } else if (event.type === "pointerup" && travelled < 4 && pointers.size === 0) {
+    } else if (event.type === "pointerup" && still(event) && pointers.size === 0) {
       const [u, v] = at(event);
-      choose(find(u, v, event.pointerType === "touch" ? 18 : undefined));
+      const touch = event.pointerType === "touch";
+      const node = find(u, v, touch ? 18 : undefined);
+      choose(node);
+      if (touch) hover(node, u, v); // a finger cannot hover: it is told who that is all the same
     }
   };
   stage.addEventListener("pointerup", let_go);
   stage.addEventListener("pointercancel", let_go);
-  stage.addEventListener("pointerleave", () => pointers.size || hover(-1));
+  stage.addEventListener("pointerleave", (event) => {
+    if (!pointers.size && event.pointerType !== "touch") hover(-1);
+  });
+  // One finger scrolls the page past a map that is seen whole, see the style sheet; two are ours.
+  stage.addEventListener("touchstart", (event) => event.touches.length > 1 && event.preventDefault(), {
+    passive: false,
+  });
 
   // Lit at once; the page follows. The void lets go of the light, not of the pick.
   function choose(node) {
@@ -145,6 +156,7 @@ function gestures(map, stage, tools, does) {
   const loop = "M5 11C1 9 1 4 7 3s9 4 5 7-6 1-7 1c-2 0-2 3 0 3";
   const lassoButton = button(loop, "Draw around several nodes (or drag with Shift)", (made) => {
     map.lassoing = !map.lassoing;
+    stage.classList.toggle("lassoing", map.lassoing);
     pressed(made, map.lassoing);
     stage.style.cursor = map.lassoing ? "crosshair" : "grab";
   });
@@ -189,8 +201,9 @@ function icon(path) {
 // A node in words, as text: its id and title, what the model says, the truth, the score.
 function linesOf(map, node) {
   const { scene, layer, data } = map;
-  const id = scene.ids?.[node] ?? `${scene.noun[0]} ${scene.number(node)}`;
-  const title = scene.titles ? `${id}: ${scene.titles[node]}` : id;
+  const one = scene.noun[0][0].toUpperCase() + scene.noun[0].slice(1);
+  const who = `${one} ${scene.ids?.[node] ?? scene.number(node)}`;
+  const title = scene.titles ? `${who}: ${scene.titles[node]}` : who;
   const [said, truth, shape] = [layer.said[node], layer.truth[node], layer.shapes[node]];
   const name = (code) => scene.classes[code] ?? "unknown";
   const verdict =
@@ -211,7 +224,9 @@ function rankWords(map, shade) {
   if (!map.data.doubt || !Number.isFinite(shade)) return "";
   map.ranks ??= Float32Array.from(map.layer.shades).filter(Number.isFinite).sort();
   const below = lowerBound(map.ranks, shade);
-  return `: more doubt than at ${Math.floor((100 * below) / map.ranks.length)} % of the others`;
+  const share = Math.floor((100 * below) / map.ranks.length);
+  const more = map.data.turn === "minus" ? "lower" : "higher";
+  return `, ${more} than for ${share}% of ${map.scene.noun[1]}`;
 }
 
 // Beside the pointer, inside the window.

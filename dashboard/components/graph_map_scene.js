@@ -82,7 +82,20 @@ function wholeOf({ scene, folded }, width, height) {
 
 // A layout has no true proportions: it is stretched a little to fill the window it opens in.
 function tallOf({ left, right, bottom, top }, shape) {
-  return Math.min(1.35, Math.max(0.8, (right - left) / (top - bottom || 1) / shape));
+  return Math.min(1.5, Math.max(0.75, (right - left) / (top - bottom || 1) / shape));
+}
+
+// Down to the lower edge of the window, where the page asks for that.
+function fillWindow(host) {
+  const fills = getComputedStyle(host).getPropertyValue("--bup-map-fills").trim() === "1";
+  const room = globalThis.innerHeight - host.getBoundingClientRect().top - 6;
+  host.style.height = fills ? `${Math.max(300, Math.floor(room))}px` : "";
+}
+
+// Pixels of the canvas to one of the page: as many as the screen has, unless that were too many.
+function sharpness(width, height) {
+  const most = Math.max(1, Math.sqrt(6e6 / (width * height)));
+  return Math.min(globalThis.devicePixelRatio || 1, 3, most);
 }
 
 // The nodes in cells of about two, so that a pointer is compared with a few of them only.

@@ -172,7 +172,8 @@ def score_bar(label: str, low: float, high: float, doubt: bool, theme: Theme) ->
 
 
 def percent(share: float) -> str:
-    return f"{share:.1%}" if share >= 0.0005 else "<0.1%"
+    """Never nothing, and never all, where it is not."""
+    return "<0.1%" if share < 0.0005 else ">99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
 
 
 def _span(start: float, end: float) -> str:

@@ -51,4 +51,5 @@ header [data-testid="stIconMaterial"] { color: inherit; }
 """
 _LARGE = """
 html { font-size: 20px; }
+@media (max-width: 1500px) { .stAppHeader { zoom: 0.8; } }
 """

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from bup.inspection import Inspection
+from dashboard.figures.card import sureness
 from dashboard.figures.classes import probability_table
 from dashboard.markdown import escaped
 from dashboard.state import View
@@ -25,17 +26,14 @@ def probabilities(view: View, node: int, seen: Inspection | None = None) -> None
 
 def verdict(row: pd.Series) -> str:
     predicted = escaped(row.predicted)
-    sure = f"with probability {row.confidence:.2f}"
+    says = f"The model says **{predicted}** and is {sureness(row.confidence)} sure."
     if row.ood:
         return (
-            f":material/help: The model says **{predicted}** {sure}. In truth it is "
-            f"**{escaped(row.true)}**, a class that it was never shown."
+            f":material/help: {says} In truth it is **{escaped(row.true)}**, a class that it was "
+            "never shown."
         )
     if pd.isna(row.correct):
-        return f":material/remove: The model says **{predicted}** {sure}. Its class is not known."
+        return f":material/remove: {says} Its true class is not known."
     if row.correct:
-        return f":material/check_circle: The model says **{predicted}** {sure}, and that is right."
-    return (
-        f":material/cancel: The model says **{predicted}** {sure}. In truth it is "
-        f"**{escaped(row.true)}**."
-    )
+        return f":material/check_circle: {says} That is right."
+    return f":material/cancel: {says} In truth it is **{escaped(row.true)}**."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bup import metrics
+from dashboard.figures.card import sureness
 from dashboard.state import View
 from dashboard.views import picking
 
@@ -16,28 +17,31 @@ def selection(view: View) -> bool:
         return False
     table = view.table.iloc[nodes]
     judged = table.index[table.correct.notna()]
-    st.header(f"{view.graph.noun.counted(len(nodes))} in your selection", anchor=False)
-    st.button(
-        view.say("Back to one node"),
-        icon=":material/close:",
-        on_click=lambda: st.session_state.update(group=[], lasso=None),
-    )
-    figures = {"mean confidence": f"{table.confidence.mean():.0%}"}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        counted = view.graph.noun.counted(len(nodes))
+        st.header(f"{counted} in your selection", anchor=False, width="stretch")
+        st.button(
+            "Close",
+            icon=":material/close:",
+            on_click=lambda: st.session_state.update(group=[], lasso=None),
+            type="tertiary",
+            key="let_go_of_group",
+        )
+    said = f"On average the model is **{sureness(float(table.confidence.mean()))} sure**."
     if len(judged):
         targets = view.result.split.targets(view.graph.labels[judged])
         probs = view.result.probs[judged]
-        figures |= {
-            "right": f"{metrics.accuracy(probs, targets):.0%}",
-            "ECE (10 bins)": f"{metrics.expected_calibration_error(probs, targets):.1%}",
-        }
-    figures["of classes never shown"] = f"{table.ood.sum():,}"
-    with st.container(horizontal=True):
-        for label, value in figures.items():
-            st.metric(label, value, width="content")
+        said = f"{said[:-1]}, and **{metrics.accuracy(probs, targets):.0%} are right**. " + (
+            "Expected calibration error, in ten bins: "
+            f"**{metrics.expected_calibration_error(probs, targets):.1%}**."
+        )
+    if table.ood.any():
+        said += f" **{table.ood.sum():,}** are of classes never shown."
+    st.markdown(said)
     st.caption(
         view.say(
-            "The share that is right and ECE are over nodes of classes that the model learned, "
-            "training nodes included. Few nodes make a rough estimate."
+            "Right or wrong is counted over nodes of classes that the model learned, training "
+            "nodes included. Few nodes make a rough estimate."
         )
     )
     picking.node_list(view, nodes, ["true", "predicted", "confidence"], "group_list")

@@ -46,7 +46,7 @@ def welcome(view: View) -> None:
         f"**{percent(float(right))}** of the test {view.graph.noun.many} right. "
         "**The brighter a dot, the less sure it is.**"
     )
-    st.markdown("Hover to see who is linked. Click a dot to ask why. Or start with a story:")
+    st.markdown("Point at a dot to see who is linked, click it to ask why. Or start with a story:")
     for number, story in enumerate(stories(view)):
         st.button(
             f"**{story.title}.** {story.sentence}",

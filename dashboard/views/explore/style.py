@@ -5,11 +5,11 @@ from __future__ import annotations
 # Where there is room for both, nothing of the page scrolls: a panel that is too long does.
 STYLE = """
 .stMainBlockContainer:has(.st-key-explore) { padding: 3.1rem 1rem 0; }
-.st-key-explore { --bup-map-height: 70dvh; --bup-ego-height: 46dvh; }
+.st-key-explore { --bup-map-height: 68dvh; --bup-ego-height: 46dvh; }
 .st-key-explore_bar { gap: 0.25rem 0.4rem; }
 .st-key-explore_bar h1 { font-size: clamp(0.9rem, 1.25vw, 1rem); padding: 0; line-height: 1.2; }
 .st-key-explore_bar > :has(.stSelectbox) {
-  flex: 1 1 8rem;
+  flex: 1 1 10.5rem;
   width: auto !important;
   max-width: 13rem;
 }
@@ -25,13 +25,19 @@ STYLE = """
 .st-key-explore_node [class*="st-key-story_"] button {
   justify-content: flex-start;
   text-align: left;
-  padding: 0.5rem 0.75rem;
+  padding: 0.65rem 0.85rem;
+}
+.st-key-explore_node [class*="st-key-story_"] strong { display: block; }
+.st-key-explore_node [class*="st-key-story_"] [data-testid="stIconMaterial"] {
+  font-size: 1.6rem;
+  margin-right: 0.35rem;
+  color: var(--st-primary-color);
 }
 .st-key-explore_change { flex-wrap: nowrap; }
 .st-key-explore_change > :first-child { flex: 1 1 auto; width: auto !important; }
 .st-key-explore_node .classes { font-size: 0.8rem; }
-.st-key-explore_node .classes .plot { height: 1.55rem; }
-.st-key-explore_node .classes th { min-width: 5.5rem; line-height: 1.05; }
+.st-key-explore_node .classes .plot { height: 1.6rem; }
+.st-key-explore_node .classes th { min-width: 8.4rem; font-size: 0.75rem; line-height: 1; }
 .st-key-explore_node .katex { font-size: 1em; }
 .st-key-explore_node .facts { margin: 0; font-size: 0.8rem; line-height: 1.35; }
 @media (max-width: 640px) {
@@ -44,6 +50,9 @@ STYLE = """
     overflow: hidden;
     clip-path: inset(50%);
   }
+  .st-key-explore_bar .stPopover button { padding: 0.25rem 0.7rem; }
+  .st-key-explore_bar .stPopover [data-has-shortcut] { gap: 0; }
+  .st-key-explore_bar .stPopover button > div > [aria-hidden] { display: none; }
 }
 @media (min-width: 1000px) {
   .stMainBlockContainer:has(.st-key-explore) { overflow: hidden; height: 100dvh; }
@@ -52,14 +61,15 @@ STYLE = """
     --bup-map-height: calc(100dvh - 8rem - var(--bup-bar, 0rem));
     --bup-ego-height: clamp(11rem, calc(100dvh - 27rem - var(--bup-bar, 0rem)), 34rem);
     display: grid;
-    grid-template-columns: minmax(51vw, 8fr) minmax(0, 5fr);
-    gap: 1rem;
+    grid-template-columns: minmax(51vw, 1fr) minmax(0, 29rem);
+    gap: 1.25rem;
     align-items: start;
   }
   .st-key-explore_node {
     height: calc(100dvh - 3.4rem - var(--bup-bar, 0rem));
     overflow: hidden auto;
   }
-  .st-key-explore_bar > :first-child { margin-right: auto; }
+  .st-key-explore_bar { flex-wrap: nowrap; }
+  .st-key-explore_bar > :first-child { flex: 1 1 0; width: auto !important; }
 }
 """

@@ -11,6 +11,7 @@ from bup.methods import METHODS
 from dashboard.figures.classes import compared_table, percent
 from dashboard.markdown import escaped
 from dashboard.state import View
+from dashboard.views.explore.answer import probabilities
 
 
 def what_if(view: View) -> None:
@@ -43,7 +44,11 @@ def what_if(view: View) -> None:
     except bup.BupError as error:
         st.warning(escaped(error))
         return
-    st.markdown(_said(view, before, after) if removed or added else "No link is changed yet.")
+    if not removed and not added:
+        st.markdown("No link is changed yet. As it is:")
+        probabilities(view, node, before)
+        return
+    st.markdown(_said(view, before, after))
     labels = ("as it is", "what if")
     st.html(compared_table((before.probs, after.probs), labels, view.answers, view.theme))
     st.caption(

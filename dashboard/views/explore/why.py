@@ -9,7 +9,7 @@ from bup.methods import METHODS
 from dashboard.figures.classes import breakdown_table
 from dashboard.figures.node import shares_figure
 from dashboard.state import View
-from dashboard.views import charts, exports
+from dashboard.views import charts, exports, picking
 
 
 def why(view: View) -> None:
@@ -22,13 +22,15 @@ def why(view: View) -> None:
         return
     seen = view.known.inspection(view.node)
     who = [view.graph.node_id(n) for n in seen.steps[0].neighbours]
-    charts.chart(
+    charts.clickable(
         shares_figure(seen.steps, who, view.theme),
         "shares",
         view.say(
             "Each bar is what one linked node added to this node's variance or took off it, "
-            "averaged over the hidden dimensions; they sum exactly to the change."
+            "averaged over the hidden dimensions; they sum exactly to the change. Click a bar to "
+            "walk to its node."
         ),
+        lambda neighbour: picking.pick_node(view, neighbour),
     )
     for found in seen.breakdowns:
         st.markdown(
