@@ -1,5 +1,6 @@
 """One node followed by hand: each number is the model's own and comes from the one before."""
 
+import functools
 import math
 
 import numpy as np
@@ -114,7 +115,27 @@ def test_a_neighbours_neighbours_are_heard_too(lens):
 @pytest.mark.parametrize("name", ["cora", "citeseer"])
 def test_a_real_papers_way_is_the_one_done_by_hand(followed_papers, name, settings, node):
     """Every class, with nothing but loops, sums and the error function."""
-    lens = followed_papers(name, **settings)
+    done_by_hand(followed_papers(name, **settings), node)
+
+
+@pytest.mark.parametrize("settings", [{}, {"propagation": "doubt"}], ids=named)
+def test_so_is_that_of_a_hub_and_of_papers_without_links_or_words(followed_papers, settings):
+    lens = followed_papers("citeseer", **settings)
+    special = (
+        lens.graph.degree.argmax(),
+        lens.graph.degree.argmin(),
+        word_counts(lens.graph).argmin(),
+    )
+    for node in map(int, special):
+        done_by_hand(lens, node)
+    assert lens.graph.degree[special[1]] == 1 and word_counts(lens.graph)[special[2]] == 0
+
+
+def word_counts(graph):
+    return np.asarray(graph.features.sum(axis=1)).ravel()
+
+
+def done_by_hand(lens, node):
     means, variances, chances = by_hand(lens, node)
     for column in range(len(means)):
         found = follow(lens, node, column=column)
@@ -154,6 +175,7 @@ def by_hand(lens, node):
         row = graph.features[[i]]
         return [(w, x / row.data.sum()) for w, x in zip(row.indices, row.data, strict=True)]
 
+    @functools.cache
     def through(i, name):
         return [sum(x * weights[name][w][u] for w, x in words(i)) for u in range(hidden)]
 
@@ -172,7 +194,7 @@ def by_hand(lens, node):
     raw = through(node, "var_1")
     own = [math.log1p(math.exp(raw[u] + weights["var_bias"][u])) for u in range(hidden)]
     if dict(result.spec.settings)["propagation"] == "doubt":
-        factor = float(lens.propagation.factor[node])  # recomputed in tests/test_doubt.py
+        factor = float(lens.propagation.factor[node])  # its own formula: tests/test_doubt.py
     else:
         taken = sum(1 / (degree(node) * degree(j)) for j in graph.neighbours(node).tolist())
         factor = (1 - taken / dict(result.spec.settings)["lam"]) ** 2
