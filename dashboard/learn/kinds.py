@@ -140,10 +140,11 @@ def _question() -> bool:
         2 if unseen.mean < 0.9 * seen else 0 if unseen.mean > 1.1 * seen else 1,
         answer,
         [
-            "By the meaning of the word it should, and much is written as if it did. Switch Topic "
-            "D off and look at the third number and at the bar “Mutual information (ensemble)”.",
+            "By the meaning of the word it should, and much is written as if it did. Switch "
+            "*Hold Topic D back* on and look at the third number and at the bar “Mutual "
+            "information (ensemble)”.",
             "The networks do change: they lose a class and spread its papers over the others. "
-            "Switch Topic D off and watch the third number.",
+            "Switch *Hold Topic D back* on and watch the third number.",
             "",
         ],
     )

@@ -38,11 +38,11 @@ STYLE = """
   gap: 0 1.1rem;
 }
 [class*="st-key-asked"] { gap: 0.3rem; padding: 0.6rem 0.8rem; }
-[class*="st-key-verdict"] { gap: 0; }
+[class*="st-key-verdict"] { gap: 0; scroll-margin: 1rem; }
 @media (min-width: 1000px) and (min-height: 600px) {
   [class*="st-key-play"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"],
   [class*="st-key-play"] > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
-    max-height: calc(100dvh - 8rem - var(--bup-bar, 0rem));
+    max-height: calc(100dvh - 8.1rem - var(--bup-bar, 0rem));
     overflow: hidden auto;
     padding: 0 0.4rem 1rem 0;
   }

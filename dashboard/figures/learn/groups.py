@@ -45,9 +45,7 @@ def coverage_figure(groups: Sequence[Group], level: float, theme: Theme) -> go.F
         x=level, y=1, yref="paper", yanchor="bottom", text=f"promised: {level:.0%}", showarrow=False
     )
     framed(figure, theme, height=330)
-    figure.update_xaxes(
-        title="share of sets that contain the true class", range=[0, 1.005], tickformat=".0%"
-    )
+    figure.update_xaxes(title="sets that contain the truth", range=[0, 1.005], tickformat=".0%")
     return figure.update_yaxes(autorange="reversed", showgrid=False)
 
 
@@ -124,11 +122,10 @@ def misled_figure(scores: Sequence[Ranked], names: tuple[str, str], theme: Theme
         )  # fmt: skip
     figure.add_vline(x=0.5, line={"color": theme.text, "width": 1, "dash": "dash"})
     figure.add_annotation(
-        x=0.5, y=0, yref="paper", yanchor="bottom", xanchor="left", text=" a coin", showarrow=False
+        x=0.5, y=1, yref="paper", yanchor="top", xanchor="left", text=" a coin", showarrow=False
     )
     framed(figure, theme, height=390)
     figure.update_xaxes(
-        title="AUROC: how well strangers rank above the others", range=[0.2, 1.02],
-        tickformat=".0%",
+        title="AUROC of finding the strangers", range=[0.2, 1.02], tickformat=".0%",
     )  # fmt: skip
     return figure.update_yaxes(range=[len(rows) - 0.6, -0.7], showgrid=False)
