@@ -159,7 +159,11 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
 
 
 def evaluate(
-    result: Result, graph: Graph, bins: int = 10, unjudged: Collection[int] = ()
+    result: Result,
+    graph: Graph,
+    bins: int = 10,
+    unjudged: Collection[int] = (),
+    distance: np.ma.MaskedArray | None = None,
 ) -> dict[str, Any]:
     """Every metric of a run on its test nodes, as plain values.
 
@@ -167,8 +171,8 @@ def evaluate(
     shall contain the true one in nine of ten cases do, and how large they are. ``errors`` says how
     well each uncertainty score finds the mistakes among them, ``ood`` how well it finds the
     left-out classes, if any; ``structure`` correlates message uncertainty with degree and distance
-    to the training nodes, as far as these vary. Nodes of the left-out classes that are ``unjudged``
-    count neither as known nor as unseen.
+    to the training nodes, as far as these vary; who has their mean ``distance`` brings it. Nodes of
+    the left-out classes that are ``unjudged`` count neither as known nor as unseen.
     """
     split = result.split
     test = split.test[~np.isin(graph.labels[split.test], list(unjudged))]
@@ -200,7 +204,7 @@ def evaluate(
             "scores": {name: _detection(score[test], ood) for name, score in uncertainties.items()},
         }
     if result.var is not None:
-        distance = graph.mean_hops(split.train)
+        distance = graph.mean_hops(split.train) if distance is None else distance
         report["structure"] = {
             name: {
                 "degree": _correlation(graph.degree, uncertainties[name]),

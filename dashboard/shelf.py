@@ -15,6 +15,7 @@ from bup.graph import Graph
 from bup.inspection import Inspection, Lens, inspect, with_links
 from bup.propagation import Propagation
 from bup.results import Result, evaluate, node_table
+from bup.scores import SCORES
 from bup.sheets import csv_text
 from bup.spec import Run, Spec
 from dashboard import graphs
@@ -49,8 +50,16 @@ class Known:
 
     def report(self, bins: int = 10) -> dict[str, Any]:
         if bins not in self._reports:
-            self._reports[bins] = evaluate(self.result, self.graph, bins)
+            distance = np.ma.masked_invalid(self.table["mean_distance"])
+            self._reports[bins] = evaluate(self.result, self.graph, bins, distance=distance)
         return self._reports[bins]
+
+    def surer(self, score: str, node: int) -> float:
+        """The share of nodes of which the run is surer, by a score, than of this one."""
+        doubt = self.table[score].to_numpy()
+        if score in SCORES:
+            doubt = SCORES[score].uncertainty(doubt)
+        return float(np.mean(doubt < doubt[node]))
 
     @cached_property
     def _lens(self) -> Lens:

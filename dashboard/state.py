@@ -174,7 +174,7 @@ def choose_run(graph: Graph) -> Spec:
         left,
         "Labels per class",
         1,
-        100,
+        max(100, graph.num_nodes // (10 * graph.num_classes)),  # a tenth of a large graph
         20,
         key="per_class",
         help=say(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from bup.experiments import own_score
@@ -18,8 +17,6 @@ def card(view: View, here: str = "") -> None:
     It stays in sight while the page scrolls, so that whatever is clicked is seen to be picked.
     """
     score = own_score(view.spec.method)
-    doubt = view.result.uncertainties()[score]
-    rank = float(np.mean(doubt < doubt[view.node]))
     with st.container(border=True, key="node_card", horizontal=True, vertical_alignment="center"):
         st.html(
             card_html(
@@ -27,7 +24,7 @@ def card(view: View, here: str = "") -> None:
                 view.table.iloc[view.node],
                 score,
                 columns.scores(view.table)[score].label,
-                rank,
+                view.known.surer(score, view.node),
                 view.graph.noun,
                 view.theme,
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -152,7 +151,6 @@ def _under_each(view: View, views: Mapping[str, View]) -> None:
 def _verdict(label: str, view: View) -> Verdict:
     row, node = view.table.iloc[view.node], view.node
     score = own_score(view.spec.method)
-    doubt = view.result.uncertainties()[score]
     span = None
     if view.explains.intervals and view.recalibrated is None:
         answer = int(view.result.probs[node].argmax())
@@ -166,5 +164,5 @@ def _verdict(label: str, view: View) -> Verdict:
         span,
         columns.scores(view.table)[score].label,
         float(row[score]),
-        float(np.mean(doubt < doubt[node])),
+        view.known.surer(score, node),
     )
