@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import pickle
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -21,21 +20,23 @@ from dashboard.components.parcels import Parcel
 from dashboard.figures.edges import edge_image
 from dashboard.figures.map import map_figure
 from dashboard.graphs import layout
-from dashboard.kept import KEPT, kept
+from dashboard.kept import kept, once
 from dashboard.shelf import Known
 from dashboard.theme import Theme
+
+
+def drawn(figure: Callable[..., go.Figure], *of: Any) -> Drawing:
+    """The figure ``of`` these, drawn once for all browsers that ask for the same."""
+    return once(_drawing, figure, *of)
+
+
+def _drawing(figure: Callable[..., go.Figure], *of: Any) -> Drawing:
+    return Drawing.of(figure(*of))
 
 
 def _drawn(graph: Graph) -> Hashable:
     """What a picture of a graph is known by: a large one has two, a first and the finished one."""
     return graph.digest, layout(graph).finished
-
-
-def drawn(figure: Callable[..., go.Figure], *of: Any) -> Drawing:
-    """The figure ``of`` these, drawn once for all browsers that ask for the same."""
-    content = hashlib.sha256(pickle.dumps(of, protocol=5)).digest()
-    key = figure.__module__, figure.__qualname__, content
-    return KEPT.get(key, lambda: Drawing.of(figure(*of)))
 
 
 def _digest(shown: np.ndarray) -> str:

@@ -7,6 +7,8 @@ next works it out again.
 from __future__ import annotations
 
 import functools
+import hashlib
+import pickle
 import sys
 import threading
 from collections import OrderedDict
@@ -80,6 +82,12 @@ def kept(by: Callable[P, Hashable]) -> Callable[[Callable[P, T]], Callable[P, T]
         return found
 
     return keeping
+
+
+def once(make: Callable[..., T], *of: Any) -> T:
+    """What a function makes of these, worked out once for all who ask for the same."""
+    content = hashlib.sha256(pickle.dumps(of, protocol=5)).digest()
+    return KEPT.get((make.__module__, make.__qualname__, content), lambda: make(*of))
 
 
 def size_of(value: Any) -> int:

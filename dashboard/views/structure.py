@@ -17,6 +17,7 @@ from dashboard.figures.structure import (
     crowd_words,
     factor_figure,
 )
+from dashboard.kept import once
 from dashboard.state import View
 from dashboard.views import charts, exports, picking
 from dashboard.views.card import card
@@ -46,8 +47,9 @@ def page(view: View) -> None:
         with column:
             st.header(f"Against {'degree' if axis == 'degree' else 'distance to training'}")
             nodes = np.flatnonzero(reachable)
-            binned = binned_medians(x[nodes], values[nodes])
-            figure = against_figure(
+            binned = once(binned_medians, x[nodes], values[nodes])
+            figure = drawn(
+                against_figure,
                 x[nodes],
                 values[nodes],
                 nodes,
@@ -58,7 +60,7 @@ def page(view: View) -> None:
                 log,
                 binned,
             )
-            found = _correlation(x[nodes], values[nodes])
+            found = once(_correlation, x[nodes], values[nodes])
             words = (
                 f"Spearman {found.value:+.2f} (95% interval {found.low:+.2f} to "
                 f"{found.high:+.2f}) over {noun.counted(found.count)}."
@@ -118,7 +120,7 @@ def _factor(view: View) -> None:
     st.header("How much of it is the rule alone?")
     factor, std = rule.factor, view.table.message_std.to_numpy()
     nodes = np.arange(view.graph.num_nodes)
-    same = _correlation(factor, std)
+    same = once(_correlation, factor, std)
     charts.clickable(
         drawn(
             factor_figure,
