@@ -3,7 +3,6 @@
 import sys
 
 from bench import (
-    classroom,
     clicks,
     large,
     lessons,
@@ -24,7 +23,6 @@ BENCHES = {
     "methods": methods.run,
     "clicks": clicks.run,
     "lessons": lessons.run,
-    "classroom": classroom.run,
     "large": large.run,
     "reproduce": reproduce.run,
 }
