@@ -96,9 +96,10 @@ if page.needs_run:
     if known is not None:
         chart.library()
         look(page, known, beside)
-        garbage.spare_the_collector()
+        garbage.spare_the_collector(page.address)
 else:
     if page.section == pages.LEARN:
         lesson.top(page.title)
     with explained():
         opened.run()
+    garbage.spare_the_collector(page.address)

@@ -8,11 +8,11 @@ import streamlit as st
 
 
 @st.cache_resource(show_spinner=False)
-def spare_the_collector() -> None:
-    """Keep what is loaded by now out of the garbage collections that follow every script run.
+def spare_the_collector(page: str) -> None:
+    """Keep what a page has loaded out of the garbage collections that follow every script run.
 
-    Streamlit makes one each time; over all objects of the libraries it takes a quarter of a second,
-    in which nobody is served.
+    Streamlit makes one each time; over all objects of the libraries it takes a quarter of a second
+    and more, in which nobody is served. Once for every page, because each loads more of them.
     """
     gc.collect()
     gc.freeze()
