@@ -23,7 +23,8 @@ def number_input(
     **about: Any,
 ) -> float:
     """A number that its link can set; what is no number in range there is said and left out."""
-    text = st.query_params.get(key)
+    # A widget that is there already keeps its own number, whatever address one goes back to.
+    text = None if key in st.session_state else st.query_params.get(key)
     if text is not None and not _fits(text, low, high):
         kind = "a whole number" if isinstance(low, int) else "a number"
         said = (

@@ -259,3 +259,11 @@ def test_stories_are_of_this_run(open_app, cora):
     assert not app.exception and app.session_state.tab == "Links"
     assert app.session_state.node in labels[0]
     assert app.session_state.node in cora.ids
+
+
+@pytest.mark.parametrize("text", ["nan", "-1", "9" * 400])
+def test_a_number_that_somebody_goes_back_to_leaves_the_page_as_it_is(open_app, text):
+    app = open_app(seed="0")
+    app.query_params["seed"] = text
+    app.run()
+    assert not app.exception and app.number_input(key="seed").value == 0
