@@ -4,6 +4,7 @@ import sys
 
 from bench import (
     clicks,
+    cost,
     large,
     lessons,
     loading,
@@ -21,6 +22,7 @@ BENCHES = {
     "seeds": training.run_seeds,
     "growth": training.run_growth,
     "methods": methods.run,
+    "cost": cost.run,
     "clicks": clicks.run,
     "lessons": lessons.run,
     "large": large.run,
