@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
 
 from dashboard.markdown import escaped
 
@@ -23,8 +24,7 @@ def number_input(
     **about: Any,
 ) -> float:
     """A number that its link can set; what is no number in range there is said and left out."""
-    # A widget that is there already keeps its own number, whatever address one goes back to.
-    text = None if key in st.session_state else st.query_params.get(key)
+    text = st.query_params.get(key)
     if text is not None and not _fits(text, low, high):
         kind = "a whole number" if isinstance(low, int) else "a number"
         said = (
@@ -32,7 +32,10 @@ def number_input(
             f"{text[:SHOWN]!r}: {default} is taken instead"
         )
         st.session_state.setdefault("refused_numbers", []).append(said)
-        del st.query_params[key]
+        try:
+            del st.query_params[key]
+        except StreamlitAPIException:  # one went back to it: the widget that is there owns it
+            return where.number_input(label, low, high, default, key=key, **about | {"bind": None})
         st.rerun()  # the widget would still read the link as it was when this run began
     about = {"bind": "query-params"} | about
     return where.number_input(label, low, high, default, key=key, **about)

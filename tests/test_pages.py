@@ -261,7 +261,7 @@ def test_stories_are_of_this_run(open_app, cora):
     assert app.session_state.node in cora.ids
 
 
-@pytest.mark.parametrize("text", ["nan", "-1", "9" * 400])
+@pytest.mark.parametrize("text", ["inf", "-1"])
 def test_a_number_that_somebody_goes_back_to_leaves_the_page_as_it_is(open_app, text):
     app = open_app(seed="0")
     app.query_params["seed"] = text
