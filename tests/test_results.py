@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 
 import bup
@@ -49,3 +51,13 @@ def test_a_graph_whose_degrees_are_all_the_same_is_still_measured():
     result = bup.fit(ring, per_class=5, validation=10, test=None, epochs=3, propagation="doubt")
     structure = bup.evaluate(result, ring)["structure"]["message_std"]
     assert structure["degree"] is None and -1 <= structure["distance"]["spearman"] <= 1
+
+
+def test_left_out_nodes_that_nobody_tests_are_not_measured():
+    graph = bup.load_graph("synthetic:nodes=120,classes=3,words=20")
+    labels = np.where(graph.labels == 2, 0, graph.labels)
+    labels[5] = 2
+    graph = dataclasses.replace(graph, labels=labels)
+    result = bup.fit(graph, left_out=[2], per_class=3, validation=10, test=5, epochs=2)
+    assert 5 not in result.split.test
+    assert "ood" not in bup.evaluate(result, graph)

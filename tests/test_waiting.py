@@ -3,11 +3,13 @@
 import dataclasses
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bup.spec import Run, Spec
 from dashboard import waiting
 from dashboard.jobs.job import Job, Progress
+from dashboard.jobs.sharing import QUEUE, Remote
 
 ONE, TWO = Run(Spec(seed=1), ""), Run(Spec(seed=2), "")
 
@@ -60,6 +62,30 @@ def test_a_page_waits_for_all_and_then_runs_again(app, monkeypatch):
 def test_a_job_that_is_forgotten_is_not_waited_for(app, monkeypatch):
     monkeypatch.setattr(waiting, "manager", lambda: Jobs())
     assert app.run().success and not app.exception
+
+
+def test_no_message_makes_the_server_forget_its_queue(monkeypatch):
+    made = []
+    monkeypatch.setattr(waiting, "Manager", lambda **_: made.append("a queue") or object())
+    waiting.manager.cache_clear()
+    try:
+        before = waiting.manager()
+        st.cache_resource.clear()  # what a browser's clear_cache message does
+        st.cache_data.clear()
+        assert waiting.manager() is before and made == ["a queue"]
+    finally:
+        waiting.manager.cache_clear()
+
+
+def test_a_process_among_several_asks_the_queue_that_they_share(monkeypatch, tmp_path, app):
+    monkeypatch.setenv(QUEUE, str(tmp_path / "nobody"))
+    waiting.manager.cache_clear()
+    try:
+        assert isinstance(waiting.manager(), Remote)
+        app.run()  # whoever kept it has gone: a sentence, no traceback
+        assert "start the server again" in app.error[0].value and not app.exception
+    finally:
+        waiting.manager.cache_clear()
 
 
 def test_the_share_of_the_way():
