@@ -1,4 +1,5 @@
-"""The app in a real browser: first paint, click to updated inspector, ten visitors at once.
+"""The app in a real browser: first paint, hover to lit neighbours, click to updated inspector, a
+map of 100,000 nodes that is stored, ten visitors at once.
 
 Headless Chromium draws WebGL in software here, on the cores that also run the server, so these are
 upper bounds for a person with a graphics card.
@@ -6,6 +7,7 @@ upper bounds for a person with a graphics card.
 
 from __future__ import annotations
 
+import os
 import shutil
 import statistics
 import tempfile
@@ -16,6 +18,7 @@ import numpy as np
 from playwright.sync_api import Browser, Page, TimeoutError, expect, sync_playwright
 
 import bup
+from bench.large import write_folder
 from bup import files, runs
 from bup.methods import METHODS
 from dashboard.figures.classes import percent
@@ -25,7 +28,10 @@ from tests.browser.test_journeys import node_on_map, paper_box, settled
 
 LONG = 120_000
 CLICKS = 12
+HOVERS = 25
 VISITORS = 10
+LARGE = "synthetic:nodes=100000,mean_degree=6,words=200"
+OPENINGS = 5
 
 
 def run() -> None:
@@ -39,12 +45,14 @@ def run() -> None:
             runs.save(bup.fit(graph, **METHODS["bup"].opens_with), graph)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         log = Path(folder) / "log.txt"
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        print(f"hover to a line on an empty page: {_hovers(*_empty(browser))}")
         with _server(None, files.cache_folder(), log) as url:
-            browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
             for name in ("cora", "pubmed"):
                 _measure(browser, url, name)
             _crowd(browser, url)
-            browser.close()
+        _stored(browser, Path(folder) / "large", log)
+        browser.close()
 
 
 def _opened(name: str) -> bup.Spec:
@@ -52,11 +60,11 @@ def _opened(name: str) -> bup.Spec:
     return bup.Spec(graph=name, settings=tuple(METHODS["bup"].opens_with.items()))
 
 
-def _open(browser: Browser, url: str, name: str) -> tuple[Page, float, float]:
+def _open(browser: Browser, url: str, label: str) -> tuple[Page, float, float]:
     """A page of a browser that was never here, and seconds until its first words and its map."""
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     start = time.perf_counter()
-    page.goto(f"{url}/?graph={graph_label(name)}")
+    page.goto(f"{url}/?graph={label}")
     title = page.get_by_role("heading", name="Where is the model unsure")
     expect(title).to_be_visible(timeout=LONG)
     painted = time.perf_counter() - start
@@ -78,9 +86,9 @@ UPDATED = """before => {
 
 
 def _measure(browser: Browser, url: str, name: str) -> None:
-    warm, *_ = _open(browser, url, name)
+    warm, *_ = _open(browser, url, graph_label(name))
     warm.context.close()
-    page, painted, mapped = _open(browser, url, name)
+    page, painted, mapped = _open(browser, url, graph_label(name))
     graph = bup.load_graph(name)
     result = runs.load(_opened(name), graph)
     assert result is not None
@@ -109,9 +117,106 @@ def _measure(browser: Browser, url: str, name: str) -> None:
         f"{name}: first paint {painted:.2f} s, map {mapped:.2f} s; click to updated inspector, "
         f"median of {len(seconds)}: {statistics.median(seconds):.2f} s "
         f"(most {max(seconds):.2f} s); {right} of {CLICKS} clicks picked the very node aimed at, "
-        f"among {graph.num_nodes:,}"
+        f"among {graph.num_nodes:,}; hover to lit neighbours: {_hovers(page, _places(page))}"
     )
     page.context.close()
+
+
+# From the pointer's own event until a frame after the one in which `lit` changed was begun.
+WAIT_FOR_LIGHT = """() => {
+  const host = document.querySelector(".bup-map");
+  window.lit = new Promise((done) => {
+    let start = null;
+    const moved = (event) => (start = event.timeStamp);
+    host.addEventListener("pointermove", moved, { capture: true });
+    const before = host.dataset.lit;
+    new MutationObserver((_, watcher) => {
+      if (host.dataset.lit === before || host.dataset.lit === "-1" || start === null) return;
+      watcher.disconnect();
+      host.removeEventListener("pointermove", moved, { capture: true });
+      requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
+    }).observe(host, { attributes: true, attributeFilter: ["data-lit"] });
+  });
+}"""
+EMPTY = """<div class="bup-map" data-lit="-1" style="height: 800px"><canvas></canvas></div><script>
+  const host = document.querySelector(".bup-map");
+  host.onpointermove = (event) => {
+    const ink = document.querySelector("canvas").getContext("2d");
+    ink.beginPath();
+    ink.lineTo(0, 0);
+    ink.lineTo(event.clientX, event.clientY);
+    ink.stroke();
+    host.dataset.lit = `${event.clientX},${event.clientY}`;
+  };
+</script>"""
+
+
+def _empty(browser: Browser) -> tuple[Page, list[tuple[float, float]]]:
+    """A page that does next to nothing when one hovers: what the browser itself needs."""
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.set_content(EMPTY)
+    random = np.random.RandomState(0)
+    return page, [(float(x), float(y)) for x, y in random.randint(50, 700, (HOVERS, 2))]
+
+
+def _places(page: Page) -> list[tuple[float, float]]:
+    """Where on the screen some of the nodes that are drawn are."""
+    inside = """many => {
+      const { map } = document.querySelector(".bup-map");
+      const box = document.querySelector(".bup-map .stage").getBoundingClientRect();
+      const { nodes } = map.drawn();
+      return Array.from({ length: many }, (_, k) => map.node(Math.floor((k * nodes) / many)))
+        .filter(([x, y]) => x > box.left && x < box.right - 60 && y > box.top && y < box.bottom);
+    }"""
+    return [(x, y) for x, y in page.evaluate(inside, HOVERS)]
+
+
+def _hovers(page: Page, places: list[tuple[float, float]]) -> str:
+    milliseconds = []
+    for x, y in places:
+        page.mouse.move(5, 5)
+        page.wait_for_timeout(60)
+        page.evaluate(WAIT_FOR_LIGHT)
+        page.mouse.move(x, y)
+        try:
+            page.wait_for_function("window.lit.then((ms) => (window.took = ms))", timeout=3000)
+        except TimeoutError:  # it is below another, which was lit before
+            continue
+        milliseconds.append(page.evaluate("window.took"))
+    middle, most = statistics.median(milliseconds), max(milliseconds)
+    return f"median of {len(milliseconds)} {middle:.0f} ms (most {most:.0f} ms)"
+
+
+def _stored(browser: Browser, folder: Path, log: Path) -> None:
+    """A folder of 100,000 nodes, of which run and layout are stored: opened anew."""
+    folder.mkdir()
+    write_folder(bup.load_graph(LARGE), folder)
+    os.environ["BUP_FOLDERS"] = str(folder)
+    cache = files.cache_folder()
+    with _server(None, cache, log) as url:  # it is trained and drawn
+        page, *_ = _open(browser, url, folder.name)
+        expect(page.get_by_text("A first sketch of the map")).to_have_count(0, timeout=10 * LONG)
+        settled(page)
+        page.context.close()
+    with _server(None, cache, log) as url:
+        _, _, first = _open(browser, url, folder.name)
+        mapped = []
+        for _ in range(OPENINGS):
+            page, _, seconds = _open(browser, url, folder.name)
+            mapped.append(seconds)
+            lit = _hovers(page, _places(page))
+            page.context.close()
+        small = []
+        for _ in range(OPENINGS):
+            page, _, seconds = _open(browser, url, graph_label("cora"))
+            small.append(seconds)
+            page.context.close()
+    middle, beside = statistics.median(mapped), statistics.median(small)
+    print(
+        f"100,000 nodes, stored: map {middle:.2f} s, median of {OPENINGS} ({middle / beside:.1f} "
+        f"times Cora's {beside:.2f} s); the first visitor after a start {first:.2f} s; hover to "
+        f"lit neighbours: {lit}"
+    )
 
 
 def _crowd(browser: Browser, url: str) -> None:

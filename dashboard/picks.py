@@ -62,11 +62,16 @@ def choose_node(graph: Graph, result: Result) -> tuple[int, bool]:
         placeholder="none yet",
         help="Click a point, a bar or a row anywhere, or type an id.",
     )
-    first = int(result.split.test[0])
-    if not (wanted := str(text).strip()):
-        return first, False
+    st.session_state.last_node = str(text).strip()  # pages without a run have no such widget
     try:
-        return graph.find(wanted), True
+        return last_node(graph, result)
     except bup.BupError as error:
         st.warning(escaped(error))
-        return first, False
+        return int(result.split.test[0]), False
+
+
+def last_node(graph: Graph, result: Result) -> tuple[int, bool]:
+    """The node that was picked last, and whether anybody picked one."""
+    if not (wanted := st.session_state.get("last_node", "")):
+        return int(result.split.test[0]), False
+    return graph.find(wanted), True

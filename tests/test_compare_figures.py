@@ -59,6 +59,9 @@ def test_overlaid_runs_differ_in_more_than_colour():
     assert len(looks) == 6
     for line in lines:
         np.testing.assert_allclose(line.y, [0.75, 0.5])
+    numbers = [n for line in lines for n in line.customdata.tolist()]
+    full = np.flatnonzero(bins.count)
+    assert numbers == [i * len(bins.count) + b for i in range(8) for b in full.tolist()]
 
 
 def test_the_disagreement_of_two_sure_runs_comes_first():

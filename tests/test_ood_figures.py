@@ -89,6 +89,10 @@ def test_the_area_under_the_drawn_steps_is_the_average_precision(run, cora):
     area = (curve.y[:-1] * -np.diff(curve.x)).sum()
     assert area == pytest.approx(metrics.aupr(scores, out))
     assert set(guess.y) == {out.mean()}
+    assert curve.customdata is None
+    nodes = np.arange(len(curve.x))
+    clickable = ood.precision_recall_figure(curve_of(scores, out), out.mean(), LIGHT, nodes)
+    assert clickable.data[0].customdata.tolist() == nodes.tolist()
 
 
 def test_constant_scores_are_guessing():

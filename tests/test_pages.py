@@ -197,17 +197,27 @@ def test_a_link_from_a_rerun_chooses_that_run(open_app, cora):
         ("seed", "1.5"),
         ("per_class", "inf"),
         ("per_class", "nan"),
-        ("bup.lam", "-inf"),
+        ("bup.isolation", "-inf"),
         ("bup.epochs", "1e400"),
     ],
 )
 def test_a_number_in_a_link_that_is_none_is_said_and_left_out(open_app, name, value):
-    usual = {"seed": 0, "per_class": 20, "bup.lam": 1.0, "bup.epochs": 400}
+    usual = {"seed": 0, "per_class": 20, "bup.isolation": 1.5, "bup.epochs": 400}
     app = open_app(**{name: value})
     assert not app.exception, app.exception
     assert any("in the link must be" in warning.value for warning in app.warning)
     assert app.number_input(key=name).value == usual[name]
     assert app.get("bidi_component"), "the page is there all the same"
+
+
+def test_a_rule_brings_its_own_settings_and_no_others(open_app):
+    app = open_app()
+    shown = {widget.key for widget in (*app.number_input, *app.selectbox)}
+    assert {"bup.isolation", "bup.known"} <= shown and not {"bup.lam", "bup.correlation"} & shown
+    app.button_group(key="bup.propagation").set_value("paper").run()
+    shown = {widget.key for widget in (*app.number_input, *app.selectbox)}
+    assert {"bup.lam", "bup.correlation"} <= shown and not {"bup.isolation", "bup.known"} & shown
+    assert app.number_input(key="bup.lam").step == 1
 
 
 def test_no_link_opens_a_folder_that_nobody_offered(open_app, tmp_path):

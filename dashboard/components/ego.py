@@ -84,7 +84,8 @@ def ego_network(
     if hops < 1 or limit < 1:
         raise BupError(f"hops and limit must be at least 1, got {hops} and {limit}")
     values = _numbers(table, score) if values is None else np.asarray(values, dtype=float)
-    column = columns.of(table).get(score, Column(score, "", uncertain=True))
+    words = score.replace("_", " ")
+    column = columns.of(table).get(score, Column(words, "", uncertain=True))
     shades = column.shade(values)
     low, high = limits or colour_limits(shades)
 

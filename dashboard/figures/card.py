@@ -36,12 +36,21 @@ def sureness(share: float) -> str:
 
 
 def card_html(
-    name: str, row: pd.Series, score: str, label: str, rank: float, noun: Noun, theme: Theme
+    name: str,
+    row: pd.Series,
+    score: str,
+    label: str,
+    rank: float,
+    noun: Noun,
+    theme: Theme,
+    run: str = "",
 ) -> str:
-    """A row of the node table in words; ``rank`` is the share of nodes that are surer."""
+    """A row of the node table in words; ``rank`` is the share of nodes that are surer, and ``run``
+    names the run where the page does not."""
     verdict, mark, colour = _verdict(row, theme)
     links = int(row.degree) - 1
     facts = [
+        run,
         f"{label} {row[score]:.3g}: less sure than {rank:.0%} of the {noun.many}",
         f"{links:,} link{'s' if links != 1 else ''}",
         "not used in this run" if row.part == "unused" else f"{row.part} {noun.one}",

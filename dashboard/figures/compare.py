@@ -77,10 +77,17 @@ def _cell(row: Any) -> str:
 
 
 def overlay_reliability(runs: Sequence[tuple[str, ReliabilityBins]], theme: Theme) -> go.Figure:
-    """How often the nodes of each confidence are right, one line per run."""
+    """How often the nodes of each confidence are right, one line per run.
+
+    A point carries the number of its bin, counted on from run to run.
+    """
     figure = go.Figure(diagonal(theme))
+    before = 0
     for (label, bins), style in zip(runs, cycle(RUN_STYLES)):
-        figure.add_trace(bin_points(bins, label, style, theme).update(mode="lines+markers"))
+        numbers = before + np.flatnonzero(bins.count)
+        line = bin_points(bins, label, style, theme)
+        figure.add_trace(line.update(mode="lines+markers", customdata=numbers))
+        before += len(bins.count)
     framed(figure, theme, height=440)
     title = "confidence in the predicted class"
     figure.update_xaxes(title=title, range=[0, 1.01], tickformat=".0%")

@@ -170,13 +170,19 @@ def roc_figure(
     return figure.update_yaxes(title="share found")
 
 
-def precision_recall_figure(curves: Sequence[Curve], base_rate: float, theme: Theme) -> go.Figure:
-    """How pure the flagged nodes are when this share of the sought ones is to be found."""
+def precision_recall_figure(
+    curves: Sequence[Curve], base_rate: float, theme: Theme, nodes: np.ndarray | None = None
+) -> go.Figure:
+    """How pure the flagged nodes are when this share of the sought ones is to be found.
+
+    ``nodes`` belong to the points of the first curve.
+    """
     figure = go.Figure()
     for (label, _, _, curve), style in zip(curves, cycle(RUN_STYLES)):
         figure.add_scatter(
             x=curve.recall,
             y=curve.precision,
+            customdata=nodes if curve is curves[0].precision_recall else None,
             mode="lines",
             # Steps, because average precision is the area under steps, not under slopes.
             line={"color": style.colour, "dash": style.dash, "width": 2.5, "shape": "hv"},

@@ -8,13 +8,14 @@ from bup.experiments import own_score
 from dashboard import columns
 from dashboard.figures.card import card_html
 from dashboard.links import link
-from dashboard.state import View
+from dashboard.state import View, parameters
 
 
-def card(view: View, here: str = "") -> None:
+def card(view: View, here: str = "", run: str = "") -> None:
     """What the run says of the picked node, with the ways on; ``here`` is the page's own address.
 
     It stays in sight while the page scrolls, so that whatever is clicked is seen to be picked.
+    ``run`` names a run that is not the sidebar's: the ways on lead to it.
     """
     score = own_score(view.spec.method)
     with st.container(border=True, key="node_card", horizontal=True, vertical_alignment="center"):
@@ -27,8 +28,13 @@ def card(view: View, here: str = "") -> None:
                 view.known.surer(score, view.node),
                 view.graph.noun,
                 view.theme,
+                run,
             )
         )
-        link("explore", "Open in Explore", ":material/hub:")
+        opens = None
+        if run:
+            node = ("node", view.graph.node_id(view.node))
+            opens = [*parameters(view.spec, view.graph), node]
+        link("explore", "Open in Explore", ":material/hub:", opens)
         if here != "compare":
-            link("compare", "Compare methods", ":material/compare:")
+            link("compare", "Compare methods", ":material/compare:", opens)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import pandas as pd
 import streamlit as st
@@ -22,15 +23,18 @@ from dashboard.figures.compare import (
 from dashboard.figures.pair import paired_maps
 from dashboard.markdown import escaped
 from dashboard.state import View
-from dashboard.views import charts, exports, picking
+from dashboard.views import charts, exports, lit, picking
 from dashboard.views.card import card
+from dashboard.views.lit import Group
 from dashboard.views.reruns import over_reruns
 from dashboard.views.rivals import label_of, on_same_nodes, rival_specs, train_missing, view_of
+
+PAGE = "compare"
 
 
 def page(view: View) -> None:
     st.title("Which method knows best what it does not know?")
-    card(view, "compare")
+    card(view, PAGE)
     specs = rival_specs(view)
     chosen = st.multiselect(
         "Compare this run with",
@@ -72,12 +76,17 @@ def page(view: View) -> None:
 
     st.header("Calibration")
     bins = {label: metrics.reliability_bins(p, y, 10) for label, (p, y) in parts.items()}
-    charts.chart(
+    groups = _bins(views, bins)
+    charts.clickable(
         overlay_reliability(list(bins.items()), view.theme),
         "overlay",
         "The nearer a line is to the diagonal, the more its confidence can be taken at its word. "
-        "Above the diagonal a method is under-confident, below it over-confident.",
+        "Above the diagonal a method is under-confident, below it over-confident."
+        + view.say(" Click a point to see its nodes."),
+        lambda k: lit.light(view, PAGE, list(groups)[k], list(groups.values())[k]),
     )
+    if (asked := lit.asked(PAGE)) in groups:
+        lit.show(view, PAGE, groups[asked])
 
     st.header(view.say("Two methods, node by node"))
     first = next(iter(views.items()))
@@ -132,6 +141,19 @@ def page(view: View) -> None:
     rows = rows.rename(columns={"ood": "never shown"})
     picking.picking_table(view, nodes, rows, "disagree")
     exports.downloads(view)
+
+
+def _bins(
+    views: Mapping[str, View], found: Mapping[str, metrics.ReliabilityBins]
+) -> dict[str, Group]:
+    """The nodes of every bin of every method, in the order of the chart's points."""
+    groups = {}
+    for label, bins in found.items():
+        nodes = views[label].judged().nodes
+        for b, (low, high) in enumerate(pairwise(bins.edges)):
+            title = f"of which {escaped(label)} is {low:.0%} to {high:.0%} sure"
+            groups[f"{label} {b}"] = Group(title, nodes[bins.member == b])
+    return groups
 
 
 def _under_each(view: View, views: Mapping[str, View]) -> None:

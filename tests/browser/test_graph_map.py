@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from .conftest import Serve
 
@@ -294,3 +294,65 @@ def test_the_map_has_a_name_and_says_in_words_what_it_shows(page: Page, url: str
     described = page.locator(f"[id='{stage.get_attribute('aria-describedby')}']")
     expect(described).to_contain_text("147 of 147 nodes are shown")
     expect(described).to_contain_text("Picked: node 0")
+
+
+class Fingers:
+    """Touches, as a phone's screen tells of them."""
+
+    def __init__(self, page: Page) -> None:
+        self.session = page.context.new_cdp_session(page)
+
+    def move(self, *ways: tuple[tuple[float, float], tuple[float, float]], steps: int = 8) -> None:
+        """Each finger from one place to another, all at once."""
+        for step in range(steps + 1):
+            self._tell(
+                "touchMove" if step else "touchStart",
+                [
+                    [start + (end - start) * step / steps for start, end in zip(*way, strict=True)]
+                    for way in ways
+                ],
+            )
+        self._tell("touchEnd", [])
+
+    def _tell(self, kind: str, places: list[list[float]]) -> None:
+        points = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(places)]
+        self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def test_on_a_phone_fingers_tap_pinch_and_pan_and_past_the_whole_map_scroll(
+    chromium: Browser, url: str
+) -> None:
+    phone = {"width": 390, "height": 600}
+    context = chromium.new_context(
+        viewport=phone, has_touch=True, is_mobile=True, device_scale_factor=3
+    )
+    try:
+        page = context.new_page()
+        one = Map(page, url)
+        sizes = """host => [...host.querySelectorAll("canvas.base, canvas.above")].map(
+          (canvas) => canvas.width / canvas.clientWidth)"""
+        assert one.element.evaluate(sizes) == pytest.approx([3, 3], abs=0.02)  # crisp
+        scrolled = "document.querySelector('[data-testid=stMain]').scrollTop"
+        fingers = Fingers(page)
+        whole = one.call("camera")
+        x, y = centre(page, one)
+        fingers.move(((x, y), (x, y - 120)))
+        page.wait_for_timeout(500)
+        assert page.evaluate(scrolled) > 40 and one.call("camera") == whole
+
+        x, y = centre(page, one)
+        fingers.move(((x - 30, y), (x - 90, y)), ((x + 30, y), (x + 90, y)))
+        page.wait_for_timeout(500)
+        near, before = one.call("camera"), page.evaluate(scrolled)
+        assert near["zoom"] == pytest.approx(3, rel=0.25)
+        fingers.move(((x, y), (x, y - 60)))
+        page.wait_for_timeout(500)
+        panned = one.call("camera")
+        assert panned["y"] < near["y"] and panned["zoom"] == near["zoom"]
+        assert page.evaluate(scrolled) == before
+
+        page.touchscreen.tap(*one.call("node", MIDDLE))
+        expect(page.get_by_text(f'"node": {MIDDLE}')).to_be_visible(timeout=LONG)
+        expect(one.element.locator(".tip")).to_contain_text("Node node 66")
+    finally:
+        context.close()

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from dashboard.learn.lesson import LESSONS
 
+from .accessibility import barriers
 from .test_journeys import LONG, settled, visit
 
 
@@ -48,6 +49,7 @@ def _opened(page: Page, title: str) -> None:
     settled(page)
     assert page.get_by_test_id("stException").count() == 0, title
     assert page.get_by_test_id("stAlertContentError").count() == 0, title
+    assert barriers(page) == [], title
 
 
 def test_figure_and_verdict_stand_on_one_screen(app, page):

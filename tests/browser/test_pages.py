@@ -8,8 +8,10 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Page, expect
 
+from bup.experiments import QUESTIONS
+
 from .accessibility import barriers
-from .test_journeys import LONG, app, settled, wait_for_charts
+from .test_journeys import LONG, app, click_point, settled, wait_for_charts
 
 __all__ = ["app"]
 
@@ -18,6 +20,14 @@ CELL = """key => {
   const { xaxis, yaxis } = plot._fullLayout;
   const box = plot.getBoundingClientRect();
   return [box.left + xaxis._offset + xaxis.d2p(0), box.top + yaxis._offset + yaxis.d2p(0)];
+}"""
+MIDDLE_OF_CURVE = """() => {
+  const plot = document.querySelector(".st-key-precision_recall .js-plotly-plot");
+  const { xaxis, yaxis } = plot._fullLayout;
+  const box = plot.getBoundingClientRect();
+  const { x, y } = plot._fullData[0];
+  const k = Math.floor(x.length / 2);
+  return [box.left + xaxis._offset + xaxis.d2p(x[k]), box.top + yaxis._offset + yaxis.d2p(y[k])];
 }"""
 
 
@@ -45,7 +55,7 @@ def test_a_class_left_out_on_the_page_is_left_out_in_the_sidebar(app, page: Page
 
 
 @pytest.mark.parametrize(
-    "path", ["reliability", "ood?left_out=Rule+Learning", "structure", "graph"]
+    "path", ["reliability", "ood?left_out=Rule+Learning", "structure", "graph", "compare"]
 )
 def test_nothing_keeps_anybody_out(app, page: Page, path):
     page.goto(f"{app}/{path}")
@@ -54,3 +64,45 @@ def test_nothing_keeps_anybody_out(app, page: Page, path):
     settled(page)
     assert page.locator(".no-webgl").count() == 0  # our own policy lets every chart draw
     assert barriers(page) == []
+
+
+@pytest.mark.parametrize("path", ["own", "class"])
+def test_nor_where_no_run_is_needed(app, page: Page, path):
+    page.goto(f"{app}/{path}")
+    expect(page.locator("h1")).to_be_visible(timeout=LONG)
+    settled(page)
+    assert barriers(page) == []
+
+
+def test_the_card_goes_along_to_the_published_results_and_sees_the_chosen_rerun(app, page: Page):
+    page.set_viewport_size({"width": 1440, "height": 1700})
+    page.goto(f"{app}/reliability?node=35")
+    card = page.locator(".picked")
+    expect(card).to_contain_text("Paper 35", timeout=LONG)
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("link", name="Reproduce").click()
+    expect(card).to_contain_text("Paper 35", timeout=LONG)
+    expect(card).to_contain_text("BUP, 20 per class, seed 0")
+    wait_for_charts(page, "reproduce_picture")
+    methods = QUESTIONS["q1"].contenders
+    gcn = 3 * len(methods) + [each.label for each in methods].index("gcn")
+    click_point(page, gcn, "reproduce_picture")
+    expect(card).to_contain_text("gcn, 20 per class, seed 0", timeout=LONG)
+    expect(card).to_contain_text("Paper 35")
+    settled(page)
+    assert barriers(page) == []
+
+
+def test_a_corner_of_the_precision_recall_curve_picks(app, page: Page):
+    page.set_viewport_size({"width": 1440, "height": 1700})
+    page.goto(f"{app}/ood?left_out=Rule+Learning")
+    page.get_by_role("tab", name="Precision and recall").click(timeout=LONG)
+    wait_for_charts(page, "precision_recall")
+    settled(page)
+    box = page.locator(".st-key-precision_recall .js-plotly-plot")
+    box.scroll_into_view_if_needed()
+    expect(page.get_by_role("textbox", name="Picked paper (id)")).to_have_value("")
+    page.mouse.click(*page.evaluate(MIDDLE_OF_CURVE))
+    expect(page.get_by_role("textbox", name="Picked paper (id)")).not_to_have_value(
+        "", timeout=LONG
+    )

@@ -108,13 +108,20 @@ def curves(view: View, hunt: Hunt) -> None:
             lambda node: picking.pick_node(view, node),
         )
     with precise:
-        charts.chart(
-            ood.precision_recall_figure(found, float(search.sought.mean()), view.theme),
+        charts.clickable(
+            ood.precision_recall_figure(
+                found,
+                float(search.sought.mean()),
+                view.theme,
+                search.node_at(hunt.own.doubt, found[0].precision_recall.threshold),
+            ),
             "precision_recall",
             view.say(
                 "Of the flagged nodes, how many are what is sought, as more and more of it is "
-                "found. The dotted line is guessing."
+                "found. The dotted line is guessing. Click a corner to pick the node that is "
+                "flagged there."
             ),
+            lambda node: picking.pick_node(view, node),
         )
     rows = [
         {"method": c.label, "score": c.title}

@@ -9,6 +9,7 @@ from bup.experiments import QUESTIONS
 from dashboard import graphs, state
 from dashboard.markdown import escaped
 from dashboard.views.reproduce.cells import Cell, Source, measured_rows, stored_rows
+from dashboard.views.reproduce.node import picked_node
 from dashboard.views.reproduce.tables import choose_quantity, show_cell, show_picture, show_table
 from dashboard.views.reproduce.training import start_cell
 
@@ -51,9 +52,12 @@ def page() -> None:
     ]
     with right:
         quantity = choose_quantity(question, sources)
+    asked = st.session_state.get("reproduce_cell")
+    cell = Cell(*asked) if asked in cells else None
+    picked_node(graph, sources[-1].rows, planned, cell)
     st.markdown(f"**{escaped(question.title)}**")
     show_picture(question, graph, sources, cells, quantity)
     show_table(question, graph, sources, cells)
-    if (cell := st.session_state.get("reproduce_cell")) in cells:
-        show_cell(question, graph, sources, planned, Cell(*cell))
+    if cell is not None:
+        show_cell(question, graph, sources, planned, cell)
     start_cell(question, graph, planned)

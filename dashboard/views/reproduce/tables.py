@@ -171,11 +171,19 @@ def show_cell(
     # A rerun that was only measured elsewhere opens too: it is trained on the way.
     links = ["./?" + state.link(specs[s], graph) if s in specs else None for s in told.seed]
     column = st.column_config
+
+    def picked() -> None:
+        selected = st.session_state["reproduce_reruns"]["selection"]["cells"]
+        if selected:
+            st.session_state.reproduce_seed = int(told.seed.iloc[selected[0][0]])
+
     st.dataframe(
         told.assign(model=links),
         hide_index=True,
         width="stretch",
         key="reproduce_reruns",
+        on_select=picked,
+        selection_mode="single-cell",
         column_config={
             **{f.key: column.NumberColumn(f.title, format=f"%.{f.digits}f") for f in quantities},
             "model": column.LinkColumn("the model itself", display_text="Explore"),
@@ -184,6 +192,7 @@ def show_cell(
     st.caption(
         graph.noun.said(
             "A rerun's seed draws its training, validation and test nodes and its initial weights; "
-            "the same seed means the same nodes for every method."
+            "the same seed means the same nodes for every method. Click a row of a model that was "
+            "trained here to see the picked node in it, on top of the page."
         )
     )

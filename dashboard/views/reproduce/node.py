@@ -1,0 +1,48 @@
+"""The picked node on the page of published results: as the chosen cell's run sees it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+import bup
+from bup.experiments import Planned
+from bup.graph import Graph
+from bup.methods import METHODS
+from bup.spec import Spec
+from dashboard import picks, shelf, state
+from dashboard.state import View
+from dashboard.views.card import card
+from dashboard.views.reproduce.cells import Cell
+
+
+def picked_node(
+    graph: Graph, rows: pd.DataFrame, planned: list[Planned], cell: Cell | None
+) -> None:
+    """Its card under the clicked rerun of the chosen cell, the first until one is clicked; without
+    a cell under the run that this visitor saw last. Nothing where there is no such run.
+
+    ``rows`` are of the reruns that are stored here."""
+    spec: Spec | None = st.session_state.get("seen")
+    if cell is not None:
+        spec = _rerun(rows, planned, cell)
+    if spec is None or spec.graph != graph.name:
+        return
+    known = shelf.find(spec, graph)
+    if known is None:
+        return
+    try:
+        node, picked = picks.last_node(graph, known.result)
+    except bup.BupError:  # of another graph
+        node, picked = int(known.result.split.test[0]), False
+    method = cell.method if cell is not None else METHODS[spec.method].short
+    run = f"{method}, {spec.per_class} per class, seed {spec.seed}"
+    card(View(known, node, state.theme(graph.noun), picked), "reproduce", run)
+
+
+def _rerun(rows: pd.DataFrame, planned: list[Planned], cell: Cell) -> Spec | None:
+    stored = cell.rows(rows).seed.tolist()
+    specs = {run.spec.seed: run.spec for run in planned if Cell.of(run) == cell}
+    clicked = st.session_state.get("reproduce_seed")
+    seeds = [seed for seed in stored if seed == clicked] or stored
+    return specs[seeds[0]] if seeds else None
