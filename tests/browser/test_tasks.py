@@ -58,7 +58,7 @@ def test_a_student_changes_lambda_and_sees_what_it_did(app, page: Page):
     hand.click(page.get_by_text("Published rule", exact=True))  # under ours there is no lambda
     lam = page.get_by_test_id("stNumberInput").filter(has_text="λ")
     expect(page.get_by_role("button", name="Before and after")).to_be_visible(timeout=LONG)
-    hand.click(lam.get_by_role("button", name=re.compile("[Ii]ncrement")))
+    hand.click(lam.get_by_test_id("stNumberInputStepUp"))
     told = page.locator(".st-key-explore_change")
     expect(told).to_contain_text("(λ): 1 → 2", timeout=LONG)
     expect(told).to_contain_text("Message uncertainty, on average")

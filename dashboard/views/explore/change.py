@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import streamlit as st
 
 import bup
 from bup.methods import METHODS
-from bup.spec import Spec, text_of
+from bup.spec import Spec, Value
 from dashboard import columns, shelf
 from dashboard.markdown import escaped
 from dashboard.shelf import Known
 from dashboard.state import View
-from dashboard.wording import setting_title
+from dashboard.wording import choice_titles, setting_title
 
 
 def told(view: View) -> None:
@@ -62,9 +64,17 @@ def _changes(before: Spec, view: View) -> str:
         "Labels per class": [str(spec.per_class) for spec in (before, now)],
         "Random seed": [str(spec.seed) for spec in (before, now)],
     }
-    old, new = dict(before.settings), dict(now.settings)
-    pairs |= {setting_title(name): [text_of(old[name]), text_of(new[name])] for name in new}
+    for f in dataclasses.fields(METHODS[now.method].settings):
+        settings = (dict(spec.settings)[f.name] for spec in (before, now))
+        pairs[view.say(setting_title(f.name))] = [_written(f, value) for value in settings]
     return escaped("; ".join(f"{name}: {a} → {b}" for name, (a, b) in pairs.items() if a != b))
+
+
+def _written(f: dataclasses.Field, value: Value) -> str:
+    """A setting's value as its widget shows it."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return choice_titles(f).get(str(value), str(value)) if f.metadata["choices"] else str(value)
 
 
 def _effect(before: Known, view: View) -> str:
