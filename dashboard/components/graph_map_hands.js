@@ -43,7 +43,7 @@ function gestures(map, stage, tools, does) {
       const apart = (point) => Math.hypot(point[0] - other[0], point[1] - other[1]) || 1;
       zoom(apart([u, v]) / apart(before), (u + other[0]) / 2, (v + other[1]) / 2);
       pan(dx / 2, dy / 2);
-    } else pan(dx, dy);
+    } else if (event.pointerType !== "touch" || stage.dataset.near === "true") pan(dx, dy);
   });
 
   const let_go = (event) => {
