@@ -115,7 +115,8 @@ def strangers() -> Panels:
         planned = experiments.runs_of(question, graphs, reruns=RERUNS)
         train_missing([run.spec for run in planned], graphs)
         rows = experiments.rows_of(question, planned, graphs, bup.Store())
-        figure = share_figure(rows, THEME)
+        scores = rows.own_score.str.replace("_", " ")
+        figure = share_figure(rows.assign(method=rows.method + ": " + scores), THEME)
         panels.append((f"{base.capitalize()}, the last class never shown", figure))
     return panels
 

@@ -104,6 +104,15 @@ def test_a_prediction_reveals_the_answer_and_the_summary(visit, lesson):
     assert lesson.takeaway in texts(app)
 
 
+def test_our_rule_is_shown_with_how_many_strangers_it_takes(visit):
+    app = visit("unseen")
+    app.radio("expect_auroc").set_value(0).run()
+    charts = len(app.get("plotly_chart"))
+    app.pills(key="doubt").set_value("doubt").run()
+    assert not app.exception and len(app.get("plotly_chart")) == charts + 1
+    assert any("Few strangers" in caption.value for caption in app.caption)
+
+
 @pytest.mark.parametrize("page", SLIDERS)
 def test_a_slider_changes_a_number(visit, page):
     app = visit(page)

@@ -6,6 +6,7 @@ from scipy.stats import multivariate_normal
 
 import bup
 from bup.conformal import conformal_sets
+from bup.experiments import QUESTIONS
 from bup.propagation.doubt import FLOOR
 from dashboard.components import plane as component
 from dashboard.learn.cases import Case
@@ -13,6 +14,7 @@ from dashboard.learn.coverage import alike, by_neighbours
 from dashboard.learn.kinds import CLEAN, SCORES, moves
 from dashboard.learn.kinds_table import LABELS, NOISES, READ, graph_of, readings
 from dashboard.learn.plane import CENTRES, Plane
+from dashboard.learn.unseen import LINES, strangers_of
 
 
 def test_doubt_on_the_plane_is_the_ratio_written_out():
@@ -99,3 +101,13 @@ def test_groups_of_coverage_make_up_the_whole(run, cora):
     assert whole.covered == pytest.approx(sets.coverage(judged.nodes, judged.targets))
     assert sum(part.papers for part in parts) <= whole.papers
     assert parts[-1].covered < parts[0].covered
+
+
+def test_the_curve_of_strangers_is_what_the_question_prints():
+    question = QUESTIONS["strangers"]
+    rows = strangers_of("fewer:cora:0.1")
+    assert set(rows.graph) == {name for name in question.graphs if ":cora:" in name}
+    assert set(rows.method) == {LINES[who.label] for who in question.contenders}
+    reruns = rows.groupby(["graph", "method"]).seed.nunique()
+    assert (reruns == question.reruns).all()
+    assert strangers_of("synthetic:nodes=400").empty

@@ -107,15 +107,18 @@ def test_the_share_of_strangers_is_drawn_with_its_spread():
     rows = pd.DataFrame(
         {
             "method": ["bup", "bup", "doubt", "doubt"],
-            "own_score": ["message_std"] * 4,
             "unseen_share": [1.0, 1.0, 1.0, 5.0],
             "auroc_own": [40.0, 50.0, 70.0, 90.0],
         }
     )
-    first, second = ood.share_figure(rows, LIGHT).data
-    assert first.name == "bup: message std" and list(first.y) == [45.0]
+    figure = ood.share_figure(rows, LIGHT, here=(2.0, 60.0))
+    first, second, own = figure.data
+    assert [note.text for note in figure.layout.annotations] == ["bup", "doubt"]
+    assert first.name == "bup" and list(first.y) == [45.0]
     assert first.error_y.array[0] == pytest.approx(np.std([40, 50], ddof=1))
     assert list(second.x) == [1.0, 5.0] and list(second.y) == [70.0, 90.0]
+    assert (own.x[0], own.y[0]) == (2.0, 60.0)
+    assert len(ood.share_figure(rows, LIGHT).data) == 2
 
 
 def test_several_runs_share_an_axis_and_bars_say_which_nodes_they_are():

@@ -288,15 +288,19 @@ def _only(who: tuple[str, ...]) -> str:
     return f"only {unformatted(who[0])}" if len(who) == 1 else " and ".join(map(unformatted, who))
 
 
-def share_figure(rows: pd.DataFrame, theme: Theme) -> go.Figure:
+def share_figure(
+    rows: pd.DataFrame, theme: Theme, here: tuple[float, float] | None = None
+) -> go.Figure:
     """How well unseen nodes are found by how many of them the graph holds, one line per method.
 
-    ``rows`` are those of the question ``strangers``: one per rerun.
+    ``rows`` are those of the question ``strangers``: one per rerun. ``here`` is one more run, a
+    reader's own, by its share and its AUROC; the chart is then a small one with names on its lines.
     """
     figure = go.Figure()
     styles = zip(rows.groupby("method", sort=False), cycle(RUN_STYLES), strict=False)
     for (method, part), style in styles:
         cells = part.groupby("unseen_share").auroc_own.agg(["mean", "std"])
+        name = unformatted(str(method))
         figure.add_scatter(
             x=cells.index,
             y=cells["mean"],
@@ -304,10 +308,29 @@ def share_figure(rows: pd.DataFrame, theme: Theme) -> go.Figure:
             mode="lines+markers",
             line={"color": style.colour, "dash": style.dash},
             marker={"symbol": style.symbol, "size": 8},
-            name=unformatted(f"{method}: {part.own_score.iloc[0].replace('_', ' ')}"),
+            name=name,
         )
+        if here is not None:
+            middle = cells.iloc[len(cells) // 2]
+            figure.add_annotation(
+                x=np.log10(middle.name),
+                y=middle["mean"],
+                yshift=11,
+                text=name,
+                showarrow=False,
+                bgcolor=theme.background,
+            )
     figure.add_hline(50, line={"color": theme.text, "width": 1, "dash": "dot"})
-    framed(figure, theme, height=420)
+    framed(figure, theme, height=420 if here is None else 265)
+    if here is not None:
+        figure.add_scatter(
+            x=[here[0]],
+            y=[here[1]],
+            mode="markers",
+            marker={"color": OUT, "size": 15, "line": {"width": 2, "color": theme.text}},
+            name="this run",
+        )
+        figure.update_layout(showlegend=False)
     ticks = [0.2, 0.5, 1, 2, 5, 10, 20, 50]
     figure.update_xaxes(
         title=theme.noun.said("unseen nodes, % of the graph"), type="log", tickvals=ticks

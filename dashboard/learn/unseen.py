@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from bup import metrics
 from dashboard import graphs
 from dashboard.figures.learn.thresholds import drawn_roc_figure, threshold_figure
+from dashboard.figures.ood import share_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.learn.glossary import meaning
@@ -42,6 +45,9 @@ KINDS = {
     ),
 }
 SHARES = {1.0: "all", 0.5: "half", 0.1: "a tenth", 0.05: "one in twenty"}
+# Made by ``bup reproduce strangers --csv FILE``, trained ahead.
+STRANGERS = Path(__file__).parent.parent / "shipped" / "strangers.csv"
+LINES = {"bup": "published rule", "doubt": "our rule", "energy": "energy of a GCN"}
 
 
 def page() -> None:
@@ -82,12 +88,19 @@ def _lesson(here: lesson.Lesson) -> None:
     with right:
         _counts(doubt, unseen, threshold)
         lesson.chart(threshold_figure(doubt, unseen, threshold, kind.axis, theme), "threshold")
+        curve, strangers = st.columns(2) if kind.settings else (st.container(), None)
+    with curve:
         lesson.chart(
-            drawn_roc_figure(doubt, unseen, threshold, theme),
+            drawn_roc_figure(doubt, unseen, threshold, theme).update_layout(
+                showlegend=strangers is None  # half as wide, it has no room for one
+            ),
             "drawn_roc",
             "Drag the threshold from right to left and the curve draws itself. Unseen: "
             f"{escaped(case.graph.class_names[-1])}, {unseen.sum():,} of {len(unseen):,} nodes.",
         )
+    if strangers is not None:
+        with strangers:
+            _how_many(case, 100 * metrics.auroc(doubt, unseen))
     with left:
         scores, message = "All scores of this run", "The doubt in messages, on the map"
         lesson.end(
@@ -123,6 +136,28 @@ def _strangers(name: str) -> str:
         format_func=SHARES.__getitem__,
     )
     return name if share in (None, 1.0) else f"fewer:{name}:{share}"
+
+
+def _how_many(case: Case, auroc: float) -> None:
+    """How many strangers it takes, over ten reruns, and where this run stands among them."""
+    rows = strangers_of(case.graph.name)
+    if rows.empty:
+        return
+    share = 100 * float(case.result.split.is_ood(case.graph.labels).mean())
+    lesson.chart(
+        share_figure(rows, lesson.theme(), (share, auroc)),
+        "strangers",
+        "Ten reruns each, and your run. Few strangers pass for the fringe of a known class; the "
+        "energy of a GCN compares nobody with anybody and finds them.",
+    )
+
+
+def strangers_of(name: str) -> pd.DataFrame:
+    """The measured reruns on a graph with some of its last class; none for other graphs."""
+    rows = pd.read_csv(STRANGERS)
+    base = name.removeprefix("fewer:").partition(":")[0]
+    rows = rows[rows.graph.str.startswith(f"fewer:{base}:")]
+    return rows.assign(method=rows.method.map(LINES))
 
 
 def _threshold(doubt: np.ndarray, score: str) -> float:
