@@ -68,12 +68,12 @@ def rule_contenders() -> tuple[Contender, ...]:
     """The paper's rule and what it leaves open; our rule and its parts; the other rules."""
     return (
         of_bup("bup"),
-        of_bup("bup, correlation words", correlation="words"),
-        of_bup("bup, neighbours linked", neighbours="linked"),
-        of_bup("bup, layers paper", layers="paper"),
+        of_bup("bup (correlation words)", correlation="words"),
+        of_bup("bup (neighbours linked)", neighbours="linked"),
+        of_bup("bup (layers paper)", layers="paper"),
         *(contender(name) for name in RULES if name not in ("paper", *METHODS)),
-        of_bup("doubt, links do not count", propagation="doubt", isolation=0.0),
-        of_bup("doubt, validation labels too", propagation="doubt", known="validation"),
+        of_bup("doubt (links do not count)", propagation="doubt", isolation=0.0),
+        of_bup("doubt (validation labels too)", propagation="doubt", known="validation"),
         of_bup("GCN averaging", propagation="gcn"),
     )
 
