@@ -4,6 +4,7 @@ import dataclasses
 import io
 import json
 import os
+import stat
 import time
 import zipfile
 
@@ -21,6 +22,7 @@ from bup import datasets, runs
 from bup.datasets import own
 from bup.datasets.own import space
 from bup.datasets.own.draft import Choice, draft_of, graph_of, guess
+from dashboard.views.own import example
 
 NODES = "id,label,title,size\na,red,Ann,1\nb,blue,Bob,2.5\nc,,Cid,0\nd,red,Dee 🦊,4\n"
 EDGES = "source,target\na,b\nb,c\nc,d\nd,d\nb,a\n"
@@ -186,10 +188,58 @@ def test_what_is_no_graph_gets_a_sentence(files, message):
         read(files)
 
 
-def test_names_in_an_archive_lead_nowhere(tmp_path):
-    archive = zipped({"../../etc/nodes.csv": NODES.encode(), "/edges.csv": EDGES.encode()})
-    assert read([("g.zip", archive)]).num_nodes == 4
+def linked(name: str, target: str) -> bytes:
+    link = zipfile.ZipInfo(name)
+    link.create_system, link.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+    return zipped({link: target.encode(), "edges.csv": EDGES.encode()})
+
+
+@pytest.mark.parametrize(
+    ("archive", "message"),
+    [
+        (zipped({"../../etc/nodes.csv": NODES.encode()}), "points out of the archive"),
+        (zipped({"/nodes.csv": NODES.encode()}), "points out of the archive"),
+        (linked("nodes.csv", "/etc/passwd"), "is a link to a file"),
+    ],
+)
+def test_names_in_an_archive_lead_nowhere(tmp_path, archive, message):
+    with pytest.raises(bup.BupError, match=message):
+        read([("g.zip", archive)])
     assert list(tmp_path.iterdir()) == []
+
+
+GEPHI = """<?xml version="1.0" encoding="UTF-8"?>
+<gexf xmlns="http://gexf.net/1.3" xmlns:viz="http://gexf.net/1.3/viz" version="1.3">
+ <meta lastmodifieddate="2024-03-01"><creator>Gephi 0.10.1</creator></meta>
+ <graph defaultedgetype="undirected" mode="static">
+  <attributes class="node" mode="static">
+   <attribute id="party" title="party" type="string"><default>none</default></attribute>
+   <attribute id="pagerank" title="PageRank" type="double"/>
+  </attributes>
+  <nodes>{nodes}</nodes>
+  <edges>
+   <edge id="0" source="0.0" target="1.0" weight="2.5"/>
+   <edge id="1" source="2.0" target="3.0"/>
+  </edges>
+ </graph>
+</gexf>"""
+PERSON = """<node id="{i}.0" label="Söhne &amp; {i}"><attvalues>
+<attvalue for="party" value="{party}"/><attvalue for="pagerank" value="0.{i}"/></attvalues>
+<viz:size value="4.0"/><viz:position x="1.5" y="-2.0" z="0.0"/>
+<viz:color r="153" g="0" b="255" a="0.6"/></node>"""
+
+
+def test_what_gephi_writes_is_read_without_its_drawing():
+    people = "".join(PERSON.format(i=i, party=("red", "blue")[i % 2]) for i in range(4))
+    graph = read([("gephi.gexf", GEPHI.format(nodes=people).encode())])
+    assert graph.ids == ("0.0", "1.0", "2.0", "3.0") and graph.class_names == ("blue", "red")
+    assert graph.titles[3] == "Söhne & 3" and graph.num_features == 1 and graph.num_edges == 2
+    assert any("'weight' of links is not used" in note for note in graph.notes)
+
+
+def test_the_example_is_a_graph():
+    graph = read([("example.zip", example.zipped())])
+    assert graph.num_nodes == 120 and 0.5 < graph.homophily < 1 and "melody" in graph.words
 
 
 @pytest.mark.parametrize(

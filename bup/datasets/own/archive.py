@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import stat
 import zipfile
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -94,6 +95,16 @@ def _check_members(name: str, members: list[zipfile.ZipInfo]) -> None:
         if info.filename.lower().endswith(".zip"):
             raise BupError(
                 f"{shown(name)} has a zip inside it: unpack {shown(info.filename)} first"
+            )
+        if ".." in PurePosixPath(info.filename).parts or info.filename.startswith("/"):
+            raise BupError(
+                f"{shown(name)}: {shown(info.filename)} points out of the archive: zip the files "
+                "from within their folder"
+            )
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise BupError(
+                f"{shown(name)}: {shown(info.filename)} is a link to a file, not a file: zip the "
+                "files themselves"
             )
         if info.flag_bits & 1:
             raise BupError(f"{shown(name)} is encrypted: zip the files without a password")

@@ -37,6 +37,7 @@ _LABEL = (
 )
 _TITLE = ("title", "name", "label")
 _TEXT = ("text", "abstract", "description", "content", "summary", "words")
+_WEIGHT = ("weight", "weights", "strength")
 _SOURCE = ("source", "from", "src", "start", "citing", "u")
 _TARGET = ("target", "to", "dst", "end", "cited", "v")
 
@@ -213,6 +214,9 @@ def graph_of(draft: Draft, choice: Choice, name: str) -> Graph:
             f"no link joins two known nodes, the first is {shown(first.iloc[0])} to "
             f"{shown(first.iloc[1])}: choose the column of ids that the links use"
         )
+    weight = _named(_WEIGHT, draft.edges, (choice.source, choice.target))
+    if weight is not None and draft.edges[weight].nunique() > 1:
+        notes.append(f"The {shown(weight)} of links is not used: every link counts alike.")
     features: Any = list(choice.features) if not choice.text else None
     if not choice.text and not choice.features and draft.features is not None:
         features = draft.features

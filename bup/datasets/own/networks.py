@@ -34,6 +34,7 @@ def read_network(name: str, content: bytes) -> tuple[pd.DataFrame, pd.DataFrame,
                 read = nx.read_graphml if form == "graphml" else nx.read_gexf
                 graph = read(io.BytesIO(content))
             nodes, edges = frames_of(graph)
+            edges["weight"] = [about.get("weight", 1) for *_, about in graph.edges(data=True)]
     except BupError:
         raise
     except Exception as error:  # the readers answer damage with a dozen kinds of exceptions
@@ -74,7 +75,12 @@ def _node_link(name: str, data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _without_vectors(nodes: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray | None]:
-    """Take the first column that holds a list of numbers for every node out as features."""
+    """Take the first column that holds a list of numbers for every node out as features.
+
+    What is a table in itself goes: Gephi notes there where it drew a node, and in which colour.
+    """
+    inner = [c for c in nodes.columns if any(isinstance(cell, dict) for cell in nodes[c])]
+    nodes = nodes.drop(columns=inner)
     for column in nodes.columns:
         cells = nodes[column]
         if len(cells) and all(isinstance(cell, list) and cell for cell in cells):

@@ -15,6 +15,7 @@ from bup.graph import Graph, describe
 from dashboard import graphs, links, visitor
 from dashboard.markdown import escaped
 from dashboard.problems import explained
+from dashboard.views.own import example
 from dashboard.views.own.once import digest, once
 
 NOTHING = "(none)"
@@ -45,20 +46,34 @@ def graph() -> None:
     if files:
         with explained():
             _review([(file.name, file.getvalue()) for file in files])
+    else:
+        example.offer()
     _kept()
 
 
 def _review(files: list[tuple[str, bytes]]) -> None:
-    separator, decimal = _reading()
+    """What the files will be, and the way in, come first: mostly the columns are guessed right."""
+    outcome, asked = st.container(), st.container()
+    with asked:
+        separator, decimal = _reading()
     files_key = digest(files)
     draft = once("own_draft", (files_key, separator), lambda: draft_of(files, separator))
-    choice = _choose(draft, decimal)
+    with asked:
+        choice = _choose(draft, decimal)
     graph = once(
         "own_graph", (files_key, separator, choice), lambda: graph_of(draft, choice, "own")
     )
-    _preview(draft, graph)
-    title = st.text_input("Name", _stem(files), max_chars=40, key="own_title")
-    if st.button("Open this graph", type="primary", icon=":material/hub:", key="own_open"):
+    with outcome:
+        _facts(graph)
+        left, right = st.columns([2, 3], vertical_alignment="bottom")
+        title = left.text_input("Name", _stem(files), max_chars=40, key="own_title")
+        opened = right.button(
+            "Open this graph", type="primary", icon=":material/hub:", key="own_open"
+        )
+        if graph.notes:
+            st.info("\n".join(f"- {escaped(note)}" for note in graph.notes))
+    _first_rows(draft, graph)
+    if opened:
         name = own.keep(graph, title)
         visitor.graphs().append(name)
         st.switch_page(st.session_state.linked_pages["explore"], query_params=_query(name, graph))
@@ -125,10 +140,8 @@ def _column(
     return None if chosen == none else chosen
 
 
-def _preview(draft: Draft, graph: Graph) -> None:
-    st.subheader("What the graph will be")
-    figures = describe(graph)
-    homophily = figures["homophily"]
+def _facts(graph: Graph) -> None:
+    homophily = graph.homophily
     facts = {
         "Nodes": f"{graph.num_nodes:,}",
         "Links": f"{graph.num_edges:,}",
@@ -138,9 +151,10 @@ def _preview(draft: Draft, graph: Graph) -> None:
     }
     for column, (name, value) in zip(st.columns(len(facts)), facts.items(), strict=True):
         column.metric(name, value)
-    if graph.notes:
-        st.info("\n".join(f"- {escaped(note)}" for note in graph.notes))
-    sizes = pd.DataFrame(figures["class_sizes"].items(), columns=["Class", "Nodes"])
+
+
+def _first_rows(draft: Draft, graph: Graph) -> None:
+    sizes = pd.DataFrame(describe(graph)["class_sizes"].items(), columns=["Class", "Nodes"])
     left, right = st.columns([1, 2])
     with left:
         st.markdown("**Classes**")
