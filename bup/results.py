@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,6 +73,11 @@ class Result:
         test = self.split.test
         nodes = test[~self.split.is_ood(graph.labels[test])]
         return Judged(self.probs[nodes], self.split.targets(graph.labels[nodes]), nodes)
+
+    def tested_on(self, nodes: np.ndarray) -> Result:
+        """The same run, tested on those of its test nodes only that are among ``nodes``."""
+        test = self.split.test[np.isin(self.split.test, nodes)]
+        return replace(self, split=replace(self.split, test=test))
 
     def packed(self) -> Packed:
         arrays = {"probs": self.probs} | {f"weights.{k}": v for k, v in self.weights.items()}

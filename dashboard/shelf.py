@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from functools import cached_property, lru_cache
 from typing import Any
@@ -96,10 +95,7 @@ class Known:
 @kept(by=lambda known, nodes: (known.run, nodes.tobytes()))
 def judged_on(known: Known, nodes: np.ndarray) -> Known:
     """The same run, tested on some of its test nodes only."""
-    split = known.result.split
-    some = dataclasses.replace(split, test=split.test[np.isin(split.test, nodes)])
-    result = dataclasses.replace(known.result, split=some)
-    return Known(known.run, known.graph, result, known.unkept)
+    return Known(known.run, known.graph, known.result.tested_on(nodes), known.unkept)
 
 
 MOST_UNSTORED = 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 import bup
 from bup import runs
@@ -31,10 +32,11 @@ def predictions() -> None:
         "and likelihoods come along."
     )
     names = [*visitor.graphs(), *state.graph_names()]
-    name = st.selectbox("Graph", names, format_func=state.graph_label, key="own_of")
+    left, *numbers = st.columns([2, 1, 1])
+    name = left.selectbox("Graph", names, format_func=state.graph_label, key="own_of")
     with explained():
         graph = graphs.graph(name)
-        per_class, seed = _split_choice(graph)
+        per_class, seed = _split_choice(graph, *numbers)
         split = bup.make_split(graph, per_class, *usual_sizes(graph), seed=seed)
         _offer_split(graph, split)
         file = st.file_uploader(
@@ -48,10 +50,9 @@ def predictions() -> None:
     _kept()
 
 
-def _split_choice(graph: Graph) -> tuple[int, int]:
+def _split_choice(graph: Graph, left: DeltaGenerator, right: DeltaGenerator) -> tuple[int, int]:
     sizes = pd.Series(graph.labels[graph.labelled]).value_counts()
     usual = max(1, min(20, int(sizes.min()) // 3))
-    left, right, _ = st.columns([1, 1, 2])
     per_class = left.number_input("Labels per class", 1, 100, usual, key="own_per_class")
     seed = right.number_input("Random seed", 0, 2**32 - 1, 0, key="own_seed")
     return int(per_class), int(seed)
@@ -87,9 +88,15 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
     key = (digest([(file, content)]), graph.digest, per_class, seed)
     given, result = once("own_run", key, lambda: _run(graph, file, content, per_class, seed))
     spec = result.spec
-    _preview(graph, given, result)
-    title = st.text_input("Name", file.rpartition(".")[0][:40], max_chars=40, key="own_run_title")
-    if st.button("Open as a run", type="primary", icon=":material/hub:", key="own_run_open"):
+    _facts(graph, given, result)
+    left, right = st.columns([2, 3], vertical_alignment="bottom")
+    usual = file.rpartition(".")[0][:40]
+    title = left.text_input("Name", usual, max_chars=40, key="own_run_title")
+    opened = right.button(
+        "Open as a run", type="primary", icon=":material/hub:", key="own_run_open"
+    )
+    _first_rows(graph, result)
+    if opened:
         runs.save(result, graph)
         visitor.predictions().append(
             Brought(title or "mine", graph.digest, given.method, given.key)
@@ -132,7 +139,7 @@ def _delete(given: Brought) -> None:
     visitor.predictions().remove(given)
 
 
-def _preview(graph: Graph, given: Predictions, result: Result) -> None:
+def _facts(graph: Graph, given: Predictions, result: Result) -> None:
     judged = result.judged(graph)
     right = (judged.probs.argmax(axis=1) == judged.targets).mean()
     facts = {
@@ -144,6 +151,9 @@ def _preview(graph: Graph, given: Predictions, result: Result) -> None:
     }
     for column, (name, value) in zip(st.columns(len(facts)), facts.items(), strict=True):
         column.metric(name, value)
+
+
+def _first_rows(graph: Graph, result: Result) -> None:
     first = range(min(ROWS, graph.num_nodes))
     table = pd.DataFrame(
         {

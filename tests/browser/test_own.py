@@ -1,0 +1,64 @@
+"""Graphs that visitors bring, in two real browsers: neither sees the other's."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+import pytest
+
+pytest.importorskip("playwright")
+
+from playwright.sync_api import Browser, Page, expect
+
+from dashboard.views.own import example
+
+from .test_journeys import LONG, app, settled
+
+__all__ = ["app"]
+
+GRAPH = "Your graphs"
+
+
+def bring(page: Page, app: str, title: str) -> str:
+    """Drop a graph and open it; returns the name that its link has."""
+    page.goto(f"{app}/own")
+    expect(page.get_by_role("heading", name="Bring your own")).to_be_visible(timeout=LONG)
+    zipped = {"name": f"{title}.zip", "mimeType": "application/zip", "buffer": example.zipped()}
+    page.locator("input[type=file]").set_input_files([zipped])
+    page.get_by_role("button", name="Open this graph").click(timeout=LONG)
+    page.wait_for_url(re.compile("graph=own"), timeout=LONG)
+    return unquote(re.search(r"graph=([^&]+)", page.url)[1])
+
+
+def refused(page: Page, link: str) -> None:
+    page.goto(link)
+    expect(page.get_by_text("this graph is not here")).to_be_visible(timeout=LONG)
+
+
+def test_two_visitors_see_their_own_graphs_only(app, page: Page, chromium: Browser):
+    stranger = chromium.new_context(viewport={"width": 1280, "height": 720}).new_page()
+    try:
+        names = [bring(page, app, "secret"), bring(stranger, app, "other")]
+        tokens = [name.removeprefix("own:").partition("-")[0] for name in names]
+        assert names[0].endswith("-secret") and names[1].endswith("-other")
+        # Neither the list of graphs nor the page of those that were brought tells of another's.
+        stranger.goto(f"{app}/?graph={names[1]}")
+        graphs = stranger.get_by_role("combobox", name="Graph")
+        expect(graphs).to_have_value(names[1], timeout=LONG)
+        settled(stranger)
+        graphs.click()
+        offered = stranger.get_by_role("option").all_inner_texts()
+        assert any("Cora" in name for name in offered)
+        assert tokens[0] not in stranger.content()
+        # A name that is nearly right opens nothing; the whole link does, until it is deleted.
+        refused(stranger, f"{app}/?graph=own:{tokens[0][:-1]}a-secret")
+        page.get_by_role("button", name="More").click()
+        page.get_by_role("link", name="Your own").click()
+        expect(page.get_by_role("heading", name=GRAPH)).to_be_visible(timeout=LONG)
+        assert tokens[0] in page.content() and tokens[1] not in page.content()
+        page.get_by_role("button", name="Delete").click()
+        expect(page.get_by_role("heading", name=GRAPH)).to_have_count(0, timeout=LONG)
+        refused(stranger, f"{app}/?graph={names[0]}")
+    finally:
+        stranger.context.close()
