@@ -53,8 +53,7 @@ def test_two_visitors_see_their_own_graphs_only(app, page: Page, chromium: Brows
         assert tokens[0] not in stranger.content()
         # A name that is nearly right opens nothing; the whole link does, until it is deleted.
         refused(stranger, f"{app}/?graph=own:{tokens[0][:-1]}a-secret")
-        page.get_by_role("button", name="More").click()
-        page.get_by_role("link", name="Your own").click()
+        page.go_back()
         expect(page.get_by_role("heading", name=GRAPH)).to_be_visible(timeout=LONG)
         assert tokens[0] in page.content() and tokens[1] not in page.content()
         page.get_by_role("button", name="Delete").click()

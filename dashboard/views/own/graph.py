@@ -16,6 +16,7 @@ from dashboard import graphs, links, visitor
 from dashboard.markdown import escaped
 from dashboard.problems import explained
 from dashboard.views.own import example
+from dashboard.views.own.facts import facts
 from dashboard.views.own.once import digest, once
 
 NOTHING = "(none)"
@@ -64,7 +65,7 @@ def _review(files: list[tuple[str, bytes]]) -> None:
         "own_graph", (files_key, separator, choice), lambda: graph_of(draft, choice, "own")
     )
     with outcome:
-        _facts(graph)
+        facts(_facts(graph))
         left, right = st.columns([2, 3], vertical_alignment="bottom")
         title = left.text_input("Name", _stem(files), max_chars=40, key="own_title")
         opened = right.button(
@@ -140,17 +141,15 @@ def _column(
     return None if chosen == none else chosen
 
 
-def _facts(graph: Graph) -> None:
+def _facts(graph: Graph) -> dict[str, str]:
     homophily = graph.homophily
-    facts = {
+    return {
         "Nodes": f"{graph.num_nodes:,}",
         "Links": f"{graph.num_edges:,}",
         "Classes": f"{graph.num_classes}",
         "Words" if graph.words else "Features": f"{graph.num_features:,}",
         "Homophily": "unknown" if homophily is None else f"{homophily:.2f}",
     }
-    for column, (name, value) in zip(st.columns(len(facts)), facts.items(), strict=True):
-        column.metric(name, value)
 
 
 def _first_rows(draft: Draft, graph: Graph) -> None:

@@ -17,6 +17,7 @@ from bup.splits import Split, usual_sizes
 from dashboard import graphs, state, visitor
 from dashboard.markdown import escaped
 from dashboard.problems import explained
+from dashboard.views.own.facts import facts
 from dashboard.views.own.once import digest, once
 from dashboard.visitor import Brought
 
@@ -88,7 +89,7 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
     key = (digest([(file, content)]), graph.digest, per_class, seed)
     given, result = once("own_run", key, lambda: _run(graph, file, content, per_class, seed))
     spec = result.spec
-    _facts(graph, given, result)
+    facts(_facts(graph, given, result))
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     usual = file.rpartition(".")[0][:40]
     title = left.text_input("Name", usual, max_chars=40, key="own_run_title")
@@ -139,18 +140,16 @@ def _delete(given: Brought) -> None:
     visitor.predictions().remove(given)
 
 
-def _facts(graph: Graph, given: Predictions, result: Result) -> None:
+def _facts(graph: Graph, given: Predictions, result: Result) -> dict[str, str]:
     judged = result.judged(graph)
     right = (judged.probs.argmax(axis=1) == judged.targets).mean()
-    facts = {
+    return {
         "Nodes": f"{graph.num_nodes:,}",
         "Classes": f"{len(given.classes)} of {graph.num_classes}",
         "Test nodes": f"{len(judged.nodes):,}",
         "Right on these": f"{right:.1%}",
         "Split": "yours" if given.parts is not None else "of this app",
     }
-    for column, (name, value) in zip(st.columns(len(facts)), facts.items(), strict=True):
-        column.metric(name, value)
 
 
 def _first_rows(graph: Graph, result: Result) -> None:
