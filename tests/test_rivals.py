@@ -76,3 +76,10 @@ def test_a_narrower_run_is_judged_on_fewer_nodes(own_split, cora):
     assert narrow.report()["test"]["nodes"] == 37 and narrow.run == known.run
     assert narrow.result.split.test.tolist() == fewer.tolist()
     assert known.report()["test"]["nodes"] > 37
+
+
+def test_what_was_made_elsewhere_is_not_offered_to_be_trained(open_app, own_split, cora):
+    app = open_app(**query(own_split(SHARED), cora))
+    assert not app.exception
+    stories = " ".join(button.label for button in app.button)
+    assert "A confident mistake" in stories and "A class never shown" not in stories

@@ -110,7 +110,8 @@ def _never_shown(view: View) -> Story | None:
     """The node of an unseen class that the model answers with the greatest confidence."""
     graph = view.graph
     left_out = view.spec.left_out or (graph.num_classes - 1,)
-    if graph.num_classes - len(left_out) < 2:
+    fixed = METHODS[view.spec.method].brought and not view.spec.left_out
+    if graph.num_classes - len(left_out) < 2 or fixed:  # nobody here can train it without a class
         return None
     spec = dataclasses.replace(view.spec, left_out=left_out)
     name = escaped(graph.class_names[left_out[-1]])
