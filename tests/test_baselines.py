@@ -422,3 +422,19 @@ def test_the_objective_over_drawn_graphs_is_the_dense_one_and_so_are_its_gradien
 def test_vgcn_refuses_a_graph_with_too_many_pairs(pubmed):
     with pytest.raises(bup.BupError, match=r"at most 6,000 nodes .*pubmed with 19,717"):
         bup.fit(pubmed, "vgcn")
+
+
+@pytest.mark.parametrize(
+    "method, setting, usual, other",
+    [("gebm", "evidence", "own", "links"), ("grasp", "known", "training", "validation")],
+)
+def test_what_a_score_goes_by_changes_the_score_and_no_answer(method, setting, usual, other):
+    graph = bup.load_graph("synthetic:nodes=300,classes=3,words=60")
+    asked = {"per_class": 5, "validation": 40, "test": 150, "epochs": 10}
+    first, second = (bup.fit(graph, method, **asked, **{setting: v}) for v in (usual, other))
+    assert first.spec == bup.fit(graph, method, **asked).spec
+    assert np.array_equal(first.probs, second.probs)
+    (score,) = first.own_scores
+    assert not np.allclose(first.own_scores[score], second.own_scores[score])
+    if method == "grasp":  # labelled nodes are held at certainty
+        assert (second.own_scores[score][second.split.validation] <= -1).all()

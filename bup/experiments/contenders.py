@@ -78,6 +78,17 @@ def rule_contenders() -> tuple[Contender, ...]:
     )
 
 
+def told_more_contenders() -> tuple[Contender, ...]:
+    """Methods that find unseen classes, when told of more labels or more of the links."""
+    return (
+        of_bup("doubt, validation labels too", propagation="doubt", known="validation"),
+        Contender(
+            "grasp, validation labels too", "grasp", (("known", "validation"), *UNCALIBRATED)
+        ),
+        Contender("gebm, evidence from links", "gebm", (("evidence", "links"), *UNCALIBRATED)),
+    )
+
+
 def choice_contenders() -> tuple[Contender, ...]:
     """Both ways from layer to layer, at two strengths of weight decay, and both rules of ours."""
     layers = (

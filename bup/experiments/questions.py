@@ -9,6 +9,7 @@ from bup.experiments.contenders import (
     contenders,
     rule_contenders,
     sweep_contenders,
+    told_more_contenders,
 )
 from bup.experiments.measures import (
     ablation_numbers,
@@ -171,7 +172,7 @@ QUESTIONS: dict[str, Question] = {
             "Finding classes that were never shown, under three protocols (AUROC in percent)",
             ("cora", "citeseer", "pubmed"),
             (20,),
-            contenders(*TRAINED, "doubt", "evidence"),
+            (*contenders(*TRAINED, "doubt", "evidence"), *told_more_contenders()),
             ood_numbers,
             (
                 Quantity("auroc_confidence", "by confidence", 1, 1),

@@ -16,6 +16,7 @@ from bup.late import torch
 from bup.methods import (
     beta_bernoulli,
     bup,
+    degem,
     energy,
     ensemble,
     gcn,
@@ -50,6 +51,7 @@ METHODS: dict[str, Method] = {
         energy.METHOD,
         gebm.METHOD,
         grasp.METHOD,
+        degem.METHOD,
         mlp.METHOD,
         own.PROBABILITIES,
         own.MESSAGES,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bup.graph import Graph
 from bup.late import Tensor, torch
 from bup.methods import energy, gcn
 from bup.methods.base import Fitted, Method
-from bup.operators import normalised_links
+from bup.operators import neighbour_mean
 from bup.receptive import ReceptiveField
 from bup.scores import Score
+from bup.settings import setting
 from bup.sparse import Csr
 from bup.splits import Split
 from bup.training import OnEpoch, Trained
@@ -18,6 +20,15 @@ from bup.training import OnEpoch, Trained
 STEPS = 10
 SHARE = 0.5  # of a node's neighbours in its diffused value
 COVERED = 0.95  # of the nodes lie in the range that puts distances and outputs on one scale
+
+
+@dataclass(frozen=True)
+class Settings(energy.Settings):
+    evidence: str = setting(
+        "own",
+        "What speaks for a class: the node's own features, as published, or its neighbours' too.",
+        choices=("own", "links"),
+    )
 
 
 def class_distances(hidden: Tensor, nodes: Tensor, labels: Tensor, classes: int) -> Tensor:
@@ -42,7 +53,7 @@ def rescaled(distance: Tensor, output: Tensor) -> Tensor:
 
 
 def diffused(values: Tensor, links: Csr) -> Tensor:
-    """x <- P x / 2 + x_0 / 2, ten times, with P = D^-1/2 A D^-1/2."""
+    """x <- P x / 2 + x_0 / 2, ten times, with P = D^-1 A: a mean over neighbours."""
     spread = values
     for _ in range(STEPS):
         spread = SHARE * links.matmul(spread) + (1 - SHARE) * values
@@ -60,18 +71,23 @@ def fit(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: energy.Settings,
+    s: Settings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
-    links = Csr.from_scipy(normalised_links(graph))
+    links = Csr.from_scipy(neighbour_mean(graph))
 
     def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
-        output = gcn.gcn_output(trained.parameters, everything)
-        hidden = gcn.hidden_layer(trained.parameters, everything)
+        p = trained.parameters
+        output = gcn.gcn_output(p, everything)
+        if s.evidence == "links":
+            evidence, hidden = output, gcn.hidden_layer(p, everything)
+        else:  # the same network, asked without any link
+            hidden = everything.target_words.matmul(p["mean_1"][0]).relu()
+            evidence = hidden @ p["mean_2"][0]
         nodes = torch.from_numpy(split.train)
         labels = torch.from_numpy(split.targets(graph.labels[split.train]))
-        distance = class_distances(hidden, nodes, labels, output.shape[1])
-        scores = {"graph_energy": graph_energy(output - rescaled(distance, output), links)}
+        distance = class_distances(hidden, nodes, labels, evidence.shape[1])
+        scores = {"graph_energy": graph_energy(evidence - rescaled(distance, evidence), links)}
         return Fitted.of(trained, output.softmax(-1), mean=output, scores=scores)
 
     return gcn.fit_classifier(graph, splits, seeds, s, on_epoch, finish)
@@ -82,7 +98,7 @@ METHOD = Method(
     title="Graph energy with a density (GEBM)",
     explanation="A plain GCN, whose evidence for a class also falls with the distance from that "
     "class's training nodes. Its energy adds up what a node, its neighbourhood and its group say.",
-    settings=energy.Settings,
+    settings=Settings,
     fit=fit,
     scores=(
         Score(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from bup.methods import energy, gcn
 from bup.methods.base import Fitted, Method
 from bup.receptive import ReceptiveField
 from bup.scores import Score
+from bup.settings import setting
 from bup.splits import Split
 from bup.training import OnEpoch, Trained
 
@@ -20,6 +22,16 @@ TAIL = 0.05  # of the unlabelled nodes count as surely known, and as surely stra
 CHOSEN = 0.5  # of the training nodes are linked to each other
 WEIGHT = 1.001  # of such a link
 SOURCE = 1.0  # no training node's certainty falls below it
+
+
+@dataclass(frozen=True)
+class Settings(energy.Settings):
+    known: str = setting(
+        "training",
+        "Which labelled nodes are sources of certainty: those that train, or also those that "
+        "validate, as its authors have it.",
+        choices=("training", "validation"),
+    )
 
 
 def linked_sources(graph: Graph, certainty: np.ndarray, train: np.ndarray) -> np.ndarray:
@@ -61,13 +73,16 @@ def fit(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: energy.Settings,
+    s: Settings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
     def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
         output = gcn.gcn_output(trained.parameters, everything)
         probs = output.softmax(-1)
-        certainty = spread(graph, probs.amax(-1).numpy(), split.train)
+        sources = split.train
+        if s.known == "validation":
+            sources = np.concatenate([sources, split.validation])
+        certainty = spread(graph, probs.amax(-1).numpy(), sources)
         scores = {"lack_of_support": torch.from_numpy(-certainty).float()}
         return Fitted.of(trained, probs, mean=output, scores=scores)
 
@@ -80,7 +95,7 @@ METHOD = Method(
     explanation="A plain GCN, whose confidence is averaged along links again and again, while "
     "labelled nodes stay certain: a node is supported by the labelled nodes that a walk from it "
     "meets.",
-    settings=energy.Settings,
+    settings=Settings,
     fit=fit,
     scores=(
         Score(
