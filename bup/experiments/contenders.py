@@ -81,11 +81,11 @@ def rule_contenders() -> tuple[Contender, ...]:
 def told_more_contenders() -> tuple[Contender, ...]:
     """Methods that find unseen classes, when told of more labels or more of the links."""
     return (
-        of_bup("doubt, validation labels too", propagation="doubt", known="validation"),
+        of_bup("doubt (validation labels too)", propagation="doubt", known="validation"),
         Contender(
-            "grasp, validation labels too", "grasp", (("known", "validation"), *UNCALIBRATED)
+            "grasp (validation labels too)", "grasp", (("known", "validation"), *UNCALIBRATED)
         ),
-        Contender("gebm, evidence from links", "gebm", (("evidence", "links"), *UNCALIBRATED)),
+        Contender("gebm (evidence from links)", "gebm", (("evidence", "links"), *UNCALIBRATED)),
     )
 
 

@@ -12,11 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, layer_norm
-
 from bup.graph import Graph
+from bup.late import Tensor, functional, torch
 from bup.layers import dropout_factors, glorot
 from bup.methods.base import Fitted, Method, one_by_one
 from bup.methods.network import NetworkSettings
@@ -63,7 +60,7 @@ def encoded(p: Parameters, words: Csr, kernel: Csr, order: Tensor | None = None)
     message = message if order is None else message[order]
     for _ in range(HOPS):
         message = kernel.matmul(message)
-    return layer_norm(message.relu(), message.shape[-1:])
+    return functional.layer_norm(message.relu(), message.shape[-1:])
 
 
 def outputs(p: Parameters, latent: Tensor) -> Tensor:
@@ -118,7 +115,7 @@ class _Network:
         answers = torch.cat([latent @ summary, shuffled @ summary])[:, 0]
         truth = torch.zeros_like(answers)
         truth[: len(latent)] = 1
-        return binary_cross_entropy_with_logits(answers, truth)
+        return functional.binary_cross_entropy_with_logits(answers, truth)
 
     def _likely(self, latent: Tensor, generator: torch.Generator) -> Tensor:
         """The classes of the training nodes, and their likelihood among all places."""
@@ -126,7 +123,7 @@ class _Network:
         if self.s.dropout:
             factors = dropout_factors(self.s.dropout, [own.numel()], [generator])
             own = own * factors.view_as(own)
-        classes = cross_entropy(outputs(p, own), self.labels)
+        classes = functional.cross_entropy(outputs(p, own), self.labels)
         start = torch.randn(own.shape, generator=generator)
         low, high = energy(p, latent[self.nodes]), energy(p, langevin(p, start, generator))
         size = low.square().mean() + high.square().mean()
@@ -136,7 +133,7 @@ class _Network:
         found = outputs(self.parameters, encoded(self.parameters, self.words, self.kernel))
         found = found[self.held]
         right = (found.argmax(-1) == self.held_labels).float().mean()
-        return cross_entropy(found, self.held_labels)[None], right[None]
+        return functional.cross_entropy(found, self.held_labels)[None], right[None]
 
 
 def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
