@@ -59,11 +59,26 @@ FIRST_TEST = {"cora": 1708, "citeseer": 2312, "pubmed": 18717}
 hold the thousand that test."""
 
 
+def named_splits(graph: Graph) -> list[str]:
+    """The splits by name that are worth offering for a graph."""
+    return ["20/10/70", *([PUBLIC] if _as_in_planetoid(graph) else [])]
+
+
+def _as_in_planetoid(graph: Graph) -> bool:
+    """Whether its nodes have Planetoid's order; Cora's original files have another."""
+    name = _planetoid_name(graph)
+    return name in FIRST_TEST and (name != "cora" or graph.ids is None)
+
+
+def _planetoid_name(graph: Graph) -> str:
+    return graph.name.removeprefix("pyg:Planetoid/").lower()
+
+
 def public_split(graph: Graph, left_out: Iterable[int] = ()) -> Split:
     """Planetoid's fixed split, for graphs numbered as there; left-out classes only test."""
     left_out = _checked_classes(graph, left_out)
-    name = graph.name.removeprefix("pyg:Planetoid/").lower()
-    if name not in FIRST_TEST or (name == "cora" and graph.ids is not None):
+    name = _planetoid_name(graph)
+    if not _as_in_planetoid(graph):
         why = (
             "Cora from its original files has another order of nodes than Planetoid, use "
             "pyg:Planetoid/Cora"

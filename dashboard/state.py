@@ -27,12 +27,14 @@ from bup.noun import NODE, Noun
 from bup.propagation import RULES, Rule
 from bup.results import Judged, Result
 from bup.spec import Run, Spec, Value
-from bup.splits import usual_sizes
+from bup.splits import named_splits, usual_sizes
 from dashboard import graphs, picks, visitor
 from dashboard.numbers import number_input, say_refused
 from dashboard.shelf import Known
 from dashboard.theme import Theme
 from dashboard.wording import choice_titles, setting_help, setting_title
+
+PER_CLASS = "So many labels per class"
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +208,19 @@ def choose_run(graph: Graph) -> Spec:
         ),
     )
     settings = prominent | _choose_settings(method, prominent, graph.noun)
+    with st.expander("Which nodes train"):
+        split = st.selectbox(
+            "Split",
+            ["", *named_splits(graph)],
+            key="split",
+            format_func=lambda name: name or PER_CLASS,
+            bind="query-params",
+            help=say(
+                "Shares of all nodes that train, validate and test, as in the literature on "
+                "calibration, or Planetoid's public split. Then the labels per class and the "
+                "usual numbers of validation and test nodes do not count."
+            ),
+        )
     say_refused()
     validation, test = usual_sizes(graph)
     return complete(
@@ -218,6 +233,7 @@ def choose_run(graph: Graph) -> Spec:
             left_out=tuple(int(c) for c in left_out),
             seed=int(seed),
             settings=tuple(settings.items()),
+            split=split or "",
         )
     )
 
@@ -260,6 +276,7 @@ def parameters(spec: Spec, graph: Graph) -> list[tuple[str, str]]:
         ("per_class", str(spec.per_class)),
         ("seed", str(spec.seed)),
         *(("left_out", graph.class_names[c]) for c in spec.left_out),
+        *([("split", spec.split)] if spec.split else []),
         *((f"{spec.method}.{k}", titles[k].get(str(v), str(v))) for k, v in changed.items()),
     ]
 

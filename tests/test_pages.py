@@ -16,7 +16,7 @@ from bup.experiments import Shipped
 from bup.methods import METHODS, complete
 from bup.runs import run_of
 from bup.spec import Spec
-from dashboard import pages, payloads
+from dashboard import pages, payloads, state
 from dashboard.links import link
 from dashboard.pages import PAGES, Page
 from dashboard.state import View
@@ -277,3 +277,11 @@ def test_a_number_that_somebody_goes_back_to_leaves_the_page_as_it_is(open_app, 
     app.query_params["seed"] = text
     app.run()
     assert not app.exception and app.number_input(key="seed").value == 0
+
+
+def test_a_split_by_name_is_part_of_the_link(open_app, cora):
+    spec = Spec("cora", "gcn", split="20/10/70", seed=3)
+    assert "split=20%2F10%2F70" in state.link(complete(spec), cora)
+    app = open_app(method="GCN", seed="3", split="20/10/70")
+    assert app.title[0].value == "This model has not been trained yet"
+    assert any("split 20/10/70, seed 3" in m.value.replace("\\", "") for m in app.markdown)

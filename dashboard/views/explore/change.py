@@ -61,7 +61,7 @@ def _changes(before: Spec, view: View) -> str:
     shown = [", ".join(names[c] for c in spec.left_out) or "none" for spec in (before, now)]
     pairs = {
         "Classes never shown": shown,
-        "Labels per class": [str(spec.per_class) for spec in (before, now)],
+        "Labels": [spec.labels_in_words for spec in (before, now)],
         "Random seed": [str(spec.seed) for spec in (before, now)],
     }
     for f in dataclasses.fields(METHODS[now.method].settings):
