@@ -3,7 +3,8 @@
 First every stored run of every question is measured into ``bup/shipped/results.json.gz``, which
 comes with the package; runs that are not stored keep the row that the file has of them. Then the
 commands in the page are run, those of ``bup reproduce`` on that file, and what they print is put in
-its place: a command stands alone in a block of shell, the table or text below is what it printed.
+its place: a command stands alone in a block of shell, the table or text below is what it printed. A
+table that would lose rows, as some were not measured, stays as it is.
 ``bup reproduce all`` trains what is missing beforehand.
 
     make results                # everything, speed included, on a machine with nothing else to do
@@ -95,7 +96,8 @@ def _renewed(place: re.Match[str], command: str, printed: str) -> str:
         return place[0]
     if place["printed"].startswith("|"):
         lines = [line for line in printed.splitlines() if line.startswith("|")]
-        if not lines:  # none of it was measured: what stands there stays
+        if len(lines) < place["printed"].count("\n"):
+            print(f"{command} has fewer rows than the page: they stay", file=sys.stderr)
             return place[0]
         below = "\n".join(lines) + "\n"
     else:

@@ -83,3 +83,8 @@ def test_every_command_of_the_real_page_can_be_called():
             assert name == "reproduce"
             command = app.get_command(click.Context(app), name)
             command.make_context(name, arguments)
+
+
+def test_a_table_that_would_lose_rows_stays(page, capsys):
+    results.main(["q1"], page, lambda command: "| new | table |\n|---|---|\n")
+    assert page.read_text() == PAGE and "fewer rows" in capsys.readouterr().err
