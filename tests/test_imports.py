@@ -25,6 +25,7 @@ FLOORS = (
     {"address", "doors", "picks", "graphs", "links", "problems", "numbers", "garbage", "visitor"},
     {"shelf"},
     {"drawings", "state", "classroom", "waiting"},
+    {"export"},
     {"views", "learn"},
     {"pages"},
     {"app", "serving", "notebook"},

@@ -17,6 +17,7 @@ COMMANDS = {
     "import": "bup.cli.importing:bring",
     "reproduce": "bup.cli.reproduction",
     "exercises": "bup.cli.exercises",
+    "export": "dashboard.export.command",
     "dashboard": "dashboard.command",
 }
 """Where each command lives: found when it is asked for, so that nobody waits for another's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +11,10 @@ import bup
 from bup.cli.output import json_option, print_json
 from bup.cli.progress import TrainingBar
 from bup.cli.report import print_report
-from bup.spec import value_of
+from bup.spec import Value, value_of
+
+if TYPE_CHECKING:
+    from bup.graph import Graph
 
 
 @click.command()
@@ -46,14 +50,8 @@ def fit(
 
     For example: bup fit --graph cora --per-class 20 --left-out 6 --set lam=2
     """
-    from bup import runs
+    from bup import methods
 
-    pairs = []
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise bup.BupError(f"--set takes NAME=VALUE, such as --set lam=2, got {text!r}")
-        pairs.append((name, value_of(value)))
     loaded = bup.load_graph(graph_name)
     unjudged: tuple[int, ...] = ()
     if protocol is not None:
@@ -63,7 +61,7 @@ def fit(
             raise bup.BupError("--protocol says which classes are left out: drop --left-out")
         named = protocol_named(protocol, loaded)
         left_out, unjudged = named.left_out, named.unjudged
-    spec = runs.methods.complete(
+    spec = methods.complete(
         bup.Spec(
             graph=loaded.name,
             method=method,
@@ -72,19 +70,11 @@ def fit(
             test=test or None,
             left_out=left_out,
             seed=seed,
-            settings=tuple(pairs),
+            settings=tuple(map(pair, settings)),
             split=split,
         )
     )
-    result = None if fresh else runs.load(spec, loaded)
-    was_stored = result is not None
-    if result is None:
-        with TrainingBar() as bar:
-            result = runs.fit_specs(loaded, [spec], bar.update)[0]
-        try:
-            runs.save(result, loaded)
-        except bup.BupError as error:
-            print(f"bup: {error}", file=sys.stderr)
+    result, was_stored = trained(spec, loaded, fresh)
     report = bup.evaluate(result, loaded, bins, unjudged)
     if as_json:
         head = {"spec": spec.as_dict(), "stored": was_stored, "seconds": result.seconds}
@@ -92,3 +82,27 @@ def fit(
         print_json(head | {"constants": dict(result.constants), **report})
     else:
         print_report(result, report, bins, was_stored)
+
+
+def pair(text: str) -> tuple[str, Value]:
+    """A setting and its value, as people type them."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise bup.BupError(f"--set takes NAME=VALUE, such as --set lam=2, got {text!r}")
+    return name, value_of(value)
+
+
+def trained(spec: bup.Spec, graph: Graph, fresh: bool = False) -> tuple[bup.Result, bool]:
+    """The result of a run, trained before everybody's eyes and kept, and whether it was stored."""
+    from bup import runs
+
+    stored = None if fresh else runs.load(spec, graph)
+    if stored is not None:
+        return stored, True
+    with TrainingBar() as bar:
+        result = runs.fit_specs(graph, [spec], bar.update)[0]
+    try:
+        runs.save(result, graph)
+    except bup.BupError as error:
+        print(f"bup: {error}", file=sys.stderr)
+    return result, False

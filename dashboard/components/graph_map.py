@@ -40,7 +40,7 @@ def _brief(source: str) -> str:
 
 # A component's source and data travel with each of its messages. So the library, the graph and the
 # looks of its nodes are files that the browser fetches; only the view, which is small, is sent.
-_LIBRARY = _library().encode()
+LIBRARY = _library()
 _view = st.components.v2.component(
     "bup_map",
     html='<div class="bup-map"></div>',
@@ -83,7 +83,7 @@ def graph_map(
         data={
             "key": key,
             "look": payloads.address(json.dumps(look).encode(), "json"),
-            "library": payloads.address(_LIBRARY, "js"),
+            "library": payloads.address(LIBRARY.encode(), "js"),
             "of": of or graph.digest,
             "focus": focus,
             "graph": payloads.address(graph.content, "bin"),

@@ -103,24 +103,32 @@ def layer_parcel(
 ) -> Parcel:
     """What each node of a run looks like: what its colour is proportional to (or the number of its
     category), the shape of its verdict, whether it is shown, its predicted and its true class."""
-    column = _column(table, colour_by)
     if part is not None and part.nodes is not None:
         table, shown = table.iloc[part.nodes], shown[part.nodes]
-    if column.kind == "score":
-        shades, scale = quantised(column.shade(table[colour_by].to_numpy(np.float32)))
-    else:
-        names = pd.Index(list(category_colours(colour_by, class_names)))
-        shades, scale = names.get_indexer(columns.categories(table, colour_by)), [0, 1]
+    shades, scale = shades_of(table, colour_by, class_names)
     classes = pd.Index(class_names)
     code = np.int8 if len(class_names) < 127 else np.int16
     return packed(
         {"scale": scale},
-        shades=shades.astype(np.uint16),
+        shades=shades,
         said=classes.get_indexer(table["predicted"]).astype(code),
         truth=classes.get_indexer(table["true"]).astype(code),
         shapes=columns.verdicts(table).astype(np.uint8),
         shown=np.packbits(shown, bitorder="little"),
     )
+
+
+def shades_of(
+    table: pd.DataFrame, colour_by: str, class_names: Sequence[str]
+) -> tuple[np.ndarray, list[float]]:
+    """What a colour is proportional to, or the number of a category, as 16-bit steps [n]; and
+    [first value, size of a step]."""
+    column = _column(table, colour_by)
+    if column.kind == "score":
+        return quantised(column.shade(table[colour_by].to_numpy(np.float32)))
+    names = pd.Index(list(category_colours(colour_by, class_names)))
+    found = names.get_indexer(columns.categories(table, colour_by))
+    return found.astype(np.uint16), [0, 1]
 
 
 def own_limits(table: pd.DataFrame, colour_by: str) -> Limits | None:

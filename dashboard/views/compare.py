@@ -140,7 +140,7 @@ def page(view: View) -> None:
         )
     rows = rows.rename(columns={"ood": "never shown"})
     picking.picking_table(view, nodes, rows, "disagree")
-    exports.downloads(view)
+    exports.downloads(view, others=found)
 
 
 def _bins(

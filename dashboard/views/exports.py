@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from bup.methods import command_line
 from bup.sheets import csv_text
+from dashboard.export.page import page, refusal
+from dashboard.markdown import escaped
 from dashboard.state import View
 
 MOST_ROWS = 1000
@@ -16,8 +18,13 @@ Export = Callable[[View], tuple[str, str, str]]
 """Makes a file name, its text and its type."""
 
 
-def downloads(view: View, extra: dict[str, Export] | None = None) -> None:
-    """Downloads at the end of every page, made only when somebody opens them."""
+def downloads(
+    view: View, extra: dict[str, Export] | None = None, others: Sequence[View] = ()
+) -> None:
+    """Downloads at the end of every page, made only when somebody opens them.
+
+    ``others`` are runs that the page holds against the chosen one.
+    """
     with st.expander(
         "Command and downloads", icon=":material/download:", key="exports", on_change="rerun"
     ) as box:
@@ -33,10 +40,31 @@ def downloads(view: View, extra: dict[str, Export] | None = None) -> None:
             "text/csv",
             icon=":material/table:",
         )
+        _web_page([view, *others])
         for label, make in (extra or {}).items():
             name, text, kind = make(view)
             st.download_button(label, text, name, kind, icon=":material/download:")
         st.caption("The camera button of a chart saves it as a picture.")
+
+
+def _web_page(views: Sequence[View]) -> None:
+    """All of it as one file that needs no server; made by another thread when somebody clicks."""
+    view, several = views[0], len(views) > 1
+    if why := refusal(view.graph, len(views)):
+        st.caption(f"No web page of this: {escaped(why)}.")
+        return
+    known = [one.known for one in views]
+    st.download_button(
+        "These runs as a web page" if several else "This run as a web page",
+        lambda: page(known),
+        f"{view.run.key}.html",
+        "text/html",
+        icon=":material/public:",
+        help=view.say(
+            "Map, charts and what the model says of every node, in one file that opens without a "
+            "server or a network. It takes some seconds to make."
+        ),
+    )
 
 
 def numbers(frame: pd.DataFrame, name: str, key: str) -> None:

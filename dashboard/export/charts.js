@@ -1,0 +1,100 @@
+// The app's own charts, drawn by plotly, which is unpacked when the first of them is looked at.
+
+const QUIET = { bgcolor: "rgba(0,0,0,0)", color: "#8C8C8C", activecolor: "#0072B2" };
+const MOST_DRAWN = 6000;
+let drawing = null;
+
+function plotly() {
+  drawing ??= inflated("plotly").then((source) => {
+    const script = made("script");
+    script.textContent = source;
+    document.head.append(script);
+    return globalThis.Plotly;
+  });
+  return drawing;
+}
+
+// A figure's colours were chosen for a light page.
+function toned(value) {
+  if (Array.isArray(value)) return value.map(toned);
+  if (typeof value === "string") return (state.dark && content.dark[value]) || value;
+  if (value === null || typeof value !== "object" || "bdata" in value) return value;
+  return Object.fromEntries(Object.entries(value).map(([k, inner]) => [k, toned(inner)]));
+}
+
+// Very many points need a graphics library, where there is one; the others are sharper without.
+function quick() {
+  return graph.count > MOST_DRAWN && Boolean(made("canvas").getContext("webgl"));
+}
+
+// A chart with its title above and its words below.
+function chart({ title, words, figure, groups }) {
+  const stage = made("div", { class: "stage", role: "group", "aria-label": `${title}. ${words}` });
+  stage.style.height = `${figure.layout.height}px`;
+  const whole = made("figure", {}, made("h3", {}, title), stage, made("figcaption", {}, words));
+  whole.draw = async () => {
+    const library = await plotly();
+    const { data, layout } = toned(revived(figure, content.shared));
+    const options = { displaylogo: false, modeBarButtonsToRemove: ["sendChartToCloud"], responsive: true };
+    const points = data.map((trace) => (trace.type === "scattergl" && !quick() ? { ...trace, type: "scatter" } : trace));
+    await library.newPlot(stage, points, { ...layout, modebar: QUIET, autosize: true }, options);
+    stage.on("plotly_click", ({ points }) => clicked(points, groups));
+    stage.on("plotly_relayout", () => whole.ring());
+    stage.on("plotly_afterplot", () => whole.ring());
+    whole.ring();
+  };
+  whole.ring = () => ringed(stage, groups === null ? state.node : -1);
+  whole.dispose = () => globalThis.Plotly?.purge(stage);
+  return whole;
+}
+
+function clicked(points, groups) {
+  const found = points
+    .map(({ customdata }) => (Array.isArray(customdata) ? customdata[0] : customdata))
+    .find((number) => number !== undefined && number !== null);
+  if (found === undefined) return;
+  if (!groups) return go({ node: Number(found), group: null });
+  const [title, nodes] = groups[Number(found)] ?? [];
+  if (nodes) go({ group: { title, nodes } });
+}
+
+// Around the picked node, wherever a chart shows it.
+function ringed(stage, node) {
+  for (const old of stage.querySelectorAll(":scope > .ring")) old.remove();
+  if (node < 0 || !stage._fullData) return;
+  for (const trace of stage._fullData) {
+    const place = trace.customdata ? Array.prototype.indexOf.call(trace.customdata, node) : -1;
+    const [across, down] = ["xaxis", "yaxis"].map(
+      (axis) => stage._fullLayout[axis + (trace[axis] ?? axis[0]).slice(1)],
+    );
+    if (place < 0 || !across || !down) continue;
+    const [u, v] = [across.d2p(trace.x[place]), down.d2p(trace.y[place])];
+    if (!(u >= 0 && v >= 0 && u <= across._length && v <= down._length)) continue;
+    const style = `left:${across._offset + u}px;top:${down._offset + v}px`;
+    stage.append(made("div", { class: "ring", style }));
+  }
+}
+
+const VIEWS = {
+  reliability: "When the model says 80%, is it right 80% of the time?",
+  unseen: "Does the model notice what it was never taught?",
+  structure: "Is a well-linked node a certain node?",
+};
+
+// A view of a run: its question, its numbers and its charts, by score where there are several.
+function chartView(name, run) {
+  const blocks = run.views[name];
+  const chosen = blocks.find((block) => block.label === state.score) ?? blocks[0];
+  const question = VIEWS[name].replace(/\bnode\b/g, content.noun[0]);
+  const parts = [made("h2", {}, question)];
+  if (blocks.length > 1) {
+    const options = blocks.map(({ label }) => [label, label]);
+    parts.push(made("div", { class: "bar" }, select("Score", options, chosen.label, (score) => go({ score }))));
+  }
+  const cells = chosen.numbers.map(([label, value, meaning]) =>
+    made("div", { title: meaning }, made("dt", {}, label), made("dd", {}, value)));
+  if (cells.length) parts.push(made("dl", { class: "numbers" }, ...cells));
+  const figures = chosen.charts.map(chart);
+  parts.push(made("div", { class: "charts" }, ...figures));
+  return { parts, figures, maps: [] };
+}

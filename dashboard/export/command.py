@@ -1,0 +1,147 @@
+"""``bup export``: runs as one page that needs no server."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import bup
+from bup.cli.fitting import pair, trained
+
+if TYPE_CHECKING:
+    from bup.spec import Spec, Value
+
+
+@click.command()
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--graph", "graph_name", default="cora", show_default=True, help="Which graph.")
+@click.option("--method", "methods", multiple=True, help="One of 'bup methods'; may be repeated.")
+@click.option("--per-class", default=20, show_default=True, help="Training nodes per class.")
+@click.option("--validation", type=int, help="Validation nodes; 200 unless the graph is small.")
+@click.option("--test", type=int, help="Test nodes; 2000 unless the graph is small.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the split and the weights.")
+@click.option("--left-out", multiple=True, type=int, help="A class never seen; may be repeated.")
+@click.option("--split", default="", help="public or 20/10/70 in place of so many nodes per class.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Change a setting of every method that has it, or of one: bup.lam=2.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The page to write; a file of that name is replaced.",
+)
+def export(
+    runs: tuple[str, ...],
+    graph_name: str,
+    methods: tuple[str, ...],
+    per_class: int,
+    validation: int | None,
+    test: int | None,
+    seed: int,
+    left_out: tuple[int, ...],
+    split: str,
+    settings: tuple[str, ...],
+    output: Path,
+) -> None:
+    """Write one page with the map, the charts and every node of some runs on a graph.
+
+    It needs no server and no network. Runs are asked for by --method, or each RUN is a link copied
+    from the app or the name of a folder of stored results. What is not trained yet is trained.
+
+    For example: bup export --graph cora --method bup --method gcn+gats --left-out 6 -o page.html
+    """
+    _check_writable(output)
+    from bup import files
+    from bup.methods import complete
+    from bup.runs import run_of
+    from bup.splits import usual_sizes
+    from dashboard.export.asked import asked
+    from dashboard.export.page import page, refusal
+    from dashboard.shelf import Known
+
+    specs = [asked(text) for text in runs]
+    graph = bup.load_graph(specs[0].graph if specs else graph_name)
+    if methods or not specs:
+        if specs and graph.name != bup.load_graph(graph_name).name:
+            raise bup.BupError(f"--graph {graph_name} is not {graph.name}, that of {runs[0]!r}")
+        usual = usual_sizes(graph)
+        for method, chosen in _settings(methods or ("bup",), settings).items():
+            spec = bup.Spec(
+                graph=graph.name,
+                method=method,
+                per_class=per_class,
+                validation=usual[0] if validation is None else validation,
+                test=usual[1] if test is None else test or None,
+                left_out=left_out,
+                seed=seed,
+                settings=tuple(chosen.items()),
+                split=split,
+            )
+            specs.append(complete(spec))
+    _check_alike(specs)
+    if why := refusal(graph, len(specs)):
+        raise bup.BupError(why)
+    known = [
+        Known(run_of(spec, graph), graph, trained(spec, graph)[0]) for spec in dict.fromkeys(specs)
+    ]
+    text = page(known).encode()
+    try:
+        files.write_atomically(output, text)
+        output.chmod(0o644)  # for whoever serves it; a temporary file is its owner's alone
+    except OSError as error:
+        raise bup.BupError(_unwritable(output, error)) from error
+    print(f"{output}: {len(text) / 1e6:.1f} MB, {len(known)} run{'s'[: len(known) != 1]}")
+
+
+def _check_alike(specs: list[Spec]) -> None:
+    names = list(dict.fromkeys(spec.graph for spec in specs))
+    if len(names) > 1:
+        raise bup.BupError(f"a page shows runs on one graph, got {' and '.join(names)}")
+
+
+def _settings(methods: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, dict[str, Value]]:
+    """What each method is told: a setting goes to all that have it, or to the one it names."""
+    from dataclasses import fields
+
+    from bup.calibrators import JOIN
+    from bup.methods import find
+
+    chosen: dict[str, dict[str, Value]] = {method: {} for method in methods}
+    for text in texts:
+        name, value = pair(text)
+        of, _, name = name.rpartition(".")
+        having = [
+            method
+            for method in chosen
+            if name in {f.name for f in fields(find(method.partition(JOIN)[0]).settings)}
+            and of in ("", method, method.partition(JOIN)[0])
+        ]
+        if not having:
+            raise bup.BupError(
+                f"none of {', '.join(methods)} has the setting {text!r}: see 'bup methods NAME'"
+            )
+        for method in having:
+            chosen[method][name] = value
+    return chosen
+
+
+def _check_writable(output: Path) -> None:
+    """Before anything is trained."""
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        raise bup.BupError(f"there is no folder {folder} to write {output.name} to: make it first")
+    if not os.access(folder, os.W_OK):
+        raise bup.BupError(_unwritable(output, "no permission"))
+
+
+def _unwritable(output: Path, why: object) -> str:
+    return f"{output} cannot be written ({why}): choose another place with -o"

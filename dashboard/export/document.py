@@ -1,0 +1,268 @@
+"""What an exported page holds: the graph once, of each run its numbers, and its charts."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly
+
+import bup
+from bup.calibrators import in_order
+from bup.methods import METHODS, changed_settings, command_line
+from bup.propagation import RULES
+from bup.spec import Spec, text_of
+from bup.words import speaks_of
+from dashboard import columns, layouts, state
+from dashboard.components import map_data
+from dashboard.components.parcels import quantised
+from dashboard.export import views
+from dashboard.export.views import Block, Chart
+from dashboard.shelf import Known
+from dashboard.state import View
+from dashboard.theme import Theme
+from dashboard.wording import setting_title
+
+LONG = 400
+"""Lists that charts share from so many members on travel once."""
+
+
+def document(known: Sequence[Known], made: datetime.date) -> dict[str, Any]:
+    """Everything that the page shows, as JSON has it."""
+    graph = known[0].graph
+    theme, shared = Theme(noun=graph.noun), Shared()
+    names = labels([one.spec for one in known])
+    each = {name: View(one, 0, theme) for name, one in zip(names, known, strict=True)}
+    links = "citations" if graph.noun.one == "paper" else "links"
+    parcel = map_data.graph_parcel(graph, layouts.positions(graph))
+    limits = _limits(list(each.values()))
+    return {
+        "title": f"{_capital(state.graph_label(graph.name))}: {', '.join(names)}",
+        "size": f"{graph.noun.counted(graph.num_nodes)}, {graph.num_edges:,} {links}, "
+        f"{graph.num_classes} classes",
+        "noun": [graph.noun.one, graph.noun.many],
+        "classes": list(graph.class_names),
+        "parcel": base64.b64encode(parcel.content).decode(),
+        "words": [", ".join(speaks_of(graph, i)) for i in range(graph.num_nodes)]
+        if graph.words is not None
+        else None,
+        "runs": [_run(name, view, limits, shared) for name, view in each.items()],
+        "compare": _compared(each, shared) if len(each) > 1 else None,
+        "shared": shared.values,
+        "dark": _darkened(),
+        "made": f"{made:%d %B %Y}".lstrip("0"),
+        "versions": f"BUP Explorer {bup.__version__}, plotly.js of plotly {plotly.__version__}",
+    }
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def labels(specs: Sequence[Spec]) -> list[str]:
+    """A name for every run, and what tells it from the others of that name."""
+    first = [_label(spec) for spec in specs]
+    differing = [_differences(spec, specs) for spec in specs]
+    return [
+        f"{name} ({words})" if words and first.count(name) > 1 else name
+        for name, words in zip(first, differing, strict=True)
+    ]
+
+
+def _label(spec: Spec) -> str:
+    settings = dict(spec.settings)
+    name = METHODS[spec.method].short
+    if rule := RULES.get(str(settings.get("propagation"))):
+        name += f": {rule.title}"
+    changed = changed_settings(spec)  # what is usual for the method goes without saying
+    calibrated = [c.title for c in in_order(str(changed.get("calibrate", "none")))]
+    return " + ".join([name, *calibrated])
+
+
+def _differences(spec: Spec, specs: Sequence[Spec]) -> str:
+    """The settings of a run that not all of these have."""
+    facts = [
+        {"labels": s.labels_in_words, "seed": s.seed, "never shown": s.left_out or "none"}
+        | {setting_title(k): text_of(v) for k, v in s.settings if s.method == spec.method}
+        for s in (spec, *specs)
+    ]
+    return ", ".join(
+        f"{name} {value}"
+        for name, value in facts[0].items()
+        if any(other.get(name, value) != value for other in facts)
+    )
+
+
+def _run(name: str, view: View, limits: Mapping[str, Any], shared: Shared) -> dict[str, Any]:
+    graph, table, result = view.graph, view.table, view.result
+    spec, classes = view.spec, graph.class_names
+    code = np.int8 if len(classes) < 127 else np.int16
+    never = ", ".join(classes[c] for c in spec.left_out)
+    intervals = _intervals(view)
+    return {
+        "label": name,
+        "title": METHODS[spec.method].title,
+        "about": view.say(METHODS[spec.method].explanation),
+        "facts": _labels(view)
+        + f", seed {spec.seed}"
+        + (f", never shown: {never}" if never else ""),
+        "command": command_line(spec),
+        "answers": list(result.split.classes),
+        "said": _array(result.predicted.astype(code)),
+        "truth": _array(graph.labels.astype(code)),
+        "shapes": _array(columns.verdicts(table).astype(np.uint8)),
+        "test": _array((table.part == "test").to_numpy(np.uint8)),
+        "probs": _shares(result.probs),
+        "low": None if intervals is None else _shares(intervals[0]),
+        "high": None if intervals is None else _shares(intervals[1]),
+        "mean": _steps(result.mean) if view.explains.variance else None,
+        "std": _steps(np.sqrt(result.var)) if result.var is not None else None,
+        "no_interval": _why_none(view),
+        "own": columns.scores(table)[bup.experiments.own_score(spec.method)].label,
+        "colours": [
+            _colour(view, colour, column, limits[colour])
+            for colour, column in columns.of(table).items()
+        ],
+        "views": {
+            "reliability": [_block(b, shared) for b in views.reliability(view)],
+            "unseen": [_block(b, shared) for b in views.unseen(view)],
+            "structure": [_block(b, shared) for b in views.structure(view)],
+        },
+    }
+
+
+def _labels(view: View) -> str:
+    spec = view.spec
+    if spec.split:
+        return spec.labels_in_words
+    return f"{spec.per_class} labelled {view.graph.noun.many} per class"
+
+
+def _limits(each: Sequence[View]) -> dict[str, Any]:
+    """One colour scale per score for all runs, so that a brighter map means more doubt."""
+    found: dict[str, Any] = {}
+    for view in each:
+        for name in columns.of(view.table):
+            found.setdefault(name, map_data.own_limits(view.table, name))
+    return found
+
+
+def _colour(view: View, name: str, column: columns.Column, limits: Any) -> dict[str, Any]:
+    names = view.graph.class_names
+    shades, scale = map_data.shades_of(view.table, name, names)
+    looks = [
+        map_data.look(view.table, name, names, Theme(dark, noun=view.graph.noun), limits)
+        for dark in (False, True)
+    ]
+    return {"name": name, "label": column.label, "score": column.uncertain} | {
+        "shades": _array(shades),
+        "scale": scale,
+        "looks": looks,
+    }
+
+
+def _intervals(view: View) -> tuple[np.ndarray, np.ndarray] | None:
+    """Of every probability of every node, where the method can say and nothing adjusted them."""
+    chances, mean, var = view.explains.chances, view.result.mean, view.result.var
+    if chances is None or view.recalibrated is not None or mean is None or var is None:
+        return None
+    found = chances(view.result, mean, var, 0.9)
+    return found.low, found.high
+
+
+def _why_none(view: View) -> str:
+    if view.explains.chances is None:
+        return "This method's messages have no variance, so there is no interval."
+    if view.recalibrated is not None:
+        return (
+            f"Calibrated by {view.recalibrated.title}. The messages were not: no interval is drawn."
+        )
+    return ""
+
+
+def _compared(each: Mapping[str, View], shared: Shared) -> dict[str, Any]:
+    found = views.compare(each)
+    return found | {"charts": [_chart(chart, shared) for chart in found["charts"]]}
+
+
+def _block(block: Block, shared: Shared) -> dict[str, Any]:
+    return {
+        "label": block.label,
+        "numbers": block.numbers,
+        "charts": [_chart(chart, shared) for chart in block.charts],
+    }
+
+
+def _chart(chart: Chart, shared: Shared) -> dict[str, Any]:
+    figure = json.loads(chart.figure.to_json())
+    figure["layout"].pop("template", None)
+    groups = None
+    if chart.groups is not None:
+        groups = {str(k): [title, nodes.tolist()] for k, (title, nodes) in chart.groups.items()}
+    return {"title": chart.title, "words": chart.words, "groups": groups} | {
+        "figure": {"data": shared.taken(figure["data"]), "layout": figure["layout"]}
+    }
+
+
+class Shared:
+    """The long lists of all charts, each once, however many of them show it."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._places: dict[str, int] = {}
+
+    def taken(self, value: Any) -> Any:
+        """The same with every long list replaced by its place: ``{"$": 3}``."""
+        if isinstance(value, dict):
+            if "bdata" in value:
+                return self._place(_halved(value)) if len(value["bdata"]) > 4 * LONG else value
+            return {name: self.taken(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            if len(value) > LONG and all(isinstance(inner, str) for inner in value):
+                return self._place(value)
+            return [self.taken(inner) for inner in value]
+        return value
+
+    def _place(self, value: Any) -> dict[str, int]:
+        place = self._places.setdefault(json.dumps(value), len(self.values))
+        if place == len(self.values):
+            self.values.append(value)
+        return {"$": place}
+
+
+def _halved(array: dict[str, Any]) -> dict[str, Any]:
+    """Points need no more than 32 bits."""
+    if array["dtype"] != "f8":
+        return array
+    values = np.frombuffer(base64.b64decode(array["bdata"]), "<f8").astype("<f4")
+    return array | {"dtype": "f4", "bdata": base64.b64encode(values.tobytes()).decode()}
+
+
+def _array(values: np.ndarray) -> dict[str, Any]:
+    kind = values.dtype.newbyteorder("<")
+    content = np.ascontiguousarray(values).astype(kind).tobytes()
+    return {"type": kind.str[1:], "bytes": base64.b64encode(content).decode()}
+
+
+def _shares(probs: np.ndarray) -> dict[str, Any]:
+    """Numbers from 0 to 1 [n, c] in 16 bits; only what is 1 is as large as 1."""
+    steps = np.where(probs < 1, np.round(probs.clip(0) * 65535).clip(max=65534), 65535)
+    return _array(steps.astype(np.uint16)) | {"scale": [0, 1 / 65535]}
+
+
+def _steps(values: np.ndarray | None) -> dict[str, Any]:
+    assert values is not None
+    steps, scale = quantised(values)
+    return _array(steps) | {"scale": scale}
+
+
+def _darkened() -> dict[str, str]:
+    """What the charts' colours become in the dark."""
+    light, dark = Theme(), Theme(dark=True)
+    return {
+        getattr(light, tone): getattr(dark, tone) for tone in ("text", "background", "faint", "ink")
+    }

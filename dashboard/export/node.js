@@ -1,0 +1,255 @@
+// What a run says of one node, or of several.
+
+const MOST_LISTED = 200;
+const PARTS = {
+  train: "its class was told in training",
+  validation: "used to choose the best epoch",
+  test: "kept for testing",
+  unused: "not used",
+};
+// A Gaussian from three standard deviations below its mean to three above.
+const BELL = Array.from({ length: 41 }, (_, k) => -3 + (6 * k) / 40)
+  .map((z) => `${(100 * (z + 3)) / 6}% ${100 * (1 - Math.exp(-(z * z) / 2))}%`)
+  .join(", ");
+
+const row = (values, node, width) => values.subarray(node * width, (node + 1) * width);
+
+// The classes that a run can answer with, and how sure it is of its answer.
+const sureness = (run, node) => Math.max(...row(run.probs, node, run.answers.length));
+
+function className(code) {
+  return content.classes[code] ?? "unknown";
+}
+
+function titleOf(node) {
+  return graph.titles ? `${graph.ids[node]}: ${graph.titles[node]}` : graph.ids[node];
+}
+
+function verdict(run, node) {
+  const [said, truth, shape] = [run.said[node], run.truth[node], run.shapes[node]];
+  const [mark, words] =
+    truth < 0 ? ["○", [" Its class is not known."]] :
+    shape === 2 ? ["◆", [" In truth it is ", strong(className(truth)), ", a class that it was never shown."]] :
+    shape === 1 ? ["✕", [" In truth it is ", strong(className(truth)), "."]] :
+    ["✓", [" That is right."]];
+  const kind = { "○": "open", "◆": "unseen", "✕": "wrong", "✓": "right" }[mark];
+  const sure = `, ${percent(sureness(run, node))} sure.`;
+  return made(
+    "p",
+    { class: "verdict" },
+    made("span", { class: `mark ${kind}`, "aria-hidden": "true" }, mark),
+    " The model says ", strong(className(said)), sure, ...words,
+  );
+}
+
+// One line per class of a run, on an axis from 0 to 100.
+function classTable(label, run, marks, ticks, told, predicted = -1, star = -1) {
+  const line = "linear-gradient(var(--faint), var(--faint))";
+  const grid = ticks.map(([at]) => `${line} ${at}% 0 / 1px 100% no-repeat`).join(", ");
+  const rows = run.answers.map((code, k) => {
+    const name = `${className(code)}${code === star ? " ★" : ""}`;
+    const [number, hover] = told(k);
+    return made(
+      "tr",
+      { class: k === predicted ? "predicted" : null, title: hover },
+      made("th", { scope: "row" }, name),
+      made("td", { class: "plot" }, made("div", {}, ...marks(k))),
+      made("td", { class: "number" }, number),
+    );
+  });
+  const axis = ticks.map(([at, text]) => made("span", { style: `left:${at}%` }, text));
+  const foot = made("td", { class: "plot ticks" }, made("div", {}, ...axis));
+  return made(
+    "table",
+    { class: "classes", "aria-label": label, style: `--grid:${grid}` },
+    made("tbody", {}, ...rows),
+    made("tfoot", { "aria-hidden": "true" }, made("tr", {}, made("td"), foot, made("td"))),
+  );
+}
+
+const span = (from, to) => made("i", { class: "span", style: `left:${from}%;width:${to - from}%` });
+
+function probabilityTable(run, node) {
+  const width = run.answers.length;
+  const probs = row(run.probs, node, width);
+  const [low, high] = [run.low, run.high].map((ends) => ends && row(ends, node, width));
+  const predicted = probs.indexOf(Math.max(...probs));
+  const marks = (k) => {
+    const kind = k === predicted ? "bar answer" : "bar";
+    const bar = made("i", { class: kind, style: `width:${100 * probs[k]}%` });
+    return low ? [bar, span(100 * low[k], 100 * high[k])] : [bar];
+  };
+  const one = (share) => (share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "<0.1%");
+  const told = (k) => [one(probs[k]), low ? `90% interval: ${one(low[k])} to ${one(high[k])}` : null];
+  const ticks = [[0, "0%"], [25, ""], [50, "50%"], [75, ""], [100, "100%"]];
+  return classTable("Probability of each class", run, marks, ticks, told, predicted, run.truth[node]);
+}
+
+function messageTable(run, node) {
+  const width = run.answers.length;
+  const [mean, std] = [run.mean, run.std].map((values) => row(values, node, width));
+  const left = Math.min(...mean.map((m, k) => m - 3 * std[k]));
+  const right = Math.max(...mean.map((m, k) => m + 3 * std[k]));
+  const scale = 100 / (right - left || 1);
+  const marks = (k) => {
+    const [at, one] = [scale * (mean[k] - left), scale * std[k]];
+    const ridge = `left:${at - 3 * one}%;width:${6 * one}%;clip-path:polygon(${BELL})`;
+    return [
+      made("i", { class: "ridge", style: ridge }),
+      span(at - one, at + one),
+      made("i", { class: "mean", style: `left:${at}%` }),
+    ];
+  };
+  const power = 10 ** Math.floor(Math.log10((right - left) / 5 || 1));
+  const step = [1, 2, 5, 10].map((s) => s * power).find((s) => (right - left) / s <= 5) ?? 1;
+  const ticks = [];
+  for (let k = Math.ceil(left / step); k <= right / step; k++) {
+    ticks.push([scale * (k * step - left), short(k * step)]);
+  }
+  const told = (k) => [`${mean[k].toFixed(2)} ± ${std[k].toFixed(2)}`, null];
+  return classTable("Message of each class", run, marks, ticks, told);
+}
+
+function shareBelow(ranks, shade) {
+  let [low, high] = [0, ranks.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ranks[middle] < shade) low = middle + 1;
+    else high = middle;
+  }
+  return low / ranks.length;
+}
+
+const turned = ({ looks: [{ turn }] }, shade) =>
+  turn === "log" ? 10 ** shade : turn === "minus" ? -shade : shade;
+
+function scoreTable(run, node) {
+  const rows = run.colours.filter((colour) => colour.score).map((colour) => {
+    const shade = colour.shades[node];
+    const rank = `less sure than ${Math.floor(100 * shareBelow(colour.ranks, shade))}%`;
+    return [colour.label, short(turned(colour, shade)), rank];
+  });
+  const head = ["Score", "Value", `Of all ${content.noun[1]}`];
+  return table({ class: "plain", "aria-label": "Scores" }, head, rows);
+}
+
+function factsOf(run, node) {
+  const of = (name) => run.colours.find((colour) => colour.name === name);
+  const part = of("part");
+  const name = part && Object.keys(PARTS)[part.shades[node]];
+  const links = neighbours(node).length;
+  const away = of("distance")?.shades[node];
+  const facts = [`${links.toLocaleString("en")} link${links === 1 ? "" : "s"}`];
+  if (name) facts.unshift(capital(PARTS[name]));
+  if (Number.isNaN(away)) facts.push(`no path to a training ${content.noun[0]}`);
+  else if (Math.round(away) > 0) {
+    const steps = Math.round(away);
+    facts.push(`${steps} step${steps === 1 ? "" : "s"} from the nearest training ${content.noun[0]}`);
+  }
+  return facts.join(" · ");
+}
+
+// Nodes as buttons, with what the run says of each.
+function nodeList(run, nodes) {
+  const item = (node) => {
+    const wrong = run.shapes[node];
+    const sign = made("i", { class: `sign ${["circle", "cross", "diamond"][wrong]}` });
+    sign.style.color = classColour(run.said[node]);
+    const said = `says ${className(run.said[node])}, ${percent(sureness(run, node))}`;
+    const truth = wrong ? `; in truth ${className(run.truth[node])}` : "";
+    return made(
+      "li",
+      {},
+      made(
+        "button",
+        { type: "button", class: "entry", onclick: () => go({ node, group: null }) },
+        sign, made("span", { class: "who" }, titleOf(node)), made("small", {}, said + truth),
+      ),
+    );
+  };
+  const more = nodes.length - MOST_LISTED;
+  return made(
+    "ul",
+    { class: "nodes" },
+    ...nodes.slice(0, MOST_LISTED).map(item),
+    more > 0 ? made("li", {}, `and ${more.toLocaleString("en")} more`) : null,
+  );
+}
+
+const close = (act) =>
+  made("button", { type: "button", class: "close", "aria-label": "Close", title: "Close", onclick: act }, "✕");
+
+function nodePanel(run, node) {
+  const near = neighbours(node);
+  const parts = [
+    made("div", { class: "head" }, made("h2", {}, `${capital(content.noun[0])} ${titleOf(node)}`),
+      close(() => go({ node: -1 }))),
+    verdict(run, node),
+  ];
+  if (content.words?.[node]) parts.push(made("p", {}, "Speaks of ", strong(content.words[node]), "."));
+  parts.push(made("h3", {}, "Probability of each class"), probabilityTable(run, node));
+  const interval = "The star marks the true class. Whiskers: where that probability would lie in " +
+    "90% of cases, were the message of the class known exactly.";
+  parts.push(made("p", { class: "words" }, run.low ? interval : run.no_interval));
+  parts.push(made("p", { class: "words" }, factsOf(run, node)));
+  if (run.mean && run.std) {
+    parts.push(made("h3", {}, "Message of each class"), messageTable(run, node));
+    parts.push(made("p", { class: "words" }, "What reaches it from its own words and its links, with " +
+      "one standard deviation either way. Where the ranges overlap, the model cannot tell the classes apart."));
+  }
+  parts.push(made("h3", {}, "How unsure is that?"), scoreTable(run, node));
+  if (near.length) {
+    parts.push(made("h3", {}, `Linked to ${counted(near.length, content.noun)}`), nodeList(run, near));
+  }
+  return parts;
+}
+
+function groupPanel(run, { title, nodes }) {
+  const right = nodes.filter((node) => run.shapes[node] === 0 && run.truth[node] >= 0).length;
+  const mean = nodes.reduce((sum, node) => sum + sureness(run, node), 0) / (nodes.length || 1);
+  return [
+    made("div", { class: "head" }, made("h2", {}, `${counted(nodes.length, content.noun)} ${title}`),
+      close(() => go({ group: null }))),
+    made("p", {}, `${percent(mean)} sure on average; ${right.toLocaleString("en")} answered rightly. ` +
+      "The least sure come first."),
+    state.view === "map" ? null : made(
+      "button", { type: "button", class: "wideButton", onclick: () => go({ view: "map" }) },
+      "Show them on the map",
+    ),
+    nodeList(run, [...nodes].sort((a, b) => sureness(run, a) - sureness(run, b))),
+  ];
+}
+
+// Before anybody has picked a node: what one sees, and where to begin.
+function welcome(run) {
+  const [one, many] = content.noun;
+  const tested = [...run.test.keys()].filter((node) => run.test[node]);
+  const known = tested.filter((node) => run.truth[node] >= 0 && run.shapes[node] !== 2);
+  const right = known.filter((node) => run.shapes[node] === 0).length / (known.length || 1);
+  const line = one === "paper" ? "a citation" : "a link";
+  const most = (nodes, value) => nodes.reduce((a, b) => (value(b) > value(a) ? b : a), nodes[0]);
+  const own = run.colours.find((colour) => colour.score && colour.label === run.own);
+  const sure = (node) => sureness(run, node);
+  const story = (title, node, words) => node === undefined ? null : made(
+    "button", { type: "button", class: "story", onclick: () => go({ node }) },
+    strong(`${title}. `), words(className(run.said[node]), className(run.truth[node])),
+  );
+  const wrong = most(known.filter((node) => run.shapes[node] === 1), sure);
+  const unseen = most(tested.filter((node) => run.shapes[node] === 2), sure);
+  const doubted = own && most(tested, (node) => own.shades[node]);
+  return [
+    made("h2", {}, "Where is the model unsure, and why?"),
+    made("p", {}, `Every dot is a ${one}, every line ${line}. ${run.title}: it gets `,
+      strong(`${(100 * right).toFixed(1)}%`), ` of the test ${many} right. `,
+      strong("The brighter a dot, the less sure it is.")),
+    made("p", {}, "Hover to see who is linked. Click a dot, or a point in any chart. Or start here:"),
+    story("A confident mistake", wrong, (said, truth) =>
+      `It is ${percent(sure(wrong))} sure that ${graph.ids[wrong]} is ${said}. It is ${truth}.`),
+    story("A class never shown", unseen, (said, truth) =>
+      `It takes ${graph.ids[unseen]}, of the unseen class ${truth}, for ${said}, ${percent(sure(unseen))} sure.`),
+    story("The greatest doubt", doubted, (said) =>
+      `${own?.label}: ${short(turned(own, own.shades[doubted]))}. It still says ${said}.`),
+    made("p", { class: "words" }, run.about),
+    made("p", { class: "words" }, `${run.facts}.`),
+  ];
+}

@@ -1,0 +1,39 @@
+// What is inside of the page: opened by the browser, fetched from nowhere.
+
+const KINDS = { u1: Uint8Array, u2: Uint16Array, i1: Int8Array, i2: Int16Array, f4: Float32Array };
+
+const decoded = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
+async function inflated(id) {
+  const bytes = decoded(document.getElementById(id).textContent.trim());
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).text();
+}
+
+// Numbers as they were packed; with a scale, as the numbers that they stand for.
+function numbers({ type, bytes, scale }) {
+  const steps = new KINDS[type](decoded(bytes).buffer);
+  if (!scale) return steps;
+  const [first, step] = scale;
+  return Float32Array.from(steps, (code) => first + code * step);
+}
+
+function openedRun(run) {
+  const open = (name) => run[name] && numbers(run[name]);
+  const arrays = ["said", "truth", "shapes", "test", "probs", "low", "high", "mean", "std"];
+  const colours = run.colours.map((colour) => {
+    const [first, step] = colour.scale;
+    const value = (code) => (code === 65535 ? NaN : first + code * step);
+    const shades = Float32Array.from(numbers(colour.shades), value);
+    return { ...colour, shades, ranks: shades.filter(Number.isFinite).sort() };
+  });
+  return { ...run, ...Object.fromEntries(arrays.map((name) => [name, open(name)])), colours };
+}
+
+// A figure with its long lists, which charts share, in their places.
+function revived(value, shared) {
+  if (Array.isArray(value)) return value.map((inner) => revived(inner, shared));
+  if (value === null || typeof value !== "object") return value;
+  if ("$" in value) return structuredClone(shared[value.$]);
+  return Object.fromEntries(Object.entries(value).map(([k, inner]) => [k, revived(inner, shared)]));
+}
