@@ -1,0 +1,238 @@
+"""Runs as one page: the numbers in it are the runs', and what it is made of can do no harm."""
+
+import datetime
+import sys
+
+import numpy as np
+import pytest
+from export_parts import HOSTILE, hostile_graph, known, numbers, opened
+
+import bup
+from bup import cli, runs
+from bup.errors import BupError
+from bup.methods import METHODS, complete
+from bup.store import Store
+from dashboard import columns, state
+from dashboard.export import page as pages
+from dashboard.export.asked import asked
+from dashboard.export.document import Shared, labels
+from dashboard.export.page import page, refusal
+
+DAY = datetime.date(2026, 3, 9)
+SMALL = "synthetic:nodes=200,classes=3,words=60"
+
+
+@pytest.fixture(scope="module")
+def made(cora, run, rival) -> str:
+    return page([known(run, cora), known(rival, cora)], DAY)
+
+
+@pytest.fixture(scope="module")
+def content(made) -> dict:
+    return opened(made)
+
+
+def test_the_page_of_cora_is_small_and_says_what_it_is(made, content):
+    assert len(made.encode()) < 6e6
+    assert content["title"] == "Cora: BUP: Published rule, GCN"
+    assert content["size"] == "2,708 papers, 5,278 citations, 7 classes"
+    assert content["made"] == "9 March 2026"
+    assert "never shown: Rule Learning" in content["runs"][0]["facts"]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_run_in_the_page_has_the_numbers_of_the_run(content, cora, run, rival, number):
+    result, there = (run, rival)[number], content["runs"][number]
+    probs = numbers(there["probs"]).reshape(result.probs.shape)
+    np.testing.assert_allclose(probs, result.probs, atol=2e-5)
+    assert np.array_equal(numbers(there["said"]), result.predicted)
+    assert np.array_equal(numbers(there["truth"]), cora.labels)
+    assert np.array_equal(np.flatnonzero(numbers(there["test"])), np.sort(result.split.test))
+    table = result.table()
+    for colour in there["colours"]:
+        column, first_step = columns.of(table)[colour["name"]], colour["scale"]
+        shades = first_step[0] + numbers(colour["shades"]) * first_step[1]
+        if column.kind == "score":
+            want = column.shade(table[colour["name"]].to_numpy(float))
+            finite = np.isfinite(want)
+            np.testing.assert_allclose(shades[finite], want[finite], atol=first_step[1])
+            assert (numbers(colour["shades"])[~finite] == 65535).all()
+
+
+def test_intervals_and_messages_are_those_of_the_inspector(content, cora, run):
+    there, one = content["runs"][0], known(run, cora)
+    shape = run.probs.shape
+    low, high, mean, std = (
+        numbers(there[name]).reshape(shape) for name in ("low", "high", "mean", "std")
+    )
+    for node in (0, 35, 1000, 2707):
+        seen = one.inspection(node)
+        np.testing.assert_allclose(low[node], seen.low, atol=2e-4)
+        np.testing.assert_allclose(high[node], seen.high, atol=2e-4)
+        np.testing.assert_allclose(mean[node], seen.mean, atol=1e-3)
+        np.testing.assert_allclose(std[node], np.sqrt(seen.var), atol=1e-3)
+    without = content["runs"][1]
+    assert without["low"] is None and "no variance" in without["no_interval"]
+
+
+def members(chart: dict) -> list[int]:
+    return sorted(node for _, nodes in chart["groups"].values() for node in nodes)
+
+
+def test_bars_and_cells_lead_to_all_of_their_papers_once(content, cora, run):
+    there = content["runs"][0]["views"]
+    bins, bars, _ = there["reliability"][0]["charts"]
+    judged = sorted(run.judged(cora).nodes.tolist())
+    for chart in (bins, bars):
+        assert members(chart) == judged
+    unseen = there["unseen"]
+    assert len(unseen) == len(columns.scores(run.table()))
+    test = run.split.test
+    for block in unseen:
+        histogram, _, taken = block["charts"]
+        assert members(histogram) == sorted(test.tolist())
+        assert members(taken) == sorted(test[run.split.is_ood(cora.labels[test])].tolist())
+    # The counts that a bar is drawn from are those of its group.
+    counts = [0] * 20
+    for key, (_, nodes) in bars["groups"].items():
+        counts[int(key) // 2] += len(nodes)
+    confidence = run.probs.max(axis=1)[judged]
+    assert counts == np.histogram(confidence, np.linspace(0, 1, 21))[0].tolist()
+
+
+def test_lists_that_charts_share_travel_once():
+    shared, long = Shared(), [f"node {i}" for i in range(500)]
+    first = shared.taken({"text": long, "name": "a"})
+    assert first == {"text": {"$": 0}, "name": "a"} == shared.taken({"text": [*long], "name": "a"})
+    assert shared.values == [long]
+    assert shared.taken(["few", "words"]) == ["few", "words"]
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUP_CACHE", str(tmp_path_factory.mktemp("cache")))
+        graph = hostile_graph()
+        fitted = bup.fit(graph, epochs=5, per_class=5, validation=30, test=None)
+        return page([known(fitted, graph)], DAY)
+
+
+def test_no_name_can_become_markup(hostile):
+    assert HOSTILE in opened(hostile)["classes"][0]
+    assert "window.hurt" not in hostile.replace(
+        "&lt;/script&gt;&lt;script&gt;window.hurt = 1&lt;/script&gt;&lt;img src=x "
+        "onerror=&quot;window.hurt = 1&quot;&gt;",
+        "",
+    )
+    assert hostile.count("<script") == hostile.count("</script>") == 3
+
+
+def test_a_run_without_unseen_classes_has_no_such_view(hostile):
+    (there,) = opened(hostile)["runs"]
+    assert there["views"]["unseen"] == [] and opened(hostile)["compare"] is None
+
+
+def test_what_is_too_large_is_refused_in_a_sentence(cora, run, monkeypatch):
+    assert refusal(cora, 2) == ""
+    assert "at most 6 runs, got 7" in refusal(cora, 7)
+    monkeypatch.setattr(pages, "MOST_NODES", 2000)
+    with pytest.raises(BupError, match="cora has 2,708 and 5,278: choose a smaller graph"):
+        page([known(run, cora)], DAY)
+
+
+def test_runs_of_one_name_are_told_apart():
+    one, two = (complete(bup.Spec(seed=seed)) for seed in (0, 1))
+    assert labels([one, two]) == ["BUP: Published rule (seed 0)", "BUP: Published rule (seed 1)"]
+    wide = complete(bup.Spec(settings=(("hidden", 48),)))
+    assert labels([one, wide])[1] == "BUP: Published rule (Width of the hidden layer 48)"
+    assert labels([complete(bup.Spec(method="gcn+gats")), one])[0] == "GCN + GATS"
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("bup", {}),
+        ("bup", {"lam": 2.5, "propagation": "paper", "calibrate": "none"}),
+        ("gcn", {"hidden": 64, "calibrate": "temperature"}),
+        ("ensemble", {}),
+    ],
+)
+def test_a_link_of_the_app_means_its_run(cora, method, settings):
+    spec = complete(
+        bup.Spec(
+            method=method,
+            per_class=10,
+            left_out=(2, 6),
+            seed=3,
+            settings=tuple((dict(METHODS[method].opens_with) | settings).items()),
+        )
+    )
+    assert asked(f"http://localhost:8501/explore?{state.link(spec, cora)}&node=35") == spec
+
+
+def test_a_link_or_name_of_nothing_is_explained(tmp_path, monkeypatch):
+    with pytest.raises(BupError, match="no class 'Alchemy' as in the link"):
+        asked("?graph=Cora&left_out=Alchemy")
+    with pytest.raises(BupError, match="seed of the link must be a whole number, got 'x'"):
+        asked("?graph=Cora&seed=x")
+    monkeypatch.setenv("BUP_CACHE", str(tmp_path))
+    for name in ("nobody", "..", ""):
+        with pytest.raises(BupError, match="there is no stored run"):
+            asked(name)
+
+
+@pytest.fixture
+def bup_command(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("BUP_CACHE", str(tmp_path / "cache"))
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bup", "export", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return stop.value.code, captured.out, captured.err
+
+    return call
+
+
+def test_the_command_trains_what_is_missing_and_finds_it_by_name(bup_command, tmp_path):
+    out = tmp_path / "page.html"
+    fitting = ("--per-class", "5", "--left-out", "1", "--set", "epochs=5", "--set", "bup.lam=2")
+    code, said, _ = bup_command(
+        "--graph", SMALL, "--method", "bup", "--method", "gcn", *fitting, "-o", out
+    )
+    assert code == 0 and said.endswith("2 runs\n")
+    assert out.stat().st_mode & 0o777 == 0o644
+    first = opened(out.read_text())["runs"]
+    assert "--set lam=2" in first[0]["command"] and "--set lam" not in first[1]["command"]
+    assert all("--set epochs=5" in one["command"] for one in first)
+    (name,) = (folder.name for folder in Store().root.glob("*-bup-*"))
+    assert bup_command(name, "-o", out)[0] == 0
+    (again,) = opened(out.read_text())["runs"]
+    assert again["probs"] == first[0]["probs"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["--graph", SMALL, "--method", "bup", "--set", "nix=2"],
+            "none of bup has the setting 'nix=2'",
+        ),
+        (["--graph", SMALL, "--method", "nobody"], "no method 'nobody'"),
+        (["nobody"], "there is no stored run 'nobody'"),
+        ([f"?graph={SMALL}", "?graph=synthetic"], "shows runs on one graph, got synthetic:"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_leaves_the_file(bup_command, tmp_path, arguments, words):
+    out = tmp_path / "page.html"
+    out.write_text("what was there")
+    code, _, said = bup_command(*arguments, "-o", out)
+    assert code == 2 and words in said and said.count("\n") == 1
+    assert out.read_text() == "what was there"
+
+
+def test_a_place_that_is_not_there_is_said_before_anything_is_trained(bup_command, monkeypatch):
+    monkeypatch.setattr(runs, "fit_specs", None)
+    code, _, said = bup_command("-o", "/no/such/place/page.html")
+    assert code == 2 and "there is no folder /no/such/place" in said
