@@ -17,6 +17,8 @@ from dashboard.export import page as pages
 from dashboard.export.asked import asked
 from dashboard.export.document import Shared, labels
 from dashboard.export.page import page, refusal
+from dashboard.theme import Theme
+from dashboard.views import exports
 
 DAY = datetime.date(2026, 3, 9)
 SMALL = "synthetic:nodes=200,classes=3,words=60"
@@ -138,6 +140,20 @@ def test_what_is_too_large_is_refused_in_a_sentence(cora, run, monkeypatch):
     monkeypatch.setattr(pages, "MOST_NODES", 2000)
     with pytest.raises(BupError, match="cora has 2,708 and 5,278: choose a smaller graph"):
         page([known(run, cora)], DAY)
+
+
+def test_the_app_offers_the_page_of_what_it_compares(cora, run, rival, monkeypatch):
+    offered, said = [], []
+    monkeypatch.setattr(exports.st, "download_button", lambda *a, **k: offered.append(a))
+    monkeypatch.setattr(exports.st, "caption", said.append)
+    monkeypatch.setattr(exports, "page", lambda known: [one.spec.method for one in known])
+    views = [state.View(known(result, cora), 0, Theme()) for result in (run, rival)]
+    exports._web_page(views)
+    label, make, name, kind = offered.pop()
+    assert label == "These runs as a web page" and kind == "text/html"
+    assert make() == ["bup", "gcn"] and name == f"{views[0].run.key}.html"
+    exports._web_page(views * 4)
+    assert not offered and "at most 6 runs, got 8" in said[0]
 
 
 def test_runs_of_one_name_are_told_apart():

@@ -110,15 +110,7 @@ function messageTable(run, node) {
   return classTable("Message of each class", run, marks, ticks, told);
 }
 
-function shareBelow(ranks, shade) {
-  let [low, high] = [0, ranks.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ranks[middle] < shade) low = middle + 1;
-    else high = middle;
-  }
-  return low / ranks.length;
-}
+const shareBelow = (ranks, shade) => lowerBound(ranks, shade) / ranks.length;
 
 const turned = ({ looks: [{ turn }] }, shade) =>
   turn === "log" ? 10 ** shade : turn === "minus" ? -shade : shade;

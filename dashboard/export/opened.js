@@ -1,4 +1,5 @@
-// What is inside of the page: opened by the browser, fetched from nowhere.
+// What is inside of the page: opened by the browser, fetched from nowhere. The map's own script, with
+// createMap, parcel, enclosed and lowerBound, stands before this one.
 
 const KINDS = { u1: Uint8Array, u2: Uint16Array, i1: Int8Array, i2: Int16Array, f4: Float32Array };
 
