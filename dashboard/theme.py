@@ -95,19 +95,28 @@ def score_colours(shares: np.ndarray, theme: Theme, doubt: bool = True) -> list[
     return sample_colorscale(SCORE_SCALE, (first + (last - first) * shares).tolist())
 
 
-def styled(figure: go.Figure, theme: Theme, height: int = 380) -> go.Figure:
-    """Fonts, margins and grid of every chart."""
+def styled(
+    figure: go.Figure, theme: Theme, height: int = 380, room: bool = False, **layout: Any
+) -> go.Figure:
+    """Fonts, margins and grid of every chart; with ``room``, labels of axes are never cut.
+
+    All in one go, ``layout`` included: for Plotly every change of a figure is a lot of work.
+    """
     lines = dict.fromkeys(("gridcolor", "zerolinecolor", "linecolor"), theme.faint)
-    axis: dict[str, Any] = lines | {"title_font_size": theme.font_size}
-    figure.update_xaxes(**axis)
-    figure.update_yaxes(**axis)
-    return figure.update_layout(
-        template="none",
-        height=round(height * (1.2 if theme.large else 1)),
-        margin={"l": 64, "r": 16, "t": 28, "b": 56},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": theme.text, "size": theme.font_size, "family": FONT},
-        legend={"orientation": "h", "y": 1.08, "x": 0},
-        hoverlabel={"font": {"size": theme.font_size, "family": FONT}},
-    )
+    title: dict[str, Any] = {"font": {"size": theme.font_size}}
+    axis: dict[str, Any] = lines | {"title": title}
+    if room:
+        axis["automargin"], title["standoff"] = True, 10
+    common: dict[str, Any] = {
+        "template": "none",
+        "height": round(height * (1.2 if theme.large else 1)),
+        "margin": {"l": 64, "r": 16, "t": 28, "b": 56},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": theme.text, "size": theme.font_size, "family": FONT},
+        "legend": {"orientation": "h", "y": 1.08, "x": 0},
+        "hoverlabel": {"font": {"size": theme.font_size, "family": FONT}},
+    }
+    figure.update_xaxes(axis)
+    figure.update_yaxes(axis)
+    return figure.update_layout(common | layout)

@@ -11,13 +11,21 @@ from dashboard.theme import Theme, styled
 
 def framed(figure: go.Figure, theme: Theme, height: int = 380) -> go.Figure:
     """The common style, with a legend that grows away from the chart and labels never cut."""
-    styled(figure, theme, height)
-    room = {"automargin": True, "title_standoff": 10}
-    figure.update_xaxes(**room)
-    figure.update_yaxes(**room)
-    legend = {"yanchor": "bottom", "y": 1.02, "bgcolor": "rgba(0,0,0,0)"}
-    # The right margin holds half of the last tick label.
-    return figure.update_layout(hovermode="closest", legend=legend, margin_r=30)
+    return styled(
+        figure,
+        theme,
+        height,
+        room=True,
+        hovermode="closest",
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "y": 1.02,
+            "yanchor": "bottom",
+            "bgcolor": "rgba(0,0,0,0)",
+        },
+        margin={"l": 64, "r": 30, "t": 28, "b": 56},  # half of the last tick label is to the right
+    )
 
 
 def row_title(figure: go.Figure, row: int, text: str) -> None:
