@@ -60,7 +60,7 @@ def test_a_page_from_disk_is_whole_and_harmless(
     lit = page.evaluate(f"{MAP}.map.lit()")
     assert lit["node"] == node and sorted(lit["near"]) == near
     page.mouse.click(*page.evaluate(f"{MAP}.map.node({node})"))
-    expect(head).to_have_text(f"Node {HOSTILE}{node}: {HOSTILE} of {node}")
+    expect(head).to_have_text(f"Paper {HOSTILE}{node}: {HOSTILE} of {node}")
     expect(page.locator("#node table.classes .span").first).to_be_attached()  # intervals
     expect(page.locator("#node .entry")).to_have_count(len(near))
     address = page.url
@@ -82,7 +82,7 @@ def test_a_page_from_disk_is_whole_and_harmless(
     point = page.evaluate(POINT, 7)
     page.mouse.move(*point["at"])
     page.mouse.click(*point["at"])
-    expect(head).to_contain_text(f"Node {HOSTILE}")
+    expect(head).to_contain_text(f"Paper {HOSTILE}")
     expect(page.locator("figure .ring").first).to_be_visible()
 
     # The other views, under the other run too.
@@ -98,7 +98,7 @@ def test_a_page_from_disk_is_whole_and_harmless(
     # Who comes by a link sees the same node.
     page.goto("about:blank")
     page.goto(address)
-    expect(head).to_have_text(f"Node {HOSTILE}{node}: {HOSTILE} of {node}", timeout=LONG)
+    expect(head).to_have_text(f"Paper {HOSTILE}{node}: {HOSTILE} of {node}", timeout=LONG)
     assert page.evaluate("window.hurt") is None
     assert {url.partition("#")[0] for url in asked if not url.startswith("data:")} <= {
         exported.as_uri(),
