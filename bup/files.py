@@ -118,20 +118,26 @@ def set_aside(path: Path) -> Path | None:
 
 
 def remove_litter(folder: Path) -> None:
-    """Remove the temporary files of writers that were killed: of this machine's, at once."""
+    """Remove the temporary files of writers that were killed: of this machine's, at once.
+
+    Only what ``write_atomically`` has named: the folder may be somebody's own.
+    """
     for leftover in folder.glob(".*.tmp"):
+        writer = _WRITER.search(leftover.name)
+        if writer is None:
+            continue
         with contextlib.suppress(OSError):
             old = time.time() - leftover.stat().st_mtime > _STALE_SECONDS
-            if old or _is_abandoned(leftover.name):
+            if old or (writer["machine"] == _here() and _has_ended(int(writer["process"]))):
                 leftover.unlink()
 
 
-def _is_abandoned(name: str) -> bool:
-    writer = re.search(rf"\.{_here()}-([0-9]{{1,9}})\.[^.]*\.tmp$", name)
-    if writer is None:  # on another machine that shares the folder, perhaps
-        return False
+_WRITER = re.compile(r"\.(?P<machine>[A-Za-z0-9_]+)-(?P<process>[0-9]{1,9})\.[^.]*\.tmp$")
+
+
+def _has_ended(process: int) -> bool:
     try:
-        os.kill(int(writer[1]), 0)
+        os.kill(process, 0)
     except ProcessLookupError:
         return True
     except OSError:

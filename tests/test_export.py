@@ -1,5 +1,6 @@
 """Runs as one page: the numbers in it are the runs', and what it is made of can do no harm."""
 
+import dataclasses
 import datetime
 import sys
 
@@ -184,6 +185,8 @@ def test_a_link_of_the_app_means_its_run(cora, method, settings):
         )
     )
     assert asked(f"http://localhost:8501/explore?{state.link(spec, cora)}&node=35") == spec
+    spec = complete(dataclasses.replace(spec, split="20/10/70"))
+    assert asked(f"http://localhost:8501/?{state.link(spec, cora)}") == spec
 
 
 def test_a_link_or_name_of_nothing_is_explained(tmp_path, monkeypatch):

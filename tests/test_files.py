@@ -72,12 +72,14 @@ def test_killed_while_writing_a_reader_sees_a_whole_file(tmp_path):
 
 
 def test_old_litter_is_removed_and_young_is_left(tmp_path):
-    old, young = tmp_path / ".x.1.tmp", tmp_path / ".x.2.tmp"
-    for litter in (old, young):
+    old, young = tmp_path / ".x.there-1.abc.tmp", tmp_path / ".x.there-2.abc.tmp"
+    foreign = tmp_path / ".notes.tmp"  # of another program, in a folder of somebody's own
+    for litter in (old, young, foreign):
         litter.write_bytes(b"half")
-    os.utime(old, (0, 0))
+    for litter in (old, foreign):
+        os.utime(litter, (0, 0))
     files.write_atomically(tmp_path / "x", b"data")
-    assert not old.exists() and young.exists()
+    assert not old.exists() and young.exists() and foreign.exists()
 
 
 def test_the_cache_folder_can_be_chosen(monkeypatch, tmp_path):

@@ -62,6 +62,7 @@ def _linked(query: Mapping[str, Sequence[str]]) -> Spec:
             left_out=tuple(_class(graph, name) for name in query.get("left_out", ())),
             seed=_whole(said, "seed", 0),
             settings=tuple(settings.items()),
+            split=said.get("split", ""),
         )
     )
 
