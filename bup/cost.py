@@ -5,17 +5,22 @@ Rough, but enough to tell seconds from hours and to let small runs pass large on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from bup import methods
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.limits import Limits
-from bup.spec import Run
+from bup.spec import Run, Spec
+from bup.splits import split_of
 
-RATE = 1.5e9  # multiplications in a second
-CALLS = 0.004  # seconds of an epoch that no size explains
-PROGRAM = 0.4e9  # bytes of a process that has done nothing yet
+# As ``python -m bench cost`` measured them; on another machine they may be twice as much.
+RATE = 4e9  # multiplications in a second
+CALLS = 0.002  # seconds of an epoch that no size explains
+PAIR = 130  # multiplications for each pair of nodes
+PROGRAM = 0.44e9  # bytes of a process that has done nothing yet
 DRAWN_AT_ONCE = 2e6  # bytes of a graph that is drawn within some hundredths of a second
 
 
@@ -52,14 +57,29 @@ def cost_of(run: Run, graph: Graph) -> Cost:
     pairs = graph.num_nodes**2 / 2 if method.every_pair else 0
     # Forwards, backwards twice as much; then validation.
     products = 4 * (entries + 2 * graph.num_edges + graph.num_nodes * width / 4) * width
-    work = members * method.effort * products + 20 * pairs
+    looked_at = 1.0 if method.whole_graph else _near_labels(graph, run.spec)
+    epoch = members * method.effort * (CALLS + looked_at * products / RATE) + PAIR * pairs / RATE
     numbers = (
         10 * graph.num_features * width + 12 * graph.num_nodes * width + 4 * entries + 6 * pairs
     )
     return Cost(
-        seconds=1 + epochs * (members * method.effort * CALLS + work / RATE),
-        bytes=PROGRAM + 4 * members * numbers,
+        # In the end, messages of all nodes.
+        seconds=0.2 + epochs * epoch + members * method.effort * products / RATE,
+        bytes=PROGRAM + 4 * members * method.memory * numbers,
     )
+
+
+def _near_labels(graph: Graph, spec: Spec) -> float:
+    """The share of the nodes within two links of those that are trained or validated on.
+
+    Of the first seed, for all: reruns cost the same, and wait in the order of asking.
+    """
+    split = split_of(graph, replace(spec, seed=0))
+    near = np.zeros(graph.num_nodes, dtype=np.float32)
+    near[split.train] = near[split.validation] = 1
+    for _ in range(2):
+        near += graph.adjacency @ near
+    return float((near > 0).mean())
 
 
 def _time(seconds: float) -> str:

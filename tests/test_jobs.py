@@ -303,7 +303,7 @@ def test_what_costs_too_much_is_refused_with_the_limit_and_the_command(manager, 
         ask(manager, run)
     assert manager.find(run) is None
     monkeypatch.setenv("BUP_RUN_SECONDS", "100000")
-    monkeypatch.setenv("BUP_VISITOR_SECONDS", "150")
+    monkeypatch.setenv("BUP_VISITOR_SECONDS", "90")
     ask(manager, run, "greedy")
     with pytest.raises(BupError, match="of your runs are waiting already"):
         ask(manager, fresh(ENDLESS), "greedy")

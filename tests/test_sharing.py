@@ -110,7 +110,7 @@ def test_a_process_that_dies_takes_its_visitors_along_and_nobody_elses(queue):
 
 
 def test_what_a_visitor_has_waiting_counts_in_every_process(queue, monkeypatch):
-    monkeypatch.setenv("BUP_VISITOR_SECONDS", "150")
+    monkeypatch.setenv("BUP_VISITOR_SECONDS", "90")
     first, second = fresh(ENDLESS), fresh(ENDLESS)
     with two_servers(queue) as (one, two):
         one("submit", first, "greedy")

@@ -151,7 +151,9 @@ class Method:
     limit_reason: str = ""  # ... because of this
     brought: bool = False  # its answers were made elsewhere and are only read
     effort: float = 1.0  # work of an epoch, in those of a GCN
+    memory: float = 1.0  # numbers that it holds, in those of a GCN
     every_pair: bool = False  # it keeps numbers for every pair of nodes
+    whole_graph: bool = False  # its epochs look at all nodes, not only at those near labelled ones
     draws_answers: bool = False  # predictions are averages over random draws, not a function
 
     @property

@@ -214,7 +214,8 @@ BBDE = Method(
     "that is learned and itself uncertain. The answer is the mean over many random droppings, and "
     "where these disagree the network does not know.",
     settings=Settings,
-    effort=8,
+    effort=3,
+    whole_graph=True,
     fit=one_by_one(partial(fit_one, blocks=1)),
     scores=SAMPLED,
     draws_answers=True,
@@ -227,7 +228,8 @@ BBGDC = Method(
     "be dropped for one half of the features and stay for the other. The answer is the mean over "
     "many random droppings, and where these disagree the network does not know.",
     settings=Settings,
-    effort=8,
+    effort=3,
+    whole_graph=True,
     fit=one_by_one(partial(fit_one, blocks=2)),
     scores=SAMPLED,
     draws_answers=True,

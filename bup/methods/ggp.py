@@ -255,7 +255,9 @@ METHOD = Method(
     "of these functions over itself and its neighbours. Training nodes with similar words settle "
     "the functions; where there are none they stay uncertain, and so does the answer.",
     settings=Settings,
-    effort=20,
+    effort=14,
+    memory=4,
+    whole_graph=True,
     fit=one_by_one(fit_one),
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
     explains=Explains(variance=True, chances=chances),

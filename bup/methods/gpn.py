@@ -147,7 +147,7 @@ METHOD = Method(
     "node as evidence, which then spreads along links. A node unlike everything seen gets no "
     "evidence, so its answer stays near 'any class'.",
     settings=Settings,
-    effort=2,
+    effort=5,
     fit=one_by_one(fit_one),
     scores=(
         Score(

@@ -124,7 +124,7 @@ METHOD = Method(
     "taught by a plain GCN and by how near the training nodes are. Little evidence at all is "
     "called vacuity, conflicting evidence dissonance.",
     settings=Settings,
-    effort=2,
+    effort=7,
     fit=one_by_one(fit_one),
     scores=(
         Score(

@@ -260,6 +260,7 @@ METHOD = Method(
     settings=Settings,
     effort=4,
     every_pair=True,
+    whole_graph=True,
     fit=one_by_one(fit_one),
     scores=SAMPLED,
     most_nodes=6000,
