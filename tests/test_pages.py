@@ -9,6 +9,8 @@ from urllib.parse import parse_qs
 
 import pytest
 import streamlit as st
+from folder_files import put
+from job_parts import AtOnce
 from streamlit.testing.v1 import AppTest
 
 from bup import experiments
@@ -16,7 +18,7 @@ from bup.experiments import Shipped
 from bup.methods import METHODS, complete
 from bup.runs import run_of
 from bup.spec import Spec
-from dashboard import pages, payloads, state
+from dashboard import pages, payloads, state, waiting
 from dashboard.links import link
 from dashboard.pages import PAGES, Page
 from dashboard.state import View
@@ -285,3 +287,13 @@ def test_a_split_by_name_is_part_of_the_link(open_app, cora):
     app = open_app(method="GCN", seed="3", split="20/10/70")
     assert app.title[0].value == "This model has not been trained yet"
     assert any("split 20/10/70, seed 3" in m.value.replace("\\", "") for m in app.markdown)
+
+
+def test_a_class_name_is_no_markup_where_its_model_is_not_trained(open_app, tmp_path, monkeypatch):
+    people = "".join(f"n{i},{('![](http://x.test)', 'b', 'c')[i % 3]},{i}\n" for i in range(30))
+    put(tmp_path, nodes="id,label,x\n" + people, edges="source,target\nn0,n1\n")
+    monkeypatch.setenv("BUP_FOLDERS", str(tmp_path))
+    monkeypatch.setattr(waiting, "manager", lambda: AtOnce())
+    app = open_app(graph=f"folder:{tmp_path}", left_out="![](http://x.test)", per_class="2")
+    (told,) = [m.value for m in app.markdown if "without" in m.value]
+    assert not app.exception and r"\!\[\]\(http\:" in told
