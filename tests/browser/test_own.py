@@ -17,8 +17,6 @@ from .test_journeys import LONG, app, settled
 
 __all__ = ["app"]
 
-GRAPH = "Your graphs"
-
 
 def bring(page: Page, app: str, title: str) -> str:
     """Drop a graph and open it; returns the name that its link has."""
@@ -42,7 +40,7 @@ def test_two_visitors_see_their_own_graphs_only(app, page: Page, chromium: Brows
         names = [bring(page, app, "secret"), bring(stranger, app, "other")]
         tokens = [name.removeprefix("own:").partition("-")[0] for name in names]
         assert names[0].endswith("-secret") and names[1].endswith("-other")
-        # Neither the list of graphs nor the page of those that were brought tells of another's.
+        # The list of graphs does not tell of another's.
         stranger.goto(f"{app}/?graph={names[1]}")
         graphs = stranger.get_by_role("combobox", name="Graph")
         expect(graphs).to_have_value(names[1], timeout=LONG)
@@ -51,13 +49,8 @@ def test_two_visitors_see_their_own_graphs_only(app, page: Page, chromium: Brows
         offered = stranger.get_by_role("option").all_inner_texts()
         assert any("Cora" in name for name in offered)
         assert tokens[0] not in stranger.content()
-        # A name that is nearly right opens nothing; the whole link does, until it is deleted.
-        refused(stranger, f"{app}/?graph=own:{tokens[0][:-1]}a-secret")
-        page.go_back()
-        expect(page.get_by_role("heading", name=GRAPH)).to_be_visible(timeout=LONG)
-        assert tokens[0] in page.content() and tokens[1] not in page.content()
-        page.get_by_role("button", name="Delete").click()
-        expect(page.get_by_role("heading", name=GRAPH)).to_have_count(0, timeout=LONG)
-        refused(stranger, f"{app}/?graph={names[0]}")
+        # A name that is nearly right opens nothing.
+        other_end = "b" if tokens[0].endswith("a") else "a"
+        refused(stranger, f"{app}/?graph=own:{tokens[0][:-1]}{other_end}-secret")
     finally:
         stranger.context.close()
