@@ -1,6 +1,7 @@
 """The page of results remakes itself: what a command prints goes where its last output stood."""
 
 import re
+import shlex
 
 import click
 import pytest
@@ -75,7 +76,7 @@ def test_a_failing_command_leaves_the_page_alone(page, capfd):
 
 def test_every_command_of_the_real_page_can_be_called():
     commands = [
-        place["command"].split() for place in results.PLACE.finditer(results.PAGE.read_text())
+        shlex.split(place["command"]) for place in results.PLACE.finditer(results.PAGE.read_text())
     ]
     assert len(commands) > 8
     for program, name, *arguments in commands:
