@@ -311,14 +311,15 @@ def share_figure(
             name=name,
         )
         if here is not None:
-            middle = cells.iloc[len(cells) // 2]
+            first = cells.iloc[0]  # where the lines lie apart
             figure.add_annotation(
-                x=np.log10(middle.name),
-                y=middle["mean"],
-                yshift=11,
+                x=np.log10(first.name),
+                y=first["mean"],
+                xanchor="left",
+                xshift=5,
+                yshift=9,
                 text=name,
                 showarrow=False,
-                bgcolor=theme.background,
             )
     figure.add_hline(50, line={"color": theme.text, "width": 1, "dash": "dot"})
     framed(figure, theme, height=420 if here is None else 265)

@@ -95,8 +95,9 @@ def _lesson(here: lesson.Lesson) -> None:
                 showlegend=strangers is None  # half as wide, it has no room for one
             ),
             "drawn_roc",
-            "Drag the threshold from right to left and the curve draws itself. Unseen: "
-            f"{escaped(case.graph.class_names[-1])}, {unseen.sum():,} of {len(unseen):,} nodes.",
+            ("Drag the threshold and the curve draws itself. " if strangers is None else "")
+            + f"Unseen: {escaped(case.graph.class_names[-1])}, {unseen.sum():,} of "
+            f"{len(unseen):,} nodes.",
         )
     if strangers is not None:
         with strangers:
@@ -147,8 +148,7 @@ def _how_many(case: Case, auroc: float) -> None:
     lesson.chart(
         share_figure(rows, lesson.theme(), (share, auroc)),
         "strangers",
-        "Ten reruns each, and your run. Few strangers pass for the fringe of a known class; the "
-        "energy of a GCN compares nobody with anybody and finds them.",
+        "Ten reruns each, and your run. Few strangers pass for a known class's fringe.",
     )
 
 
