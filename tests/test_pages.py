@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from urllib.parse import parse_qs
 
+import pandas as pd
 import pytest
 import streamlit as st
 from folder_files import put
@@ -297,3 +298,28 @@ def test_a_class_name_is_no_markup_where_its_model_is_not_trained(open_app, tmp_
     app = open_app(graph=f"folder:{tmp_path}", left_out="![](http://x.test)", per_class="2")
     (told,) = [m.value for m in app.markdown if "without" in m.value]
     assert not app.exception and r"\!\[\]\(http\:" in told
+
+
+def test_compare_says_over_reruns_what_a_single_split_cannot(open_app, monkeypatch):
+    from dashboard.views import reruns
+
+    def rows(question, planned, graph):
+        """Four seeds of each; the second method has a lower ECE on every split."""
+        found = [run for run in planned if run.spec.seed < 4]
+        labels = list(dict.fromkeys(run.contender for run in found))
+        return pd.DataFrame(
+            run.place
+            | {"accuracy": 80.0, "nll": 0.6, "brier": 0.3, "aurc": 7.0}
+            | {"ece": 6 + run.spec.seed - labels.index(run.contender) * (3 + run.spec.seed / 10)}
+            for run in found
+        )
+
+    app = open_app("compare")
+    assert any("any difference may be chance" in c.value for c in app.caption)
+    assert [b.label for b in app.button if "seeds" in b.label] == ["Train 5 seeds of each"]
+    monkeypatch.setattr(reruns, "stored_rows", rows)
+    app.run()
+    assert not app.exception, app.exception
+    (said,) = [m.value.replace("\\", "") for m in app.markdown if "on the same splits" in m.value]
+    assert "is 3.15 below that of BUP (this run)" in said and "better." in said
+    assert any("4 seeds that all of them have" in c.value for c in app.caption)

@@ -104,7 +104,7 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
                     "size": marker.size,
                     "symbol": marker.symbol,
                     "color": IN,
-                    "line": {"width": 1, "color": theme.background},
+                    "line": {"width": 2, "color": IN},
                 },
                 hovertext=[
                     f"{name_of_source}: {f.mean:.4g}"
