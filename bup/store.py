@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,7 +24,6 @@ VERSION = 3
 
 SHIPPED = Path(__file__).parent / "shipped" / "runs"
 """Results that come with the package: the app's first page needs no training."""
-PART = 400_000  # bytes of a file there: small enough for any repository
 
 TIDY = 60  # seconds between two looks at how much there is
 YOUNG = 600  # seconds that a result stays after it was last used
@@ -106,23 +106,21 @@ class Store:
 
     def _shipped(self, run: Run) -> Packed | None:
         """The result that came with the package, as long as it is of this very run."""
-        parts = sorted(SHIPPED.glob(f"{run.key}.*"))
+        path = SHIPPED / f"{run.key}.bup"
         try:
-            content = b"".join(part.read_bytes() for part in parts)
-            return self._checked(files.unpack(content), run) if parts else None
+            return self._checked(files.read_packed(path), run)
+        except FileNotFoundError:
+            return None
         except (OSError, DamagedFile) as error:
-            log.warning("%s is not used: %s", SHIPPED / run.key, error)
+            log.warning("%s is not used: %s", path, error)
             return None
 
     def ship(self, run: Run) -> None:
         """Put a stored result into the package, in place of what it came with."""
-        content = self.path(run).read_bytes()
         SHIPPED.mkdir(parents=True, exist_ok=True)
-        for part in SHIPPED.iterdir():
-            part.unlink()
-        for start in range(0, len(content), PART):
-            name = f"{run.key}.{start // PART}"
-            (SHIPPED / name).write_bytes(content[start : start + PART])
+        for before in SHIPPED.iterdir():
+            before.unlink()
+        shutil.copy(self.path(run), SHIPPED / f"{run.key}.bup")
 
     def set_aside(self, run: Run, why: DamagedFile) -> None:
         """Put a file that cannot be trusted out of the way."""

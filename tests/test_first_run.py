@@ -46,10 +46,10 @@ def test_one_that_was_damaged_is_left_alone(shipped, cora, tmp_path, monkeypatch
     run = runs.run_of(shipped.spec, cora)
     monkeypatch.setattr(store, "SHIPPED", tmp_path / "shipped")
     (tmp_path / "shipped").mkdir()
-    part = tmp_path / "shipped" / f"{run.key}.0"
-    part.write_bytes(b"not a result")
+    file = tmp_path / "shipped" / f"{run.key}.bup"
+    file.write_bytes(b"not a result")
     assert bup.Store(tmp_path / "store").load(run) is None
-    assert part.exists() and "is not used" in caplog.text
+    assert file.exists() and "is not used" in caplog.text
 
 
 def test_a_result_of_ones_own_goes_before_it(shipped, cora, tmp_path):

@@ -36,7 +36,41 @@ def training_panel(run: Run, graph: Graph) -> None:
     spec = run.spec
     changed = bup.Store().has_on_another_graph(run)
     job = manager().find(run, visitor())
-    at_work = job is not None and job.active
+    # Done, but its result is gone or damaged: the manager looks again, and trains if need be.
+    lost = job is not None and job.state == "done"
+    asked_in_vain = False
+    head = st.container()
+    if lost or (job is None and not changed and _starts_by_itself(spec)):
+        jobs = ask_for([spec], graph)
+        asked_in_vain, job = not jobs, jobs[0] if jobs else None
+    with head:
+        _told(spec, graph, job is not None and job.active)
+        if changed:
+            st.info(
+                "The graph's files have changed since this model was trained. What it learned "
+                "belongs to the graph as it was: train it again on the graph as it is now.",
+                icon=":material/history:",
+            )
+    if asked_in_vain:  # and was told why
+        return
+    if job is None or job.state in ("failed", "cancelled"):
+        if job is not None and job.state == "failed":
+            problem(job.error or "training failed")
+        st.button(
+            "Train",
+            type="primary",
+            icon=":material/play_arrow:",
+            on_click=_submit,
+            args=(run, graph),
+        )
+        if refused := st.session_state.pop("submit_error", None):
+            problem(refused)
+        return
+    wait_for([run], lambda jobs: _show_progress(jobs[0]))
+
+
+def _told(spec: Spec, graph: Graph, at_work: bool) -> None:
+    """Which model this is about, with all that somebody changed."""
     st.title("This model is being trained" if at_work else "This model has not been trained yet")
     st.markdown(
         f"**{METHODS[spec.method].short}** on **{escaped(state.graph_label(spec.graph))}**, "
@@ -55,34 +89,6 @@ def training_panel(run: Run, graph: Graph) -> None:
         + ". Training takes seconds on a small graph; the result is kept, so next time it is here "
         "at once."
     )
-    if changed:
-        st.info(
-            "The graph's files have changed since this model was trained. What it learned belongs "
-            "to the graph as it was: train it again on the graph as it is now.",
-            icon=":material/history:",
-        )
-    if (job is None and not changed and _starts_by_itself(spec)) or (
-        job is not None and job.state == "done"
-    ):
-        # Done, but its result is gone or damaged: the manager looks again, and trains if need be.
-        jobs = ask_for([spec], graph)
-        if not jobs:  # refused, and said why
-            return
-        job = jobs[0]
-    if job is None or job.state in ("failed", "cancelled"):
-        if job is not None and job.state == "failed":
-            problem(job.error or "training failed")
-        st.button(
-            "Train",
-            type="primary",
-            icon=":material/play_arrow:",
-            on_click=_submit,
-            args=(run, graph),
-        )
-        if refused := st.session_state.pop("submit_error", None):
-            problem(refused)
-        return
-    wait_for([run], lambda jobs: _show_progress(jobs[0]))
 
 
 def _changed(spec: Spec, graph: Graph) -> list[str]:
