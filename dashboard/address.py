@@ -81,7 +81,7 @@ def _run_text(spec: Spec) -> str:
     """Without what is usual anyway."""
     usual = Spec().as_dict()
     changed = spec.as_dict() | {"settings": changed_settings(spec)}
-    return json.dumps({name: value for name, value in changed.items() if value != usual[name]})
+    return json.dumps({k: value for k, value in changed.items() if value != usual.get(k)})
 
 
 def _listed(text: str) -> list[str]:

@@ -26,8 +26,10 @@ def test_a_range_survives_its_link_with_open_ends(one, other):
         assert PARTS["range"].read(PARTS["range"].write(span)) == span
 
 
-def test_a_run_survives_its_link_in_few_letters():
-    spec = complete(Spec(method="gcn", left_out=(2,), seed=3, settings=(("hidden", 32),)))
+@pytest.mark.parametrize("split", ["", "20/10/70"])
+def test_a_run_survives_its_link_in_few_letters(split):
+    settings = (("hidden", 32),)
+    spec = complete(Spec(method="gcn", left_out=(2,), seed=3, settings=settings, split=split))
     text = PARTS["before"].write(spec)
     assert complete(PARTS["before"].read(text)) == spec and len(text) < 100
 

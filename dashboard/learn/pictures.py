@@ -114,6 +114,6 @@ SHAPES = {
 
 
 def picture(word: str) -> str:
-    """As SVG."""
+    """As SVG; the words beside it say the same to whoever does not see it."""
     frame = 'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 72 44" width="72" height="44"'
-    return f"<svg {frame}>{SHAPES[word]}</svg>"
+    return f'<svg {frame} aria-hidden="true">{SHAPES[word]}</svg>'

@@ -37,7 +37,7 @@ def _entry(word: str) -> None:
     term = TERMS[word]
     symbol = f" ${term.symbol}$" if term.symbol else ""
     one, two = st.columns([1, 6], vertical_alignment="center")
-    one.image(picture(word), width=72)
+    one.html(picture(word))
     with two:
         st.markdown(f"**{word}**{symbol}  \n{term.meaning}")
         with st.container(horizontal=True, gap="small"):

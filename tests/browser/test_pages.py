@@ -79,6 +79,7 @@ def test_the_card_goes_along_to_the_published_results_and_sees_the_chosen_rerun(
     page.goto(f"{app}/reliability?node=35")
     card = page.locator(".picked")
     expect(card).to_contain_text("Paper 35", timeout=LONG)
+    settled(page)
     page.get_by_role("button", name="More").click()
     page.get_by_role("link", name="Reproduce").click()
     expect(card).to_contain_text("Paper 35", timeout=LONG)

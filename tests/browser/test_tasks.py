@@ -70,6 +70,8 @@ def test_a_link_to_the_exact_view_is_one_click(app, page: Page):
     visit(page, f"{app}/?node=35", "Where is the model unsure, and why?")
     wait_for_map(page)
     open_tab(page, "Why?")
+    why = page.get_by_text("Click a bar to walk to its paper")
+    expect(why).to_be_visible(timeout=LONG)
     settled(page)
     box = page.locator(".bup-map .stage").bounding_box()
     assert box is not None
@@ -85,6 +87,6 @@ def test_a_link_to_the_exact_view_is_one_click(app, page: Page):
     page.goto("about:blank")
     page.goto(link)
     wait_for_map(page)
-    expect(page.get_by_text("Click a bar to walk to its paper")).to_be_visible(timeout=LONG)
+    expect(why).to_be_visible(timeout=LONG)
     again = page.evaluate(CAMERA)
     assert all(again[key] == pytest.approx(camera[key], abs=2e-3) for key in ("x", "y", "zoom"))
