@@ -20,7 +20,7 @@ class Limits:
     run_bytes: float = 16e9  # of memory that one run may need, by estimate
     visitor_seconds: float = 24 * 3600  # of training that one visitor may have waiting
     graph_bytes: float = 1e9  # of a graph that a visitor may ask for by name, by estimate
-    memory_bytes: float = 1e9  # of what is worked out once and kept for all
+    memory_bytes: float = 4e9  # of what is worked out once and kept for all
     store_bytes: float = 50e9  # of results on disk
 
 
