@@ -32,14 +32,14 @@ class Graph:
     """
 
     name: str
-    features: sparse.csr_array | np.ndarray  # [n, f] float32; sparse where the data are sparse
-    edges: np.ndarray  # [2, m] int64, each undirected edge once, edges[0] < edges[1], sorted
-    labels: np.ndarray  # [n] int64, UNLABELLED where unknown
+    features: sparse.csr_array | np.ndarray = field(repr=False)  # [n, f] float32, perhaps sparse
+    edges: np.ndarray = field(repr=False)  # [2, m] int64, each once, edges[0] < edges[1], sorted
+    labels: np.ndarray = field(repr=False)  # [n] int64, UNLABELLED where unknown
     class_names: tuple[str, ...]
-    ids: tuple[str, ...] | None = None  # None: a node's id is its index
-    titles: tuple[str, ...] | None = None
+    ids: tuple[str, ...] | None = field(default=None, repr=False)  # None: a node's id is its index
+    titles: tuple[str, ...] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = field(default=())  # what a person should know about these data
-    words: tuple[str, ...] | None = None  # [f] what each feature is, where features are words
+    words: tuple[str, ...] | None = field(default=None, repr=False)  # [f] if features are words
     noun: Noun = NODE  # what people call a node
 
     def __post_init__(self) -> None:

@@ -31,11 +31,11 @@ class Result:
     """Arrays over all nodes of the graph; columns are the classes of ``split.classes``."""
 
     spec: Spec  # complete: every setting written out
-    split: Split
-    probs: np.ndarray  # [n, c]
-    mean: np.ndarray | None  # [n, c] message means (for methods without variance: the outputs)
-    var: np.ndarray | None  # [n, c] message variances
-    history: Mapping[str, list[float]]  # loss, validation_nll, validation_accuracy per epoch
+    split: Split = field(repr=False)
+    probs: np.ndarray = field(repr=False)  # [n, c]
+    mean: np.ndarray | None = field(repr=False)  # [n, c] of messages; without variance the outputs
+    var: np.ndarray | None = field(repr=False)  # [n, c] message variances
+    history: Mapping[str, list[float]] = field(repr=False)  # see ``bup.training``, per epoch
     kept_epoch: int  # counting from 1
     seconds: float
     weights: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)

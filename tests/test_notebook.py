@@ -42,6 +42,11 @@ def test_a_result_knows_its_graph_and_its_table(graph, result):
     assert bup.Result.unpacked(result.spec, result.packed()).its_graph.digest == graph.digest
 
 
+def test_what_a_cell_prints_does_not_grow_with_the_graph(graph, result):
+    assert repr(graph.class_names) in repr(graph) and len(repr(graph)) < 500
+    assert repr(result.spec) in repr(result) and len(repr(result)) < len(repr(result.spec)) + 200
+
+
 def test_charts_are_those_of_the_app(graph, result):
     probs, targets, _ = result.judged(graph)
     bins = bup.metrics.reliability_bins(probs, targets, 10)
