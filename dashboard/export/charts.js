@@ -35,9 +35,12 @@ function chart({ title, words, figure, groups }) {
   whole.draw = async () => {
     const library = await plotly();
     const { data, layout } = toned(revived(figure, content.shared));
-    const options = { displaylogo: false, modeBarButtonsToRemove: ["sendChartToCloud"], responsive: true };
+    // A finger scrolls the page over a chart, and needs no tools that would cover the legend.
+    const mouse = matchMedia("(hover: hover)").matches;
+    const options = { displaylogo: false, displayModeBar: mouse && "hover", responsive: true };
     const points = data.map((trace) => (trace.type === "scattergl" && !quick() ? { ...trace, type: "scatter" } : trace));
-    await library.newPlot(stage, points, { ...layout, modebar: QUIET, autosize: true }, options);
+    const page = { modebar: QUIET, autosize: true, ...(mouse ? {} : { dragmode: false }) };
+    await library.newPlot(stage, points, { ...layout, ...page }, options);
     stage.on("plotly_click", ({ points }) => clicked(points, groups));
     stage.on("plotly_relayout", () => whole.ring());
     stage.on("plotly_afterplot", () => whole.ring());

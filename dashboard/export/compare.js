@@ -17,7 +17,7 @@ function compareView() {
   const groups = [...new Set(rows.map(([group]) => group))];
   const body = groups.flatMap((group) => [
     [strong(group), ...head.slice(2).map(() => "")],
-    ...rows.filter(([of]) => of === group).map(([, ...cells]) => cells),
+    ...rows.filter(([of]) => of === group).map(([, name, ...cells]) => [name, ...cells.map(unbroken)]),
   ]);
   const parts = [
     made("h2", {}, "Which method knows best what it does not know?"),
@@ -37,6 +37,11 @@ function compareView() {
     disagreementTable(first, second, differing.slice(0, 100)),
   ];
   return { parts, figures, maps };
+}
+
+// Where there is little room, an interval goes below its number, whole.
+function unbroken(cell) {
+  return cell.replace(/ (?!\[)/g, "\u00a0");
 }
 
 // The chosen run, and the one beside it.

@@ -195,7 +195,7 @@ def _taken_for(view: View, search: finding.Search) -> Chart:
 AXES = {
     "degree": ("Degree (linked nodes + 1)", True, "Against degree"),
     "mean_distance": (
-        "Mean distance to the training nodes (links)",
+        "Mean distance to training (links)",
         False,
         "Against distance to training",
     ),

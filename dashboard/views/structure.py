@@ -24,7 +24,7 @@ from dashboard.views.card import card
 
 AXES = {
     "degree": ("Degree (linked nodes + 1)", True),
-    "mean_distance": ("Mean distance to the training nodes (links)", False),
+    "mean_distance": ("Mean distance to training (links)", False),
 }
 
 

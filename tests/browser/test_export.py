@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("playwright")
 
 from export_parts import HOSTILE, hostile_graph, known
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import bup
 from dashboard.export.page import page as web_page
@@ -105,3 +105,22 @@ def test_a_page_from_disk_is_whole_and_harmless(
         "about:blank",
     }
     assert console_errors == []
+
+
+def test_a_finger_scrolls_the_page_over_a_chart(exported: Path, chromium: Browser):
+    size = {"width": 390, "height": 844}
+    context = chromium.new_context(viewport=size, has_touch=True, is_mobile=True)
+    try:
+        page = context.new_page()
+        page.goto(f"{exported.as_uri()}#view=structure")
+        page.locator("figure .points path").first.wait_for(timeout=LONG)
+        finger = context.new_cdp_session(page)
+        for step in range(20):
+            kind = "touchMove" if step else "touchStart"
+            place = {"x": 200, "y": 600 - 12 * step}
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [place]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        page.wait_for_function("scrollY > 100")
+        expect(page.locator(".modebar")).to_have_count(0)  # nor do tools cover the legend
+    finally:
+        context.close()
