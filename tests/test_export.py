@@ -143,6 +143,17 @@ def test_what_is_too_large_is_refused_in_a_sentence(cora, run, monkeypatch):
         page([known(run, cora)], DAY)
 
 
+def test_test_nodes_in_another_order_are_not_called_different(cora, run, rival):
+    test = rival.split.test
+
+    def said(nodes: np.ndarray) -> str:
+        other = dataclasses.replace(rival, split=dataclasses.replace(rival.split, test=nodes))
+        return opened(page([known(run, cora), known(other, cora)], DAY))["compare"]["words"]
+
+    assert "different papers" not in said(np.sort(test))
+    assert "different papers" in said(test[1:])
+
+
 def test_the_app_offers_the_page_of_what_it_compares(cora, run, rival, monkeypatch):
     offered, said = [], []
     monkeypatch.setattr(exports.st, "download_button", lambda *a, **k: offered.append(a))

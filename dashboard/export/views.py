@@ -301,7 +301,7 @@ def compare(views: Mapping[str, View]) -> dict[str, Any]:
                 ),
             )
         )
-    alike = len({v.result.split.test.tobytes() for v in views.values()}) == 1
+    alike = len({np.sort(v.result.split.test).tobytes() for v in views.values()}) == 1
     words = first.say(
         "In brackets: 95% intervals from resampling the test nodes. A star marks the best; where "
         "intervals overlap, the difference may be chance."
