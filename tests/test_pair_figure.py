@@ -27,6 +27,7 @@ def test_two_maps_show_every_node_twice_and_move_together(tables, cora):
     assert len(limits) == 1
     assert figure.layout.xaxis2.matches == "x" and figure.layout.yaxis2.matches == "y"
     assert figure.layout.annotations[0].text == "one &lt;b&gt;"
+    assert {name.xanchor for name in figure.layout.annotations} == {"center"}  # each above its map
 
 
 def test_the_graphs_figures_are_drawn_as_they_are():

@@ -50,6 +50,7 @@ def paired_maps(
         figure.add_annotation(
             text=escape(labels[number]),
             x=0.25 + 0.5 * number,
+            xanchor="center",  # by itself the left name would grow towards the right one
             y=1.0,
             xref="paper",
             yref="paper",
