@@ -90,9 +90,10 @@ def of(table: pd.DataFrame) -> dict[str, Column]:
     return {name: column for name, column in (scores | OTHERS).items() if name in table}
 
 
-def score_title(method: str, name: str) -> str:
-    """What a method's score is called."""
-    return next(score.title for score in METHODS[method].every_score if score.name == name)
+def score_title(name: str) -> str:
+    """What a score is called, whichever method has it."""
+    every = (score for method in METHODS.values() for score in method.every_score)
+    return next(score.title for score in every if score.name == name)
 
 
 def numbers(table: pd.DataFrame) -> dict[str, Column]:

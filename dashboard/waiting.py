@@ -89,11 +89,11 @@ def offer_again(specs: list[Spec], graph: Graph) -> None:
 def progress(job: Job) -> None:
     """How far a training is, or how many are ahead of it."""
     made = job.progress
-    if job.state == "queued":
-        ahead = job.place or 0
-        st.progress(0.0, f"Waiting: {ahead} training{'s' if ahead != 1 else ''} ahead of this one")
+    if job.ahead:
+        others = "1 training" if job.ahead == 1 else f"{job.ahead} trainings"
+        st.progress(0.0, f"Waiting: {others} ahead of this one")
     elif not made.losses:
-        st.progress(0.0, "Starting ...")
+        st.progress(0.0, "Getting ready ...")
     else:
         left = made.seconds_left
         st.progress(

@@ -21,7 +21,7 @@ def test_the_metrics_table_holds_what_evaluate_says_and_marks_the_best(run, riva
             ahead = report["test"][key] > other
             assert row.value == report["test"][key]
             assert row.best == (ahead == metrics.METRICS[key].higher_is_better)
-        found = mine.loc["Finding left-out classes", "AUROC of prob std"].value
+        found = mine.loc["Finding left-out classes", "AUROC: Spread of the probabilities"].value
         assert found == report["ood"]["scores"]["prob_std"]["auroc"]
     first = table.iloc[0]
     assert (first.key, first.run, first.low, first.high) == ("accuracy", "a", 0.1, 0.9)
@@ -30,11 +30,11 @@ def test_the_metrics_table_holds_what_evaluate_says_and_marks_the_best(run, riva
 
 def test_a_score_that_only_one_run_has_wins_nothing(run, rival, cora):
     table = compare.metrics_table({"a": evaluate(run, cora), "b": evaluate(rival, cora)})
-    alone = table[table.metric == "AUROC of message std"]
+    alone = table[table.metric == "AUROC: Message uncertainty"]
     assert alone.run.tolist() == ["a", "a"] and not alone.best.any()
     shown = compare.shown(table).set_index(["group", "metric"])
     assert list(shown.columns) == ["a", "b"]
-    assert shown.loc[("Finding mistakes", "AUROC of message std"), "b"] == ""
+    assert shown.loc[("Finding mistakes", "AUROC: Message uncertainty"), "b"] == ""
 
 
 def test_the_table_for_reading_writes_percent_intervals_and_a_star():

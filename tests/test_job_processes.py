@@ -125,7 +125,7 @@ def test_a_closed_manager_has_no_process_and_takes_no_run(tmp_path):
     until(lambda: len(own()) == 2)  # a process that has just started has no command line yet
     pids = own()
     run = fresh(SMALL)
-    assert ask(manager, run).place == 1
+    assert ask(manager, run).ahead == 0  # nobody trains yet
     manager.close()
     manager.close()
     assert not any(map(is_alive, pids))

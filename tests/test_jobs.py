@@ -38,7 +38,7 @@ def test_a_run_trains_to_the_end_and_its_result_is_in_the_store(manager):
     job = ask(manager, run)
     assert job.active and job.run == run
     job = ended(manager, run)
-    assert (job.state, job.error, job.place) == ("done", None, None)
+    assert (job.state, job.error, job.ahead) == ("done", None, None)
     assert before <= job.started <= job.finished <= time.time()
     result = result_of(run)
     assert result.spec == job.spec
@@ -86,19 +86,19 @@ def test_one_run_at_a_time_and_the_same_run_once(manager):
     first, second, third = fresh(ENDLESS), fresh(SMALL), fresh(SMALL)
     ask(manager, first)
     until(lambda: trains(manager, first))
-    assert ask(manager, second).place == 1
+    assert ask(manager, second).ahead == 1
     # Written otherwise, the same run: a default spelled out.
     settings = (*ENDLESS.settings, ("hidden", 64))
     spelled = dataclasses.replace(ENDLESS, seed=first.spec.seed, settings=settings)
     assert ask(manager, run_of(spelled)).state == "running"
-    assert ask(manager, second).place == 1
-    assert ask(manager, third).place == 2
-    assert [manager.find(run).place for run in (first, second, third)] == [0, 1, 2]
+    assert ask(manager, second).ahead == 1
+    assert ask(manager, third).ahead == 2
+    assert [manager.find(run).ahead for run in (first, second, third)] == [0, 1, 2]
     manager.cancel(first)
     assert ended(manager, third).state == "done"
     second_job = manager.find(second)
     assert second_job.state == "done" and second_job.finished <= manager.find(third).started
-    assert manager.find(second).place is None
+    assert manager.find(second).ahead is None
 
 
 def test_progress_grows_and_a_snapshot_does_not(manager):
@@ -116,7 +116,7 @@ def test_progress_grows_and_a_snapshot_does_not(manager):
         assert new.validation_accuracy[: old.epoch] == old.validation_accuracy
         assert new.seconds > old.seconds
         assert new.seconds_left == new.seconds / new.epoch * (10_000 - new.epoch)
-        assert later.started == earlier.started and later.place == 0
+        assert later.started == earlier.started and later.ahead == 0
 
 
 def test_progress_is_reported_in_batches(manager, monkeypatch):
@@ -137,7 +137,7 @@ def test_a_waiting_run_that_is_cancelled_never_starts(manager):
         ask(manager, run)
     manager.cancel(second)
     job = manager.find(second)
-    assert (job.state, job.started, job.place) == ("cancelled", None, None)
+    assert (job.state, job.started, job.ahead) == ("cancelled", None, None)
     manager.cancel(first)
     assert ended(manager, third).state == "done"
     assert manager.find(second).state == "cancelled"
@@ -159,7 +159,7 @@ def test_a_training_run_that_is_cancelled_leaves_no_result_and_a_warm_process(ma
     assert ask(manager, run).active
     until(lambda: trains(manager, between))
     again = manager.find(run)
-    assert (again.state, again.place, again.finished) == ("queued", 1, None)
+    assert (again.state, again.ahead, again.finished) == ("queued", 1, None)
     manager.cancel(between)
     until(lambda: trains(manager, run))
     manager.cancel(run)
@@ -287,9 +287,9 @@ def test_small_runs_of_others_pass_the_large_ones_of_one(manager):
         ask(manager, run, "greedy")
     until(lambda: trains(manager, large[0]))
     small = fresh(SMALL)
-    assert ask(manager, small, "modest").place == 1
+    assert ask(manager, small, "modest").ahead == 1
     same = fresh(ENDLESS)
-    assert ask(manager, same, "another").place == 2, "who has had nothing yet comes first"
+    assert ask(manager, same, "another").ahead == 2, "who has had nothing yet comes first"
     for run in large:
         manager.cancel(run, "greedy")
     manager.cancel(same, "another")

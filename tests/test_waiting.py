@@ -88,6 +88,23 @@ def test_a_process_among_several_asks_the_queue_that_they_share(monkeypatch, tmp
         waiting.manager.cache_clear()
 
 
+def test_who_waits_for_nobody_is_not_told_to_wait():
+    def page(ahead: int) -> None:
+        from bup.spec import Run, Spec
+        from dashboard.jobs.job import Job
+        from dashboard.waiting import progress
+
+        progress(Job(Run(Spec(), ""), "queued", ahead=ahead))
+
+    for ahead, words in (
+        (0, "Getting ready ..."),
+        (1, "Waiting: 1 training ahead of this one"),
+        (2, "Waiting: 2 trainings ahead of this one"),
+    ):
+        app = AppTest.from_function(page, args=(ahead,)).run()
+        assert app.get("progress")[0].proto.text == words and not app.exception
+
+
 def test_the_share_of_the_way():
     assert Progress().share == 0
     assert Progress(epoch=5, epochs=20).share == 0.25

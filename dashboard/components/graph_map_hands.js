@@ -220,6 +220,11 @@ function linesOf(map, node) {
   return lines;
 }
 
+// Lines, some of which end as sentences do, one after the other.
+function sentences(lines) {
+  return lines.map((line) => (/[.?!]$/.test(line) ? line : `${line}.`)).join(" ");
+}
+
 function rankWords(map, shade) {
   if (!map.data.doubt || !Number.isFinite(shade)) return "";
   map.ranks ??= Float32Array.from(map.layer.shades).filter(Number.isFinite).sort();
@@ -261,7 +266,7 @@ function describe(alternative, stage, map, shown) {
   alternative.textContent =
     `${count(shown)} of ${count(scene.all[0])} ${many} are shown. ${count(wrong)} are predicted wrongly, ` +
     `${count(unseen)} are of classes never shown. Picked: ` +
-    `${data.node >= 0 ? linesOf(map, data.node).join(". ") : "none"}. ` +
+    `${data.node >= 0 ? sentences(linesOf(map, data.node)) : "none."} ` +
     `Arrow keys go through the neighbours of the picked ${one} and Enter picks one; with Shift they ` +
     "move the map. Plus and minus zoom, 0 shows all of it, Escape lets go.";
 }

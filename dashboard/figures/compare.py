@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from bup.errors import BupError
 from bup.metrics import METRICS, Interval, ReliabilityBins
+from dashboard.columns import score_title
 from dashboard.figures.frame import framed
 from dashboard.figures.reliability import RUN_STYLES, bin_points, diagonal
 from dashboard.theme import Theme
@@ -42,7 +43,7 @@ def metrics_table(
             ("Finding left-out classes", report.get("ood", {}).get("scores", {})),
         ):
             for score, found in scores.items():
-                name = f"AUROC of {score.replace('_', ' ')}"
+                name = f"AUROC: {score_title(score)}"
                 rows.append((group, name, "auroc", run, found["auroc"], np.nan, np.nan))
     columns = ["group", "metric", "key", "run", "value", "low", "high"]
     table = pd.DataFrame(rows, columns=columns)

@@ -39,7 +39,7 @@ class Job:
 
     run: Run
     state: State
-    place: int | None = None  # 0 running, 1 next, ...; None once it has ended
+    ahead: int | None = None  # trainings before this one; None once it has ended
     progress: Progress = Progress()
     error: str | None = None  # one sentence
     seconds: float = 0.0  # that it may take, by estimate

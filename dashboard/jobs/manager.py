@@ -145,9 +145,11 @@ class Manager(Queue):
         job = self._jobs[run]
         if not job.active:
             return job
-        ahead = sorted(self._queue, key=self._order)
-        place = ahead.index(run) + 1 if job.state == "queued" else 0
-        return dataclasses.replace(job, place=place)
+        if job.state == "running":
+            return dataclasses.replace(job, ahead=0)
+        running = sum(other.state == "running" for other in self._jobs.values())
+        before = sorted(self._queue, key=self._order).index(run)
+        return dataclasses.replace(job, ahead=running + before)
 
     def take(self) -> Task | None:
         """The next task of a process that has nothing to do."""

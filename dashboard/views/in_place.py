@@ -65,11 +65,11 @@ def _ask(run: Run, graph: Graph, again: bool = False) -> None:
 
 def _progress(job: Job) -> None:
     progress = job.progress
-    words = (
-        f"epoch {progress.epoch} of at most {progress.epochs}" if progress.losses else "starting"
-    )
-    if job.state == "queued":
-        words = f"waiting, {job.place or 0} ahead"
+    words = "getting ready"
+    if job.ahead:
+        words = f"waiting, {job.ahead} ahead"
+    elif progress.losses:
+        words = f"epoch {progress.epoch} of at most {progress.epochs}"
     with st.container(horizontal=True, vertical_alignment="center", key="training_in_place"):
         share = progress.share if progress.losses else 0.0
         st.progress(share, f"Training ({words}). Until it is done you see the run before.")

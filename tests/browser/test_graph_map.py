@@ -294,6 +294,7 @@ def test_the_map_has_a_name_and_says_in_words_what_it_shows(page: Page, url: str
     described = page.locator(f"[id='{stage.get_attribute('aria-describedby')}']")
     expect(described).to_contain_text("147 of 147 nodes are shown")
     expect(described).to_contain_text("Picked: Node node 0")
+    expect(described).not_to_contain_text("..")
 
 
 class Fingers:

@@ -53,6 +53,7 @@ STYLE = """
   .st-key-explore_bar .stPopover button { padding: 0.25rem 0.7rem; }
   .st-key-explore_bar .stPopover [data-has-shortcut] { gap: 0; }
   .st-key-explore_bar .stPopover button > div > [aria-hidden] { display: none; }
+  .st-key-explore_bar .stPopover button > div { margin-right: 0; }
 }
 @media (min-width: 1000px) {
   .stMainBlockContainer:has(.st-key-explore) { overflow: hidden; height: 100dvh; }

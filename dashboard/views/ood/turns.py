@@ -146,7 +146,7 @@ def auroc(view: View, turn: Turn) -> float | None:
 
 
 def _score(turn: Turn) -> str:
-    return columns.score_title(turn.spec.method, own_score(turn.spec.method))
+    return columns.score_title(own_score(turn.spec.method))
 
 
 def _percent(value: float) -> str:
