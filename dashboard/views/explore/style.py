@@ -14,7 +14,7 @@ STYLE = """
   max-width: 13rem;
 }
 .st-key-explore_node h2 { font-size: 1.05rem; padding: 0; overflow-wrap: anywhere; }
-.st-key-explore_node { font-size: 0.9rem; }
+.st-key-explore_node { font-size: 0.9rem; gap: 0.75rem; }
 .st-key-explore_node [data-testid="stMarkdownContainer"] { font-size: 0.9rem; line-height: 1.35; }
 .st-key-explore_node [data-testid="stCaptionContainer"] p { font-size: 0.8rem; line-height: 1.35; }
 .st-key-explore_node [data-testid="stMetricValue"] { font-size: 1.1rem; }
@@ -25,7 +25,7 @@ STYLE = """
 .st-key-explore_node [class*="st-key-story_"] button {
   justify-content: flex-start;
   text-align: left;
-  padding: 0.65rem 0.85rem;
+  padding: 0.5rem 0.8rem;
 }
 .st-key-explore_node [class*="st-key-story_"] strong { display: block; }
 .st-key-explore_node [class*="st-key-story_"] [data-testid="stIconMaterial"] {
