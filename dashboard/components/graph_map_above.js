@@ -9,8 +9,13 @@ function lookOf({ data, scene }, camera, { width, height, ratio, fitted }) {
   const plain = Math.min(7, Math.max(1.8, 300 / Math.sqrt(scene.n))) * room * data.enlarge;
   const size = Math.min(26, Math.max(1.6, plain * zoomed));
   const alpha = Math.max(0.07, data.dark ? between(0.34, 0.16) : between(0.38, 0.2));
-  // Where a part of a large graph is seen, most links only cross it, and would fill it.
-  const strongest = scene.numbers ? Math.min(0.5, Math.max(0.03, 2500 / scene.m)) : 0.5;
+  // Where a part of a large graph is seen, most links only cross it, and would fill it: those that
+  // end in sight are the stronger, the fewer there are.
+  const large = scene.numbers || scene.thinned;
+  const share = (ink, links) => Math.min(0.5, Math.max(0.03, ink / links));
+  const ending = scene.all[1] * (fitted / camera.scale) ** 2; // about so many
+  const strongest = large ? Math.max(0.8 * alpha, share(400, ending)) : 0.5;
+  const linkAlpha = Math.min(strongest, alpha * Math.max(0.8, zoomed));
   // On a white page the brightest doubt is pale: a dark rim holds it together, and would fill a
   // small marker. Below zero there is less of a rim than the edge's own softness, down to none.
   const rimmed = data.limits && !data.dark;
@@ -22,7 +27,8 @@ function lookOf({ data, scene }, camera, { width, height, ratio, fitted }) {
     rimWidth: rimmed ? Math.min(0.45, 0.3 * (size - 5.5)) : size > 4 ? 0.6 : -1,
     ink: channels(data.ink),
     linkWidth: 0.9 * Math.min(2, Math.max(0.7, zoomed)),
-    linkAlpha: Math.min(strongest, alpha * Math.max(0.8, zoomed)),
+    linkAlpha,
+    crossing: large ? Math.min(1, share(2500, scene.m) / linkAlpha) : 1,
     linkTint: data.dark ? between(0.45, 0.6) : between(0.45, 0.65),
     linkFade: between(45, 30) * room * zoomed, // nearer, the long ones only cross what is seen
   };

@@ -61,7 +61,7 @@ void main() {
 const LINK = `${FETCH}
 uniform usampler2D links;
 uniform vec2 halfSize; // of the canvas, in pixels
-uniform float width, alpha, fade, tint;
+uniform float width, alpha, crossing, fade, tint;
 uniform vec3 ink;
 out vec4 colour;
 out float side;
@@ -77,7 +77,9 @@ void main() {
   vec2 across = vec2(a.y - b.y, b.x - a.x) / length_;
   side = (corner % 2 == 0 ? -1. : 1.) * reach;
   float presence = min(here.a, there.a);
-  colour = vec4(mix(ink, here.rgb, tint), alpha * presence * pow(min(1., fade / length_), .6));
+  bool seen = all(lessThan(abs(a), halfSize)) || all(lessThan(abs(b), halfSize)); // in sight
+  float strength = alpha * (seen ? 1. : crossing) * pow(min(1., fade / length_), .6);
+  colour = vec4(mix(ink, here.rgb, tint), presence * strength);
   gl_Position = vec4(((corner < 2 ? a : b) + across * side) / halfSize, 0, 1);
   if (presence <= .004) gl_Position = vec4(2, 2, 2, 1);
 }`;
@@ -166,6 +168,7 @@ function glPainter(canvas, scene, shapes) {
       gl.uniform2f(lines.halfSize, canvas.width / 2, canvas.height / 2);
       gl.uniform1f(lines.width, look.linkWidth * ratio);
       gl.uniform1f(lines.alpha, look.linkAlpha);
+      gl.uniform1f(lines.crossing, look.crossing);
       gl.uniform1f(lines.fade, look.linkFade * ratio);
       gl.uniform1f(lines.tint, look.linkTint);
       gl.uniform3fv(lines.ink, share(look.ink));

@@ -22,6 +22,7 @@ function plainPainter(canvas, scene, shapes) {
         (places[2 * i] - x) * scale + width / 2,
         height / 2 - (places[2 * i + 1] - y) * scale,
       ];
+      const inSight = (u, v) => u > 0 && u < width && v > 0 && v < height;
       // In eight strengths, each drawn as one path.
       const paths = Array.from({ length: 8 }, () => new Path2D());
       for (let k = 0; k < links.length; k += 2) {
@@ -29,7 +30,8 @@ function plainPainter(canvas, scene, shapes) {
         if (presence === 0) continue;
         const [[ax, ay], [bx, by]] = [at(links[k]), at(links[k + 1])];
         const faded = Math.min(1, look.linkFade / Math.hypot(ax - bx, ay - by)) ** 0.6;
-        const path = paths[Math.min(7, Math.floor(8 * faded * presence))];
+        const strength = inSight(ax, ay) || inSight(bx, by) ? faded : faded * look.crossing;
+        const path = paths[Math.min(7, Math.floor(8 * strength * presence))];
         path.moveTo(ax, ay);
         path.lineTo(bx, by);
       }
