@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import pandas as pd
 import streamlit as st
@@ -18,6 +19,10 @@ MOST_ROWS = 1000
 """Of a page of a list: longer ones have several."""
 
 
+NARROW = {"id": 66, "predicted": 76, "true": 66, "confidence": 66}
+"""Columns and the pixels that each has at least: where there is more room, they share it."""
+
+
 def pick_node(view: View, node: int) -> None:
     """What a click on a point of a node does."""
     if 0 <= node < view.graph.num_nodes:
@@ -29,6 +34,13 @@ def node_list(view: View, nodes: Sequence[int], columns: list[str], key: str) ->
     part = leaf(view, len(nodes), key)
     nodes = list(nodes[part])
     _picking_rows(view, nodes, view.table.iloc[nodes][["id", *columns]], key)
+
+
+def answers(view: View, nodes: Sequence[int], key: str) -> None:
+    """The same with what the model says of them, all of it in sight in a panel beside the map."""
+    part = leaf(view, len(nodes), key)
+    nodes = list(nodes[part])
+    _picking_rows(view, nodes, view.table.iloc[nodes][list(NARROW)], key, NARROW)
 
 
 def picking_table(view: View, nodes: list[int], rows: pd.DataFrame, key: str) -> None:
@@ -52,7 +64,13 @@ def leaf(view: View, count: int, key: str) -> slice:
     return slice(first, last)
 
 
-def _picking_rows(view: View, nodes: list[int], rows: pd.DataFrame, key: str) -> None:
+def _picking_rows(
+    view: View,
+    nodes: list[int],
+    rows: pd.DataFrame,
+    key: str,
+    widths: Mapping[str, int] = MappingProxyType({}),
+) -> None:
     def chosen() -> None:
         selected = st.session_state[key]["selection"]
         rows = [*selected["rows"], *(row for row, _ in selected["cells"])]
@@ -68,7 +86,10 @@ def _picking_rows(view: View, nodes: list[int], rows: pd.DataFrame, key: str) ->
         selection_mode=["single-row", "single-cell"],  # not only its small box: any of its cells
         height=min(38 * (len(nodes) + 1), 320),
         column_config={
-            c: st.column_config.NumberColumn(format="%.3f") for c in rows.select_dtypes("float")
+            c: st.column_config.NumberColumn(format="%.3f", width=widths.get(c))
+            if c in rows.select_dtypes("float")
+            else st.column_config.Column(width=widths.get(c))
+            for c in rows
         },
         alt=view.say("Nodes: click a row to pick one"),
     )

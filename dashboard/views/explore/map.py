@@ -196,4 +196,4 @@ def _found(view: View, words: str) -> None:
     hits = np.flatnonzero(texts.str.contains(words, case=False, regex=False))
     st.caption(f"{view.graph.noun.counted(len(hits))} found")
     if len(hits):
-        picking.node_list(view, hits.tolist(), ["true", "predicted", "confidence"], "found")
+        picking.answers(view, hits.tolist(), "found")

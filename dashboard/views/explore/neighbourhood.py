@@ -79,7 +79,7 @@ def neighbourhood(view: View) -> None:
     )
     near = view.graph.neighbours(view.node).tolist()
     if near:
-        picking.node_list(view, near, ["true", "predicted", "confidence"], f"near_{view.node}")
+        picking.answers(view, near, f"near_{view.node}")
     else:
         st.caption(view.say("It has no links: nothing but its own words speaks for this node."))
 

@@ -44,5 +44,5 @@ def selection(view: View) -> bool:
             "nodes included. Few nodes make a rough estimate."
         )
     )
-    picking.node_list(view, nodes, ["true", "predicted", "confidence"], "group_list")
+    picking.answers(view, nodes, "group_list")
     return True
