@@ -1,6 +1,7 @@
 // The card of a tour. Going on is what the browser's own back and forward do: the page opens with
 // its whole address, without a reload.
 const guides = new WeakMap();
+const HEADER = 64;  // pixels of the screen's head that the app's own bar takes
 
 function visit(url) {
   history.pushState({}, "", url);
@@ -42,19 +43,21 @@ function fill(card, data) {
   );
 }
 
-// Keeps the frame around what it shows, wherever that goes; brings it into sight once.
+// Keeps the frame around what it shows, wherever that goes, and what it shows in sight for as long
+// as the page around it grows: until somebody scrolls or presses something.
 function follow(guide) {
-  const { frame, card, data } = guide;
+  const { frame, data } = guide;
   const target = [...document.querySelectorAll(data.shows)].find((e) => e.checkVisibility());
   frame.style.display = target ? "block" : "none";
   if (!target) return;
   let box = target.getBoundingClientRect();
-  if (guide.seen !== data.place) {
-    guide.seen = data.place;
-    if (box.top < 60 || box.top > innerHeight - 120) {
-      target.scrollIntoView({ block: box.height > innerHeight / 2 ? "start" : "center" });
-      box = target.getBoundingClientRect();
-    }
+  const covered = stand(guide.card, box);
+  if (guide.leads) {
+    const main = document.querySelector(".stMain");
+    main.style.paddingBottom = main.style.scrollPaddingBottom = covered ? `${covered}px` : "";
+    const fits = box.height <= innerHeight - HEADER - covered;
+    target.scrollIntoView({ block: fits ? "nearest" : "start" });
+    box = target.getBoundingClientRect();
   }
   const [top, left] = [Math.max(box.top, 56) - 4, Math.max(box.left, 4) - 4];
   Object.assign(frame.style, {
@@ -63,11 +66,27 @@ function follow(guide) {
     width: `${Math.min(box.right, innerWidth - 6) - left - 2}px`,
     height: `${Math.max(Math.min(box.bottom, innerHeight - 4) - top, 12)}px`,
   });
-  // Not above what it shows, if there is room, and never below the sidebar.
+}
+
+// The card goes where what it shows leaves more room, never below the sidebar. How much of the
+// screen's foot it takes from what it shows: nothing if it stands beside it.
+function stand(card, box) {
   const aside = document.querySelector('[data-testid="stSidebar"]')?.getBoundingClientRect();
-  const moves = box.left > innerWidth / 2 && innerWidth > 640;
-  card.style.left = moves ? `${Math.max(aside?.right ?? 0, 0) + 16}px` : "";
+  const start = Math.max(aside?.right ?? 0, 0);
+  const [before, behind] = [box.left - start, innerWidth - box.right];
+  const wide = innerWidth > 640;
+  const moves = wide && before > behind;
+  const beside = Math.max(before, behind) - 24;
+  card.style.left = moves ? `${start + 12}px` : "";
   card.style.right = moves ? "auto" : "";
+  card.style.width = wide && beside >= 280 && beside < 400 ? `${beside}px` : "";
+  const at = card.getBoundingClientRect();
+  return at.left < box.right && at.right > box.left ? innerHeight - at.top + 8 : 0;
+}
+
+function rest() {
+  const main = document.querySelector(".stMain");
+  if (main) main.style.paddingBottom = main.style.scrollPaddingBottom = "";
 }
 
 export default function ({ data, parentElement }) {
@@ -75,15 +94,24 @@ export default function ({ data, parentElement }) {
   const guide = known ?? {
     frame: parentElement.querySelector(".frame"), card: parentElement.querySelector(".card"),
   };
+  if (guide.data?.place !== data.place) guide.leads = true;
   guide.data = data;
   fill(guide.card, data);
   if (!known) {
     guides.set(parentElement, guide);
     guide.timer = setInterval(() => follow(guide), 200);
+    guide.hands = new AbortController();
+    for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
+      addEventListener(name, () => { guide.leads = false; }, {
+        capture: true, passive: true, signal: guide.hands.signal,
+      });
+    }
   }
   follow(guide);
   return () => {
     clearInterval(guide.timer);
+    guide.hands.abort();
+    rest();
     guides.delete(parentElement);
   };
 }

@@ -117,7 +117,7 @@ def lecturers_stops() -> list[Stop]:
             "Every lesson asks before it tells. In a class you see here what the room guesses, "
             "and the answer waits until you show it.",
             "learn-1-confident",
-            ".st-key-lesson .stRadio, .st-key-lesson .tally",
+            "[class*=st-key-asked]",
         ),
         Stop(
             "Readable from the last row",
@@ -139,7 +139,7 @@ def lecturers_stops() -> list[Stop]:
             "For the blackboard minutes: every number of one paper's answer, each linked to its "
             "term in the formula.",
             "learn-8-follow",
-            ".st-key-lesson",
+            ".st-key-follow_canvas",
         ),
         Stop(
             "For afterwards",

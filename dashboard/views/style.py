@@ -32,7 +32,15 @@ header [data-testid="stIconMaterial"] { color: inherit; }
   .st-key-node_card > :first-child { flex: 1 1 auto; }
   .st-key-node_card > :not(:first-child) { flex: none; }
 }
-@media (max-width: 640px) { .st-key-node_card { position: static; } }
+.stMain { scroll-padding-top: 4rem; }
+.stMain:has(.st-key-node_card) { scroll-padding-top: 9rem; }
+@media (max-width: 640px) {
+  .stVerticalBlock > :has(> .st-key-node_card), .st-key-node_card { position: static; }
+  .stMain:has(.st-key-node_card) { scroll-padding-top: 4rem; }
+}
+.stSidebar:not(:has([data-testid="stSidebarNav"], [data-testid="stElementContainer"])) {
+  display: none;
+}
 [data-testid="stTopNavLink"] [data-testid="stIconMaterial"] { color: inherit; }
 .st-key-training_in_place {
   position: fixed;
