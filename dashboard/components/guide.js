@@ -56,7 +56,9 @@ function follow(guide) {
     const main = document.querySelector(".stMain");
     main.style.paddingBottom = main.style.scrollPaddingBottom = covered ? `${covered}px` : "";
     const fits = box.height <= innerHeight - HEADER - covered;
-    target.scrollIntoView({ block: fits ? "nearest" : "start" });
+    const begins = box.top >= HEADER && box.top <= 2 * HEADER;
+    if (fits) target.scrollIntoView({ block: "nearest" });
+    else if (!begins) target.scrollIntoView({ block: "start" });
     box = target.getBoundingClientRect();
   }
   const [top, left] = [Math.max(box.top, 56) - 4, Math.max(box.left, 4) - 4];

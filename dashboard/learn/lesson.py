@@ -39,6 +39,7 @@ STYLE = """
 }
 [class*="st-key-asked"] { gap: 0.3rem; padding: 0.6rem 0.8rem; }
 [class*="st-key-verdict"] { gap: 0; scroll-margin: 1rem; }
+.st-key-words { row-gap: 0; }
 @media (min-width: 1000px) and (min-height: 600px) {
   [class*="st-key-play"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"],
   [class*="st-key-play"] > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
@@ -50,11 +51,16 @@ STYLE = """
 @media (max-width: 640px) {
   .st-key-play > [data-testid="stHorizontalBlock"],
   .st-key-play > div > [data-testid="stHorizontalBlock"] { flex-wrap: wrap-reverse; }
+  [class*="st-key-play"] [data-testid="stHorizontalBlock"]:has([data-testid="stMetric"]):not(
+    :has([data-testid="stHorizontalBlock"], .stPlotlyChart)
+  ) > [data-testid="stColumn"] { min-width: calc(33% - 1rem); }
+  [class*="st-key-play"] [data-testid="stMetricLabel"] * { white-space: normal; }
 }
 """
 """A lesson stands on one screen: words and question left, what is played with right.
 
-On a phone what is played with comes first, unless it is as wide as it is here.
+On a phone what is played with comes first, unless it is as wide as it is here, and its figures
+stay beside each other.
 """
 
 

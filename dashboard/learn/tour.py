@@ -197,4 +197,4 @@ def _tour(name: str, stops: list[Stop], series: str) -> None:
         stop = stops[at]
         mark = {PARAMETER: f"{series}{at + 1}"}
         link(stop.address, label, ":material/play_arrow:", stop.query | mark)
-        st.caption(" · ".join(f"{number}. {stop.title}" for number, stop in enumerate(stops, 1)))
+        st.caption(" · ".join(rf"{number}\. {stop.title}" for number, stop in enumerate(stops, 1)))

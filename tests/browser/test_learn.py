@@ -75,6 +75,25 @@ def test_figure_and_verdict_stand_on_one_screen(app, page):
         assert page.evaluate(WIDTH) <= 390, lesson.name
 
 
+def test_the_lecturers_tour_shows_what_it_speaks_of(app, page):
+    """On a phone, where the card would cover it: every frame is whole, or begins, above the card."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{app}/learn-lecturers?tour=lecturers-1")
+    card = page.get_by_role("dialog", name="Tour")
+    for stop in range(1, 8):
+        expect(card).to_contain_text(f"Stop {stop} of 7", timeout=LONG)
+        settled(page)
+        frame = page.locator(".frame")
+        expect(frame).to_be_visible(timeout=LONG)
+        shown, over = frame.bounding_box(), card.bounding_box()
+        assert shown and over and 50 <= shown["y"], stop
+        assert shown["y"] <= 130 or shown["y"] + shown["height"] <= over["y"] + 1, stop
+        if stop < 7:
+            card.get_by_role("link", name="Next").click()
+    card.get_by_role("button", name="Done").click()
+    expect(card).to_have_count(0, timeout=LONG)
+
+
 FIGURES = ", ".join(
     f"[class*=st-key-play] {figure}"
     for figure in (".stPlotlyChart", ".plane", ".sketch", ".arithmetic")

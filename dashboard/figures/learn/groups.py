@@ -33,7 +33,7 @@ def coverage_figure(groups: Sequence[Group], level: float, theme: Theme) -> go.F
             "pattern": hatch("", "#FFFFFF")
             | {"shape": ["/" if fails else "" for fails in short], "fgopacity": 0.25},
         },
-        text=[f"{group.covered:.0%} covered, {group.size:.1f} classes a set" for group in groups],
+        text=[f"{group.covered:.0%} covered,<br>{group.size:.1f} classes a set" for group in groups],
         textposition=["inside" if group.covered > 0.45 else "outside" for group in groups],
         insidetextanchor="start",
         insidetextfont={"color": "#FFFFFF"},
@@ -83,7 +83,7 @@ def moves_figure(moves: Sequence[Move], theme: Theme) -> go.Figure:
     framed(figure, theme, height=400)
     figure.update_layout(barmode="overlay", bargap=0.25)
     figure.update_xaxes(
-        title="change, in standard deviations over papers",
+        title="change (std)",
         range=[-far * 0.6, far], zeroline=True, zerolinecolor=theme.text, zerolinewidth=2,
     )  # fmt: skip
     order = [unformatted(move.name) for move in moves]
