@@ -14,7 +14,7 @@ from dashboard.learn import cases
 from dashboard.learn.glossary import TERMS, seen_on
 from dashboard.learn.lesson import LESSONS
 from dashboard.learn.misled import ranked
-from dashboard.learn.pictures import SHAPES, picture
+from dashboard.learn.pictures import SHAPES, drawing
 from dashboard.learn.sees import TRAINED
 from dashboard.pages import PAGES
 
@@ -201,4 +201,4 @@ def test_every_word_has_a_picture_and_a_place_where_it_is_seen():
     addresses = {page.address for page in PAGES}
     for word in TERMS:
         assert seen_on(word) in addresses
-        fromstring(picture(word))
+        fromstring(drawing(word))

@@ -8,6 +8,7 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Page, expect
 
+from dashboard.learn.glossary import TERMS
 from dashboard.learn.lesson import LESSONS
 
 from .accessibility import barriers
@@ -41,6 +42,9 @@ def test_every_page_opens(app, page, console_errors):
     for path, title in (("glossary", "What do the words mean?"), ("lecturers", "How do I teach")):
         page.goto(f"{app}/learn-{path}")
         _opened(page, title)
+        if path == "glossary":
+            drawn = page.locator("img.word").evaluate_all("all => all.map(i => i.naturalWidth)")
+            assert drawn == [72] * len(TERMS)
     assert not [error for error in console_errors if "404" not in error]
 
 
