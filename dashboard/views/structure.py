@@ -134,8 +134,8 @@ def _factor(view: View) -> None:
         "factor",
         view.say(
             "Above: what this run's propagation rule multiplies a node's variance by. Below: the "
-            "standard deviation of the messages. The more alike the two look, the less a node's "
-            "own words matter."
+            "standard deviation of the messages. The more alike the two look, the less the "
+            "variance that was learned adds to the rule."
         )
         + (f" Spearman of the two: {same.value:+.3f}. " if same is not None else " ")
         + crowd_words(len(nodes), view.theme),
