@@ -1,7 +1,6 @@
 """One queue for several server processes, with real ones."""
 
 import json
-import os
 import stat
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from job_parts import ENDLESS, SMALL, fresh, result_of, until, workers
+from job_parts import ENDLESS, SMALL, fresh, own_workers, result_of, until
 
 import bup
 from bup import files, runs
@@ -88,7 +87,7 @@ def test_two_processes_see_one_training_and_only_who_asked_can_end_it(queue):
         until(lambda: two("find", run, "bob").progress.epoch > 0)
         seen = one("find", run, "ann")
         assert seen.state == "running" and len(seen.progress.losses) == seen.progress.epoch
-        assert len(workers(os.getpid())) == 1, "it is trained once"
+        assert len(own_workers()) == 1, "it is trained once"
         two("cancel", run, "eve")
         two("cancel", run, "bob")
         assert one("find", run).active, "ann waits for it in the other process"
@@ -104,8 +103,8 @@ def test_a_process_that_dies_takes_its_visitors_along_and_nobody_elses(queue):
         two("find", common, "bob")
         until(lambda: two("find", own).state == "running")
         one.end()
+        until(lambda: two("find", own).state == "cancelled")
         until(lambda: two("find", common, "bob").state == "done")
-        assert two("find", own).state == "cancelled"
     assert result_of(common) is not None and result_of(own) is None
 
 
