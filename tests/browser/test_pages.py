@@ -81,7 +81,7 @@ def test_the_card_goes_along_to_the_published_results_and_sees_the_chosen_rerun(
     expect(card).to_contain_text("Paper 35", timeout=LONG)
     settled(page)
     page.get_by_role("button", name="More").click()
-    page.get_by_role("link", name="Reproduce").click()
+    page.get_by_text("Reproduce", exact=True).click()
     expect(card).to_contain_text("Paper 35", timeout=LONG)
     expect(card).to_contain_text("BUP, 20 per class, seed 0")
     wait_for_charts(page, "reproduce_picture")
