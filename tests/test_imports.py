@@ -1,6 +1,7 @@
 """The one way of dependencies: pages -> figures, components and jobs -> bup, never back."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -117,3 +118,14 @@ def test_the_process_that_keeps_the_queue_needs_no_torch():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     loaded = set(done.stdout.split())
     assert "dashboard.jobs.manager" in loaded and not loaded & {"torch", "streamlit", "pandas"}
+
+
+def test_no_page_and_no_lesson_trains_inside_the_server():
+    """Runs go through the queue; only what was predicted elsewhere becomes one on the spot."""
+    trains = re.compile(r"\b((bup|runs)\.fit|fit_specs|fit_many)\(")
+    found = [
+        str(path.relative_to(ROOT))
+        for path in sorted(ROOT.glob("dashboard/**/*.py"))
+        if trains.search(path.read_text())
+    ]
+    assert found == ["dashboard/views/own/predictions.py"]
