@@ -13,8 +13,8 @@ from torch.distributions import Kumaraswamy, RelaxedBernoulli
 import bup
 from bup.gradients import LogRatios
 from bup.graph import Graph, simple_edges
-from bup.methods import beta_bernoulli, energy, gcn, gebm, ggp, gpn, grasp, sgcn, vgcn
-from bup.operators import neighbour_mean, normalised_links
+from bup.methods import beta_bernoulli, degem, energy, gcn, gebm, ggp, gpn, grasp, sgcn, vgcn
+from bup.operators import neighbour_mean, normalised_links, normalised_rows, walk
 from bup.scores.samples import SAMPLED, sample_scores
 from bup.sparse import Csr
 from bup.splits import Split
@@ -269,25 +269,96 @@ def test_energy_spreads_along_links_and_stays_with_a_lonely_node(path_graph):
 
 def test_graph_energy_is_high_far_from_the_training_nodes():
     hidden = torch.tensor([[0.0, 0], [0.2, 0.1], [5, 5], [5.1, 5.2], [20, -20]])
-    nodes, labels = torch.tensor([0, 1, 2, 3]), torch.tensor([0, 0, 1, 1])
-    distance = gebm.class_distances(hidden, nodes, labels, 2)
+    labels = torch.tensor([0, 0, 1, 1])
+    distance = gebm.class_distances(hidden, hidden[:4], labels, 2)
     assert (distance[:2, 0] < distance[:2, 1]).all() and (distance[2:4, 1] < distance[2:4, 0]).all()
     output = torch.tensor([[2.0, 0], [2, 0], [0, 2], [0, 2], [1, 1]])
-    scaled = gebm.rescaled(distance, output)
+    scaled = gebm.rescaled(distance, distance, output)
     assert scaled.amax() <= output.amax() + 0.3 and scaled[4].mean() > scaled[:4].amin(1).mean()
-    no_links = Csr.from_scipy(sparse.csr_array((5, 5)))
+    no_links = Csr.from_scipy(sparse.eye_array(5, format="csr"))
     found = gebm.graph_energy(output - scaled, no_links)
     assert found.argmax() == 4
 
 
+def test_class_distances_are_those_of_a_diagonal_gaussian():
+    random = torch.Generator().manual_seed(0)
+    known, labels = torch.randn(30, 4, generator=random), torch.arange(30) % 3
+    known[:, 3] = 1  # a unit that does not vary
+    places = torch.randn(7, 4, generator=random)
+    found = gebm.class_distances(places, known, labels, 3)
+    for c in range(3):
+        own = known[labels == c].double()
+        spread = own.sub(own.mean(0)).square().mean(0).clamp_min(1e-6)
+        slow = [
+            sum((x - m) ** 2 / v for x, m, v in zip(row, own.mean(0), spread, strict=True))
+            for row in places
+        ]
+        assert np.allclose(found[:, c], slow, rtol=1e-4)
+
+
+def test_judged_distances_take_the_scale_of_those_that_were_fitted():
+    usual, output = torch.linspace(0, 100, 2001)[:, None], torch.linspace(-1, 3, 2001)[:, None]
+    found = gebm.rescaled(torch.tensor([[2.5], [50.0], [97.5], [1000.0]]), usual, output)
+    assert np.allclose(found[:, 0], [-0.9, 1.0, 2.9, 39.0], atol=1e-4)
+
+
 def test_diffusion_is_the_slow_sum(path_graph):
-    links = normalised_links(path_graph)
+    mean = walk(path_graph)
     x = np.arange(10.0).reshape(5, 2)
-    dense, expected = links.toarray(), x
+    dense, expected = mean.toarray(), x
     for _ in range(10):
-        expected = 0.5 * dense @ expected + 0.5 * x
-    found = gebm.diffused(torch.from_numpy(x).float(), Csr.from_scipy(links))
+        expected = 0.5 * expected + 0.5 * dense @ expected
+    found = gebm.diffused(torch.from_numpy(x).float(), Csr.from_scipy(mean))
     assert np.allclose(found, expected, atol=1e-5)
+    assert np.allclose(found[4], x[4])  # a node without links keeps its own
+
+
+@pytest.fixture
+def degem_parts(path_graph):
+    generators = [torch.Generator().manual_seed(3)]
+    s = degem.Settings(hidden=4)
+    p = degem.initial_parameters(path_graph, 2, s, generators)
+    words = Csr.from_scipy(normalised_rows(path_graph.features))
+    return p, words, Csr.from_scipy(normalised_links(path_graph)), generators[0]
+
+
+def test_degem_joins_what_arrives_over_none_to_five_links(path_graph, degem_parts):
+    p, words, links, _ = degem_parts
+    x = normalised_rows(path_graph.features).toarray()
+    step = 0.5 * np.eye(5) + normalised_links(path_graph).toarray()
+    order = torch.tensor([2, 0, 1, 4, 3])
+    for given in (None, order):
+        arrived = []
+        for hop in range(6):
+            weights = p["hops"][0][:, 4 * hop : 4 * hop + 4].numpy()
+            shuffled = x if given is None else x[given.numpy()]
+            message = np.linalg.matrix_power(step, hop) @ shuffled @ weights
+            length = np.maximum(np.linalg.norm(message, axis=1, keepdims=True), 1e-12)
+            arrived.append(np.maximum(message / length, 0))
+        slow = np.concatenate(arrived, 1) @ p["join"][0].numpy() + p["join_bias"][0].numpy()
+        found = degem.encoded(p, words, links, given)
+        assert np.allclose(found, np.maximum(slow, 0), atol=1e-5)
+
+
+def test_degems_energy_is_a_batch_normalised_head(degem_parts):
+    p, _, _, generator = degem_parts
+    places, summary = (torch.randn(shape, generator=generator) for shape in ((9, 4), (4,)))
+    hidden = degem.in_head(p, places, summary)
+    both = torch.cat([p["head_own"][0], p["head_all"][0]])
+    joined = torch.cat([places, summary.expand(9, 4)], 1)
+    assert torch.allclose(hidden, (joined @ both + p["head_bias"][0]).relu(), atol=1e-6)
+    expected = torch.nn.functional.batch_norm(hidden, None, None, training=True)
+    assert torch.allclose(degem.energy(p, hidden), (expected @ p["head_out"][0])[:, 0], atol=1e-5)
+
+
+def test_langevin_finds_places_of_low_energy(degem_parts):
+    p, _, _, generator = degem_parts
+    summary = torch.zeros(4)
+    usual = degem.in_head(p, torch.randn(50, 4, generator=generator), summary)
+    start = 2 * torch.rand(20, 4, generator=generator) - 1
+    found = degem.langevin(p, start, summary, usual, generator)
+    before, after = (degem.energy(p, degem.in_head(p, x, summary), usual) for x in (start, found))
+    assert (after < before).float().mean() > 0.9 and not found.requires_grad
 
 
 def test_support_spreads_from_labelled_nodes_over_added_links():

@@ -79,13 +79,14 @@ def rule_contenders() -> tuple[Contender, ...]:
 
 
 def told_more_contenders() -> tuple[Contender, ...]:
-    """Methods that find unseen classes, when told of more labels or more of the links."""
+    """Methods that find unseen classes, told of more labels or links, or set as for that task."""
     return (
         of_bup("doubt (validation labels too)", propagation="doubt", known="validation"),
         Contender(
             "grasp (validation labels too)", "grasp", (("known", "validation"), *UNCALIBRATED)
         ),
         Contender("gebm (evidence from links)", "gebm", (("evidence", "links"), *UNCALIBRATED)),
+        Contender("sgcn (prior weight 0.1)", "sgcn", (("prior_weight", 0.1), *UNCALIBRATED)),
     )
 
 

@@ -162,8 +162,8 @@ QUESTIONS: dict[str, Question] = {
             calibration_record,
             reruns=5,
             reference="gcn+gats",
-            note="10 bins. The published figures (GETS, WATS), as we understand them, group test "
-            "nodes by degree, not by confidence, on one split; they stand beside ours by degree. "
+            note="10 bins. The published figures (GETS, WATS) group test nodes by degree, not by "
+            "confidence, as their authors' code does; they stand beside ours by degree. "
             "The least that an ECE could be: what labels drawn from the model's own probabilities "
             "show, which are calibrated exactly.",
         ),

@@ -1,10 +1,11 @@
 """DeGEM (Chen et al. 2025): an energy learned by itself, on top of messages learned without labels.
 
-Two parts learn in every epoch. An encoder averages messages over five links and learns, without any
-label, to tell the graph from one whose words were shuffled among its nodes (DGI). An energy head
-learns the classes from the training nodes and, by maximum likelihood, how likely each place in the
-encoder's space is: it pushes energy down where training nodes are, and up where Langevin's dynamics
-find it too low. Energy is not averaged along links afterwards.
+Three parts learn in every epoch. An encoder joins what arrives over none to five links and learns,
+without any label, to tell the graph from one whose words were shuffled among its nodes (DGI). An
+energy head learns how likely each place in the encoder's space is: it pushes energy down where
+training nodes are, and up where Langevin's dynamics find it too low. A linear classifier learns the
+classes. Encoder and head share a summary of the graph, in which nodes of low energy have more say.
+Energy is not averaged along links afterwards.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from dataclasses import dataclass
 
 from bup.graph import Graph
 from bup.late import Tensor, functional, torch
-from bup.layers import dropout_factors, glorot
+from bup.layers import dropout_factors
 from bup.methods.base import Fitted, Method, one_by_one
 from bup.methods.network import NetworkSettings
+from bup.operators import normalised_links
 from bup.receptive import Inputs
 from bup.scores import Score
 from bup.settings import setting
@@ -25,126 +27,199 @@ from bup.splits import Split
 from bup.training import OnEpoch, Parameters, train
 
 HOPS = 5
-LANGEVIN_STEPS, STEP, NOISE = 20, 1.0, 0.1
-SMALL_ENERGIES = 0.1  # weight of their squares, without which maximum likelihood runs away
+STAYS = 0.5  # of a node's own message in every hop
+HEAD = 64  # width of the energy head
+CLASSES = 0.1  # weight of the classes beside the other two losses
+STEPS, NOISE = 20, 0.005  # of Langevin's dynamics
+REMEMBERED, REUSED = (
+    2,
+    0.95,
+)  # samples of as many epochs, a share of which the next one goes on with
 
 
 @dataclass(frozen=True)
 class Settings(NetworkSettings):
-    hidden: int = setting(64, "Width of the encoder and of the energy head.", low=1, high=1024)
-    density: float = setting(
-        0.1, "Weight of the likelihood beside the classes in the energy head.", low=0, high=100
+    hidden: int = setting(
+        64, "Width of the encoder; the authors take 512, eight times as slow.", low=1, high=1024
     )
-    learning_rate: float = setting(0.003, "Step size of Adam.", low=1e-6, high=1)
-    weight_decay: float = setting(5e-4, "Pull of the energy head's weights to zero.", low=0, high=1)
-    patience: int = setting(100, "Epochs without improvement before stopping.", low=1, high=10_000)
-    epochs: int = setting(300, "Epochs at most.", low=1, high=20_000)
+    learning_rate: float = setting(0.001, "Step size of Adam.", low=1e-6, high=1)
+    weight_decay: float = setting(5e-4, "Pull of all weights to zero.", low=0, high=1)
+    epochs: int = setting(200, "Epochs at most.", low=1, high=20_000)
+    patience: int = setting(200, "Epochs without improvement before stopping.", low=1, high=10_000)
+
+
+def uniform(generators: Sequence[torch.Generator], limit: float, *shape: int) -> Tensor:
+    draws = [torch.rand(shape, generator=generator) for generator in generators]
+    return (2 * torch.stack(draws) - 1) * limit
 
 
 def initial_parameters(
-    words: int, classes: int, s: Settings, generators: Sequence[torch.Generator]
+    graph: Graph, classes: int, s: Settings, generators: Sequence[torch.Generator]
 ) -> Parameters:
+    words, hidden, joined = graph.num_features, s.hidden, (HOPS + 1) * s.hidden
+    # What arrives is scaled to length 1, so small weights learn fast; the authors' are as small.
+    small = (6 / (hidden * (words + HOPS + 1))) ** 0.5
     return {
-        "encoder": glorot(generators, words, s.hidden),
-        "judge": glorot(generators, s.hidden, s.hidden),
-        "head_1": glorot(generators, s.hidden, s.hidden),
-        "bias_1": torch.zeros(len(generators), s.hidden),
-        "head_2": glorot(generators, s.hidden, classes),
-        "bias_2": torch.zeros(len(generators), classes),
+        "hops": uniform(generators, small, words, joined),  # weights for every hop, side by side
+        "join": uniform(generators, joined**-0.5, joined, hidden),
+        "join_bias": uniform(generators, joined**-0.5, hidden),
+        "judge": uniform(generators, hidden**-0.5, hidden, hidden),
+        "classes": uniform(generators, hidden**-0.5, hidden, classes),
+        "classes_bias": uniform(generators, hidden**-0.5, classes),
+        "head_own": uniform(generators, (2 * hidden) ** -0.5, hidden, HEAD),
+        "head_all": uniform(generators, (2 * hidden) ** -0.5, hidden, HEAD),
+        "head_bias": uniform(generators, (2 * hidden) ** -0.5, HEAD),
+        "scale": torch.ones(len(generators), HEAD),
+        "shift": torch.zeros(len(generators), HEAD),
+        "head_out": uniform(generators, HEAD**-0.5, HEAD, 1),
+        "say": torch.full((len(generators), graph.num_nodes), 1 / graph.num_nodes),  # not learned
     }
 
 
-def encoded(p: Parameters, words: Csr, kernel: Csr, order: Tensor | None = None) -> Tensor:
-    """relu(K^5 X W), scaled node by node [n, hidden]; ``order`` shuffles whose words are whose."""
-    message = words.matmul(p["encoder"][0])
+LEARNED = (
+    *("hops", "join", "join_bias", "judge", "classes", "classes_bias"),
+    *("head_own", "head_all", "head_bias", "scale", "shift", "head_out"),
+)
+
+
+def dropped(values: Tensor, rate: float, generator: torch.Generator | None) -> Tensor:
+    """Some entries set to zero, if there is a generator to draw them."""
+    if generator is None or not rate:
+        return values
+    return values * dropout_factors(rate, [values.numel()], [generator]).view_as(values)
+
+
+def encoded(
+    p: Parameters,
+    words: Csr,
+    links: Csr,
+    order: Tensor | None = None,
+    rate: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Places [n, hidden] of all nodes; ``order`` shuffles whose words are whose.
+
+    (I / 2 + D^-1/2 A D^-1/2)^k X W_k for k = 0, ..., 5, each of length 1, and a layer over all.
+    """
+    width = p["judge"].shape[-1]
+    message = words.matmul(p["hops"][0])
     message = message if order is None else message[order]
-    for _ in range(HOPS):
-        message = kernel.matmul(message)
-    return functional.layer_norm(message.relu(), message.shape[-1:])
+    arrived = []
+    for hop in range(HOPS + 1):
+        if hop:
+            message = STAYS * message + links.matmul(message)
+        arrived.append(functional.normalize(message[:, :width], dim=-1).relu())
+        message = message[:, width:].contiguous()
+    joined = dropped(torch.cat(arrived, -1), rate, generator)
+    return (joined @ p["join"][0] + p["join_bias"][0]).relu()
 
 
-def outputs(p: Parameters, latent: Tensor) -> Tensor:
-    """Minus the energy of a place together with each class [n, c]."""
-    hidden = (latent @ p["head_1"][0] + p["bias_1"][0]).relu()
-    return hidden @ p["head_2"][0] + p["bias_2"][0]
+def in_head(p: Parameters, places: Tensor, summary: Tensor) -> Tensor:
+    return (places @ p["head_own"][0] + summary @ p["head_all"][0] + p["head_bias"][0]).relu()
 
 
-def energy(p: Parameters, latent: Tensor) -> Tensor:
-    """E(z) = -log sum_c exp f_c(z) [n]."""
-    return -outputs(p, latent).logsumexp(-1)
+def energy(
+    p: Parameters,
+    hidden: Tensor,
+    usual: Tensor | None = None,
+    rate: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Energy [n] from what ``in_head`` gives, each unit on the scale that it has among ``usual``.
+
+    Without ``usual`` that is among the given ones themselves, as batch normalisation has it.
+    """
+    usual = hidden if usual is None else usual
+    variance, mean = torch.var_mean(usual, 0, correction=0)
+    scaled = (hidden - mean) / (variance + 1e-5).sqrt() * p["scale"][0] + p["shift"][0]
+    return (dropped(scaled, rate, generator) @ p["head_out"][0])[:, 0]
 
 
-def langevin(p: Parameters, start: Tensor, generator: torch.Generator) -> Tensor:
-    """Places that the energy holds to be likely: z <- z - grad E / 2 + noise, from ``start``."""
+def langevin(
+    p: Parameters, places: Tensor, summary: Tensor, usual: Tensor, generator: torch.Generator
+) -> Tensor:
+    """Places that the energy holds to be likely: z <- z - grad E + noise."""
     fixed = {name: tensor.detach() for name, tensor in p.items()}
-    place = start.detach()
-    for _ in range(LANGEVIN_STEPS):
-        place = place.requires_grad_(True)
-        (slope,) = torch.autograd.grad(energy(fixed, place).sum(), place)
-        noise = NOISE * torch.randn(place.shape, generator=generator)
-        place = (place - STEP / 2 * slope + noise).detach()
-    return place
+    for _ in range(STEPS):
+        places = places.requires_grad_(True)
+        (slope,) = torch.autograd.grad(
+            energy(fixed, in_head(fixed, places, summary), usual).sum(), places
+        )
+        places = (places - slope + NOISE * torch.randn(places.shape, generator=generator)).detach()
+    return places
 
 
 class _Network:
-    decayed: tuple[str, ...] = ("head_1", "head_2")
+    decayed: tuple[str, ...] = LEARNED
 
     def __init__(self, graph: Graph, split: Split, s: Settings, parameters: Parameters) -> None:
-        inputs = Inputs.of(graph)
-        self.words, self.kernel = Csr.from_scipy(inputs.words), Csr.from_scipy(inputs.kernel)
+        self.words = Csr.from_scipy(Inputs.of(graph).words)
+        self.links = Csr.from_scipy(normalised_links(graph))
         self.s, self.parameters = s, parameters
         self.nodes, self.held = (torch.from_numpy(n) for n in (split.train, split.validation))
         self.labels, self.held_labels = (
             torch.from_numpy(split.targets(graph.labels[n]))
             for n in (split.train, split.validation)
         )
+        self.samples = torch.empty(0, s.hidden)
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         (generator,) = generators
-        latent = encoded(self.parameters, self.words, self.kernel)
-        order = torch.randperm(len(latent), generator=generator)
-        shuffled = encoded(self.parameters, self.words, self.kernel, order)
-        return (self._told_apart(latent, shuffled) + self._likely(latent.detach(), generator))[None]
-
-    def _told_apart(self, latent: Tensor, shuffled: Tensor) -> Tensor:
-        """DGI's loss; nodes of low energy, which are known, have more say in the summary."""
-        p = self.parameters
+        p, drawn = self.parameters, (self.s.dropout, generator)
+        order = torch.randperm(self.words.shape[0], generator=generator)
+        latent = encoded(p, self.words, self.links, None, *drawn)
+        shuffled = encoded(p, self.words, self.links, order, *drawn)
+        place = latent.detach()
+        summary = p["say"][0].detach() @ place
+        hidden = in_head(p, place, summary)
+        everywhere = energy(p, hidden, None, *drawn)
+        sampled = self._sampled(summary, hidden.detach(), generator)
+        low, high = everywhere[self.nodes], energy(p, in_head(p, sampled, summary), None, *drawn)
+        likely = low.mean() - high.mean() + low.square().mean() + high.square().mean()
+        say = (-everywhere).softmax(0)
+        told_apart = self._told_apart(say @ latent, latent, shuffled)
         with torch.no_grad():
-            weight = (-energy(p, latent)).softmax(0)
-        summary = (p["judge"][0] @ (weight @ latent).sigmoid())[:, None]
-        answers = torch.cat([latent @ summary, shuffled @ summary])[:, 0]
+            p["say"][0] = say
+        classes = functional.cross_entropy(self._classes(latent[self.nodes]), self.labels)
+        return (likely + told_apart + CLASSES * classes)[None]
+
+    def _sampled(self, summary: Tensor, usual: Tensor, generator: torch.Generator) -> Tensor:
+        """As many places as there are training nodes; most go on from where earlier ones ended."""
+        count = len(self.nodes)
+        old = torch.randperm(len(self.samples), generator=generator)[: int(REUSED * count)]
+        fresh = 2 * torch.rand(count - len(old), self.s.hidden, generator=generator) - 1
+        start = torch.cat([self.samples[old], fresh])
+        found = langevin(self.parameters, start, summary, usual, generator)
+        self.samples = torch.cat([found, self.samples])[: REMEMBERED * count]
+        return found
+
+    def _told_apart(self, summary: Tensor, latent: Tensor, shuffled: Tensor) -> Tensor:
+        """DGI's loss: does a place go with the summary of the graph?"""
+        answers = torch.cat([latent, shuffled]) @ (self.parameters["judge"][0] @ summary)
         truth = torch.zeros_like(answers)
         truth[: len(latent)] = 1
         return functional.binary_cross_entropy_with_logits(answers, truth)
 
-    def _likely(self, latent: Tensor, generator: torch.Generator) -> Tensor:
-        """The classes of the training nodes, and their likelihood among all places."""
-        p, own = self.parameters, latent[self.nodes]
-        if self.s.dropout:
-            factors = dropout_factors(self.s.dropout, [own.numel()], [generator])
-            own = own * factors.view_as(own)
-        classes = functional.cross_entropy(outputs(p, own), self.labels)
-        start = torch.randn(own.shape, generator=generator)
-        low, high = energy(p, latent[self.nodes]), energy(p, langevin(p, start, generator))
-        size = low.square().mean() + high.square().mean()
-        return classes + self.s.density * (low.mean() - high.mean() + SMALL_ENERGIES * size)
+    def _classes(self, latent: Tensor) -> Tensor:
+        return latent @ self.parameters["classes"][0] + self.parameters["classes_bias"][0]
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        found = outputs(self.parameters, encoded(self.parameters, self.words, self.kernel))
-        found = found[self.held]
+        latent = encoded(self.parameters, self.words, self.links)
+        found = self._classes(latent[self.held])
         right = (found.argmax(-1) == self.held_labels).float().mean()
         return functional.cross_entropy(found, self.held_labels)[None], right[None]
 
 
 def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
     generators = [torch.Generator().manual_seed(seed)]
-    p = initial_parameters(graph.num_features, len(split.classes), s, generators)
+    p = initial_parameters(graph, len(split.classes), s, generators)
     network = _Network(graph, split, s, p)
     (trained,) = train(network, s.schedule(), generators, on_epoch)
     with torch.no_grad():
-        latent = encoded(trained.parameters, network.words, network.kernel)
-        found = outputs(trained.parameters, latent)
-        scores = {"learned_energy": -found.logsumexp(-1)}
+        p = trained.parameters
+        latent = encoded(p, network.words, network.links)
+        found = latent @ p["classes"][0] + p["classes_bias"][0]
+        scores = {"learned_energy": energy(p, in_head(p, latent, p["say"][0] @ latent))}
         return Fitted.of(trained, found.softmax(-1), mean=found, scores=scores)
 
 

@@ -9,7 +9,7 @@ from bup.graph import Graph
 from bup.late import Tensor, torch
 from bup.methods import energy, gcn
 from bup.methods.base import Fitted, Method
-from bup.operators import neighbour_mean
+from bup.operators import walk
 from bup.receptive import ReceptiveField
 from bup.scores import Score
 from bup.settings import setting
@@ -18,53 +18,53 @@ from bup.splits import Split
 from bup.training import OnEpoch, Trained
 
 STEPS = 10
-SHARE = 0.5  # of a node's neighbours in its diffused value
+SHARE = 0.5  # of the mean over a node and its neighbours in each step
 COVERED = 0.95  # of the nodes lie in the range that puts distances and outputs on one scale
+SMALL = 1e-6  # no variance counts as less
 
 
 @dataclass(frozen=True)
 class Settings(energy.Settings):
     evidence: str = setting(
         "own",
-        "What speaks for a class: the node's own features, as published, or its neighbours' too.",
+        "What is judged by what was learned along links: the node's own features alone, as "
+        "published, or its neighbours' too.",
         choices=("own", "links"),
     )
 
 
-def class_distances(hidden: Tensor, nodes: Tensor, labels: Tensor, classes: int) -> Tensor:
-    """Squared Mahalanobis distance [n, c] to each class's training nodes, diagonal covariances."""
-    floor = 1e-3 * hidden[nodes].var(0, correction=0).mean() + 1e-12
+def class_distances(places: Tensor, known: Tensor, labels: Tensor, classes: int) -> Tensor:
+    """Squared Mahalanobis distance [n, c] to each class of ``known``, diagonal covariances."""
     distances = []
     for c in range(classes):
-        own = hidden[nodes[labels == c]]
-        variance = own.var(0, correction=0) + floor
-        distances.append(((hidden - own.mean(0)).square() / variance).sum(-1))
+        own = known[labels == c]
+        variance = own.var(0, correction=0).clamp_min(SMALL)
+        distances.append(((places - own.mean(0)).square() / variance).sum(-1))
     return torch.stack(distances, -1)
 
 
-def rescaled(distance: Tensor, output: Tensor) -> Tensor:
-    """Distances moved, class by class, into the range that most of the outputs lie in."""
+def rescaled(distance: Tensor, usual: Tensor, output: Tensor) -> Tensor:
+    """Distances moved, class by class: the range of usual ones becomes that of the outputs."""
     tail = (1 - COVERED) / 2
     ends = torch.tensor([tail, 1 - tail])
-    low, high = distance.quantile(ends, 0)
+    low, high = usual.quantile(ends, 0)
     output_low, output_high = output.quantile(ends, 0)
     scale = (output_high - output_low) / (high - low).clamp_min(1e-12)
     return (distance - low) * scale + output_low
 
 
-def diffused(values: Tensor, links: Csr) -> Tensor:
-    """x <- P x / 2 + x_0 / 2, ten times, with P = D^-1 A: a mean over neighbours."""
-    spread = values
+def diffused(values: Tensor, mean: Csr) -> Tensor:
+    """x <- x / 2 + P x / 2, ten times, with P = D^-1 (A + I): a mean over a node's surroundings."""
     for _ in range(STEPS):
-        spread = SHARE * links.matmul(spread) + (1 - SHARE) * values
-    return spread
+        values = (1 - SHARE) * values + SHARE * mean.matmul(values)
+    return values
 
 
-def graph_energy(evidence: Tensor, links: Csr) -> Tensor:
+def graph_energy(evidence: Tensor, mean: Csr) -> Tensor:
     """The sum of the energies of a node's group, of its surroundings, and of itself [n]."""
     alone = -evidence.logsumexp(-1)
-    group = -diffused(evidence, links).logsumexp(-1)
-    return group + diffused(alone[:, None], links)[:, 0] + alone
+    group = -diffused(evidence, mean).logsumexp(-1)
+    return group + diffused(alone[:, None], mean)[:, 0] + alone
 
 
 def fit(
@@ -74,20 +74,19 @@ def fit(
     s: Settings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
-    links = Csr.from_scipy(neighbour_mean(graph))
+    mean = Csr.from_scipy(walk(graph))
 
     def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
         p = trained.parameters
-        output = gcn.gcn_output(p, everything)
-        if s.evidence == "links":
-            evidence, hidden = output, gcn.hidden_layer(p, everything)
-        else:  # the same network, asked without any link
-            hidden = everything.target_words.matmul(p["mean_1"][0]).relu()
-            evidence = hidden @ p["mean_2"][0]
-        nodes = torch.from_numpy(split.train)
+        linked, output = gcn.hidden_layer(p, everything), gcn.gcn_output(p, everything)
+        known = linked[torch.from_numpy(split.train)]
         labels = torch.from_numpy(split.targets(graph.labels[split.train]))
-        distance = class_distances(hidden, nodes, labels, evidence.shape[1])
-        scores = {"graph_energy": graph_energy(evidence - rescaled(distance, evidence), links)}
+        place, said = linked, output
+        if s.evidence == "own":  # the same network, asked without any link
+            place = everything.target_words.matmul(p["mean_1"][0]).relu()
+            said = place @ p["mean_2"][0]
+        far, usual = (class_distances(x, known, labels, output.shape[1]) for x in (place, linked))
+        scores = {"graph_energy": graph_energy(said - rescaled(far, usual, output), mean)}
         return Fitted.of(trained, output.softmax(-1), mean=output, scores=scores)
 
     return gcn.fit_classifier(graph, splits, seeds, s, on_epoch, finish)
