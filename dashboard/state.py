@@ -208,7 +208,7 @@ def choose_run(graph: Graph) -> Spec:
         ),
     )
     settings = prominent | _choose_settings(method, prominent, graph.noun)
-    with st.expander("Which nodes train"):
+    with st.expander(say("Which nodes train")):
         split = st.selectbox(
             "Split",
             ["", *named_splits(graph)],

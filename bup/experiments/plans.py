@@ -72,6 +72,7 @@ LEFT_OUT = (
         reruns=3,
         why="seven times as large as the others, and its reruns hardly differ",
     ),
+    Left(("ood",), ("degem",), ("pubmed",), why="half an hour each"),
     Left(("ablation",), reruns=3, why="thirty-six settings; three reruns show what each part does"),
 )
 """So that all of it fits into three hours on two cores."""

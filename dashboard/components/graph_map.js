@@ -315,6 +315,7 @@ function createMap(host) {
     }
     fold.hidden = !map.scene.small.some((small) => small);
     name(fold, `Fold away groups of fewer than ${data.fold}`);
+    name(around, `Draw around several ${map.scene.noun[1]} (or drag with Shift)`);
     fillWindow(host); // what stands above may have grown, or grow in a moment
     setTimeout(() => fillWindow(host), 300);
     light();
@@ -324,7 +325,7 @@ function createMap(host) {
   }
 
   const acts = { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible };
-  const { fold, copy } = gestures(map, stage, tools, { ...acts, screen, address, say: sayer(stage) });
+  const { fold, copy, around } = gestures(map, stage, tools, { ...acts, screen, address, say: sayer(stage) });
   // Two maps of one graph beside each other move, and are lit, together.
   const self = {
     beside: (other) => map.data?.together && other.data.together && other.place !== map.place,

@@ -51,7 +51,7 @@ function gestures(map, stage, tools, does) {
     const { lasso } = map;
     map.lasso = null;
     if (lasso) {
-      if (map.lassoing) lassoButton.onclick();
+      if (map.lassoing) around.onclick();
       const corners = simplified(lasso).map(([u, v]) => flat(map.scene, toPlace(u, v)));
       const found = corners.length > 2 ? grouped(map.scene, corners, visible) : [];
       if (found.length) {
@@ -110,7 +110,7 @@ function gestures(map, stage, tools, does) {
     else if (event.key === "0") fit();
     else if (event.key === "Escape") {
       [map.held, map.hot, map.lasso] = [-1, -1, null];
-      if (map.lassoing) lassoButton.onclick();
+      if (map.lassoing) around.onclick();
       say("");
       hover(-1);
       light();
@@ -154,7 +154,7 @@ function gestures(map, stage, tools, does) {
   copy.hidden = true; // until the page says that its address is the view's
   const pressed = (made, on) => made.setAttribute("aria-pressed", String(on));
   const loop = "M5 11C1 9 1 4 7 3s9 4 5 7-6 1-7 1c-2 0-2 3 0 3";
-  const lassoButton = button(loop, "Draw around several nodes (or drag with Shift)", (made) => {
+  const around = button(loop, "", (made) => {
     map.lassoing = !map.lassoing;
     stage.classList.toggle("lassoing", map.lassoing);
     pressed(made, map.lassoing);
@@ -166,9 +166,9 @@ function gestures(map, stage, tools, does) {
     dress(FADE);
     fit();
   });
-  pressed(lassoButton, false);
+  pressed(around, false);
   pressed(fold, false);
-  return { fold, copy };
+  return { fold, copy, around };
 }
 
 function name(button, words) {

@@ -20,10 +20,11 @@ def picked_node(
     graph: Graph, rows: pd.DataFrame, planned: list[Planned], cell: Cell | None
 ) -> None:
     """Its card under the clicked rerun of the chosen cell, the first until one is clicked; without
-    a cell under the run that this visitor saw last. Nothing where there is no such run.
+    a cell under the run that this visitor saw last, or the one that the graph opens with. Nothing
+    where that has not been trained.
 
     ``rows`` are of the reruns that are stored here."""
-    spec: Spec | None = st.session_state.get("seen")
+    spec: Spec | None = st.session_state.get("seen") or state.first_run(graph)
     if cell is not None:
         spec = _rerun(rows, planned, cell)
     if spec is None or spec.graph != graph.name:
@@ -36,7 +37,7 @@ def picked_node(
     except bup.BupError:  # of another graph
         node, picked = int(known.result.split.test[0]), False
     method = cell.method if cell is not None else METHODS[spec.method].short
-    run = f"{method}, {spec.per_class} per class, seed {spec.seed}"
+    run = f"{method}, {spec.labels_in_words}, seed {spec.seed}"
     card(View(known, node, state.theme(graph.noun), picked), "reproduce", run)
 
 
