@@ -57,23 +57,12 @@ class Left:
 
 LEFT_OUT = (
     Left(
-        ("sweep", "choices"),
-        why="they chose the defaults on validation nodes, once; no other table needs them",
-    ),
-    Left(
         ("q1", "ood"),
         ("vgcn", "bbgdc", "bbde", "ggp", "ensemble", "degem"),
         reruns=2,
         why="each takes minutes where the others take seconds; two reruns show where they stand",
     ),
-    Left(
-        ("q1", "calibration", "ood", "rules", "record"),
-        graphs=("pubmed",),
-        reruns=3,
-        why="seven times as large as the others, and its reruns hardly differ",
-    ),
     Left(("ood",), ("degem",), ("pubmed",), why="half an hour each"),
-    Left(("ablation",), reruns=3, why="thirty-six settings; three reruns show what each part does"),
 )
 """So that all of it fits into three hours on two cores."""
 

@@ -7,6 +7,7 @@ from bup.experiments.contenders import (
     ablation_contenders,
     choice_contenders,
     contenders,
+    many_label_contenders,
     rule_contenders,
     sweep_contenders,
     told_more_contenders,
@@ -143,11 +144,11 @@ QUESTIONS: dict[str, Question] = {
             "Calibration on the split of the literature: 20 % train, 10 % validate, 70 % test",
             ("cora", "citeseer", "pubmed"),
             (20,),
-            contenders(
-                *("bup", "bup+spread", "doubt", "doubt+spread", "doubt+spread+bias", "gcn"),
-                *(
-                    f"gcn+{calibrator}"
-                    for calibrator in calibrators.choices(with_variance=False)[1:]
+            (
+                *contenders("bup", "bup+spread", "doubt", "doubt+spread", "doubt+spread+bias"),
+                *many_label_contenders(),
+                *contenders(
+                    "gcn", *(f"gcn+{c}" for c in calibrators.choices(with_variance=False)[1:])
                 ),
             ),
             record_numbers,
