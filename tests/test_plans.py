@@ -31,8 +31,8 @@ def test_all_questions_but_what_is_left_out_by_name():
         assert all(any(x.leaves_out(question, run) for x in LEFT_OUT) for run in left)
     shorter = {q.name: len(planned) for q, planned in plans}
     assert 0 < shorter["ood"] < len(every["ood"]) and shorter["q2"] == len(every["q2"])
-    ggp = [run for run in dict((q.name, p) for q, p in plans)["q1"] if run.contender == "ggp"]
-    assert {run.spec.seed for run in ggp} == {0, 1}
+    degem = [run for run in dict((q.name, p) for q, p in plans)["ood"] if run.contender == "degem"]
+    assert {run.spec.seed for run in degem} == {0, 1}
     # A question by itself is whole.
     assert len(e.plans_of(e.Asked("sweep", (SMALL,)))[0][0][1]) == len(every["sweep"])
 
