@@ -37,6 +37,17 @@ def test_all_questions_but_what_is_left_out_by_name():
     assert len(e.plans_of(e.Asked("sweep", (SMALL,)))[0][0][1]) == len(every["sweep"])
 
 
+def test_any_row_may_be_the_one_that_the_others_are_tested_against():
+    ((question, _),), _ = e.plans_of(e.Asked("q2", (SMALL,), against="doubt"))
+    assert (question.name, question.reference) == ("q2", "doubt")
+    assert e.QUESTIONS["q2"].reference == "bup"
+    with pytest.raises(bup.BupError, match=r"q2 has no row 'ggp' .*: choose one of bup, doubt"):
+        e.plans_of(e.Asked("q2", (SMALL,), against="ggp"))
+    # Among all questions, those that have the row.
+    plans, _ = e.plans_of(e.Asked(e.ALL, (SMALL,), against="gcn+gats+bias"))
+    assert [q.name for q, _ in plans if q.reference == "gcn+gats+bias"] == ["record"]
+
+
 def test_what_is_left_out_is_said_with_its_reason():
     texts = e.left_out_in_words()
     assert len(texts) == len(LEFT_OUT) and all(x.why in " ".join(texts) for x in LEFT_OUT)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what needs torch is imported where it is used
     is_flag=True,
     help="From the results that came with the package; trains nothing.",
 )
+@click.option("--against", metavar="METHOD", help="Test all others against this one.")
 @click.option("--tests", is_flag=True, help="Print every comparison with the reference, in words.")
 @click.option("--csv", "csv_path", type=click.Path(dir_okay=False), help="Write every run here.")
 @click.option("--markdown", "--out", "out", type=click.Path(dir_okay=False), help="Tables go here.")
@@ -60,6 +61,7 @@ def reproduce(
     everything: bool,
     plan_only: bool,
     measured: bool,
+    against: str | None,
     tests: bool,
     csv_path: str | None,
     out: str | None,
@@ -149,6 +151,7 @@ def asked_of(given: Mapping[str, Any]) -> Asked:
         given["protocol"],
         given["split"],
         given["everything"],
+        given["against"],
     )
 
 

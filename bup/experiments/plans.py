@@ -34,6 +34,7 @@ class Asked:
     protocol: str | None = None
     split: str | None = None
     everything: bool = False  # of all questions, what is left out of them by default too
+    against: str | None = None  # the row that all others of its table are tested against
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ def plans_of(asked: Asked) -> tuple[Plans, dict[str, Graph]]:
         # What these compare are settings, not methods: among all questions they stay whole.
         whole = every and question.name in ("ablation", "rules", "sweep", "choices")
         chosen = chosen_contenders(question, [] if whole else asked.labels)
+        question = _against(question, asked, [c.label for c in chosen or question.contenders])
         here = {name: graphs[name] for name in asked.graphs or question.graphs}
         planned = runs_of(
             question, here, asked.sizes, chosen, asked.reruns, _protocols(question, asked)
@@ -94,6 +96,17 @@ def plans_of(asked: Asked) -> tuple[Plans, dict[str, Graph]]:
             planned = list(left)
         plans.append((question, planned))
     return plans, graphs
+
+
+def _against(question: Question, asked: Asked, rows: Sequence[str]) -> Question:
+    if asked.against is None or (asked.question == ALL and asked.against not in rows):
+        return question
+    if asked.against not in rows:
+        raise BupError(
+            f"{question.name} has no row {asked.against!r} to compare the others with: choose one "
+            f"of {', '.join(rows)}"
+        )
+    return dataclasses.replace(question, reference=asked.against)
 
 
 def _protocols(question: Question, asked: Asked) -> Callable[[Graph], list[Protocol]]:
