@@ -71,7 +71,8 @@ def choose_node(graph: Graph, result: Result) -> tuple[int, bool]:
 
 
 def last_node(graph: Graph, result: Result) -> tuple[int, bool]:
-    """The node that was picked last, and whether anybody picked one."""
-    if not (wanted := st.session_state.get("last_node", "")):
+    """The node that was picked last, or that a link names, and whether there is one."""
+    wanted = st.session_state.get("last_node", st.query_params.get("node", ""))
+    if not wanted:
         return int(result.split.test[0]), False
     return graph.find(wanted), True

@@ -52,7 +52,9 @@ def test_nothing_short_of_certain_is_called_so():
     assert [sureness(p) for p in (0.5, 0.994, 0.9999, 1.0)] == ["50%", "99%", "over 99%", "100%"]
 
 
-@pytest.mark.parametrize("page", ["reliability", "ood", "structure", "compare", "graph"])
+@pytest.mark.parametrize(
+    "page", ["reliability", "ood", "structure", "compare", "graph", "reproduce"]
+)
 def test_every_page_has_the_card_of_the_picked_node(open_app, page):
     app = open_app(page, node="1033", left_out="Rule Learning")
     assert not app.exception, app.exception
