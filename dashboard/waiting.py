@@ -16,7 +16,7 @@ from bup.runs import run_of
 from bup.spec import Run, Spec
 from dashboard import graphs, shelf
 from dashboard.jobs.job import Job
-from dashboard.jobs.manager import Manager
+from dashboard.jobs.manager import WORKERS, Manager
 from dashboard.jobs.queue import Queue
 from dashboard.jobs.sharing import QUEUE, Remote
 from dashboard.markdown import escaped
@@ -31,7 +31,7 @@ def manager() -> Queue:
     """The queue, this process's own or shared: no message from a browser can make it forgotten."""
     if path := os.environ.get(QUEUE):
         return Remote(path, _is_here, shelf.hold)
-    return Manager(is_here=_is_here, on_unstored=shelf.hold)
+    return Manager(workers=WORKERS, is_here=_is_here, on_unstored=shelf.hold)
 
 
 def visitor() -> str:

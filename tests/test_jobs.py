@@ -26,7 +26,7 @@ from bup import BupError, files, runs
 from bup.jobs import worker
 from bup.store import Store
 from dashboard.jobs import manager as jobs
-from dashboard.jobs.job import Job
+from dashboard.jobs.job import SHORT, Job
 
 pytestmark = pytest.mark.usefixtures("nothing_left_to_do")
 
@@ -133,7 +133,9 @@ def test_progress_is_reported_in_batches(manager, monkeypatch):
 
 def test_a_waiting_run_that_is_cancelled_never_starts(manager):
     first, second, third = fresh(ENDLESS), fresh(SMALL), fresh(SMALL)
-    for run in (first, second, third):
+    ask(manager, first)
+    until(lambda: trains(manager, first))
+    for run in (second, third):
         ask(manager, run)
     manager.cancel(second)
     job = manager.find(second)
@@ -294,6 +296,21 @@ def test_small_runs_of_others_pass_the_large_ones_of_one(manager):
         manager.cancel(run, "greedy")
     manager.cancel(same, "another")
     assert ended(manager, small).state == "done"
+
+
+def test_a_short_run_does_not_wait_for_a_long_one(tmp_path):
+    manager = jobs.Manager(Store(tmp_path), workers=2)
+    long, waiting, short = fresh(ENDLESS), fresh(ENDLESS), fresh(SMALL)
+    for run in (long, waiting):
+        manager.enter(run, SHORT + 1, held=False, visitor="greedy", again=True)
+    until(lambda: trains(manager, long))
+    manager.enter(short, SHORT, held=False, visitor="modest", again=True)
+    assert manager.find(waiting).ahead == 1, "the short one is not before it"
+    assert ended(manager, short).state == "done"
+    assert [manager.find(run).state for run in (long, waiting)] == ["running", "queued"]
+    manager.cancel(long, "greedy")
+    until(lambda: trains(manager, waiting))
+    manager.close()
 
 
 def test_what_costs_too_much_is_refused_with_the_limit_and_the_command(manager, monkeypatch):

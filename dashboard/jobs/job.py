@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 from bup.spec import Run, Spec
 
+SHORT = 30.0
+"""Seconds, by estimate: shorter runs do not wait for longer ones."""
+
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
@@ -54,6 +57,10 @@ class Job:
     @property
     def active(self) -> bool:
         return self.state in ("queued", "running")
+
+    @property
+    def is_short(self) -> bool:
+        return self.seconds <= SHORT
 
     def as_dict(self) -> dict[str, Any]:
         plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}

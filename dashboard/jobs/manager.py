@@ -21,6 +21,7 @@ from dashboard.jobs.queue import Queue
 WATCH = 2.0  # seconds between two looks at who is still here
 AWAY = 20.0  # seconds that a visitor may be away, as on a train, before a run stops waiting
 KEEP_SECONDS, KEEP_JOBS = 600, 200  # how long ended jobs stay known, and how many
+WORKERS = 2  # training processes of a server
 
 OnUnstored = Callable[[Run, bytes, str], None]
 """Takes a result that no disk would, and why."""
@@ -47,6 +48,7 @@ class Manager(Queue):
         self._waiting: dict[Run, dict[str, float]] = {}  # who waits for it, when last seen here
         self._used: dict[str, float] = {}  # seconds of training that each visitor had
         self._closed = threading.Event()
+        self._has_lanes = workers > 1
         self._processes = Processes(self._store, workers)
         self._lock = self._processes.lock  # guards all of these
         self._processes.work_for(self)
@@ -147,15 +149,25 @@ class Manager(Queue):
             return job
         if job.state == "running":
             return dataclasses.replace(job, ahead=0)
-        running = sum(other.state == "running" for other in self._jobs.values())
-        before = sorted(self._queue, key=self._order).index(run)
-        return dataclasses.replace(job, ahead=running + before)
+        lane = [other for other in self._jobs.values() if self._lane(other) == self._lane(job)]
+        running = sum(other.state == "running" for other in lane)
+        waiting = sorted((o.run for o in lane if o.state == "queued"), key=self._order)
+        return dataclasses.replace(job, ahead=running + waiting.index(run))
+
+    def _lane(self, job: Job) -> bool:
+        """Short runs do not wait for long ones, where there is a process for either.
+
+        In each lane one trains at a time: more would take from the pages what they need.
+        """
+        return self._has_lanes and job.is_short
 
     def take(self) -> Task | None:
         """The next task of a process that has nothing to do."""
-        if not self._queue:
+        taken = {self._lane(job) for job in self._jobs.values() if job.state == "running"}
+        ready = [run for run in self._queue if self._lane(self._jobs[run]) not in taken]
+        if not ready:
             return None
-        run = min(self._queue, key=self._order)
+        run = min(ready, key=self._order)
         self._queue.remove(run)
         job = self._jobs[run]
         self._jobs[run] = dataclasses.replace(job, state="running", started=time.time())

@@ -23,7 +23,7 @@ from bup.errors import BupError
 from bup.spec import Run
 from dashboard.jobs import manager
 from dashboard.jobs.job import Job
-from dashboard.jobs.manager import Manager, OnUnstored
+from dashboard.jobs.manager import WORKERS, Manager, OnUnstored
 from dashboard.jobs.queue import Queue
 
 QUEUE = "BUP_QUEUE"
@@ -57,7 +57,7 @@ class _Counter(ThreadingUnixStreamServer):
         super().__init__(path, _Customer)
         self.here: dict[_Customer, frozenset[str]] = {}  # visitors of each process
         self.unstored: dict[Run, tuple[bytes, str]] = {}
-        self.manager = Manager(is_here=self._is_here, on_unstored=self._hold)
+        self.manager = Manager(workers=WORKERS, is_here=self._is_here, on_unstored=self._hold)
 
     def _is_here(self, visitor: str) -> bool:
         return any(visitor in visitors for visitors in list(self.here.values()))
