@@ -63,6 +63,12 @@ def test_every_page_has_the_card_of_the_picked_node(open_app, page):
     assert {"", "compare"} - {page} <= {e.proto.page for e in app.get("page_link")}
 
 
+def test_tables_of_results_have_no_card_until_a_node_is_picked(open_app):
+    app = open_app("reproduce")
+    assert not app.exception
+    assert not any('class="picked"' in e.proto.body for e in app.get("html"))
+
+
 def test_the_calibration_errors_are_those_of_the_bins_drawn(open_app, run, cora):
     app = open_app("reliability")
     shown = {m.label: m.value for m in app.metric}

@@ -78,6 +78,7 @@ def test_figures_stand_beside_the_published_ones():
     assert list(later.y) == ["&lt;b&gt;vgcn"] and not nothing_measured.x
     titles = [note.text for note in figure.layout.annotations]
     assert titles == ["<b>5 per class</b>", "<b>20 per class</b>"]
+    assert figure.layout.xaxis.showticklabels, "the last panel's axis is far below"
     assert figure.layout.yaxis2.range[0] < 1, "a row of which nothing is known takes no room"
     assert len(beside_published(dots[:1], "ECE", Theme()).data) == 3
     assert [t.showlegend for t in figure.data[:4]] == [True, True, True, False]

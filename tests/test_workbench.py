@@ -48,6 +48,8 @@ def test_a_clicked_cell_lights_its_nodes_until_something_else_is_sought(open_app
     count = int((result.predicted[nodes] == answer).sum())
     titles = [s.value for s in app.header]
     assert any(t.startswith(f"{count:,} papers of the class Rule Learning, taken") for t in titles)
+    (listed,) = (d.value for d in app.dataframe if list(d.value)[-1] == "message_std")
+    assert listed.message_std.is_monotonic_increasing, "the surest by the chosen score first"
     app.segmented_control(key="sought").set_value("mistakes").run()
     assert not app.exception
     assert not any("of the class Rule Learning, taken" in s.value for s in app.header)

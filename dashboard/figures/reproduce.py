@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from dashboard.figures.frame import framed, row_title, unformatted
 from dashboard.theme import IN, OUT, Theme
 
-ROW, GAP = 24, 34  # pixels of a row, and between two groups
+ROW, GAP = 24, 50  # pixels of a row, and between two groups
 
 
 class Marker(NamedTuple):
@@ -127,4 +127,5 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
     framed(figure, theme, height=inside + 150)
     # A title stands above the first row too, so the legend goes higher still.
     figure.update_layout(legend_y=1 + 28 / inside, margin_t=70)
+    figure.update_xaxes(showticklabels=True)  # of every panel: the last one is far below
     return figure.update_xaxes(title=unformatted(title), row=len(groups))

@@ -69,7 +69,7 @@ def distributions(view: View, hunt: Hunt, groups: Groups) -> None:
         for b in np.unique(bar[part.member]).tolist():
             chosen = search.nodes[part.member & (bar == b)]
             title = f"({part.name}) from {edges[b]:.3g} to {edges[b + 1]:.3g}"
-            groups[f"{name} {p * BINS + b}"] = Group(title, _by(hunt, chosen))
+            groups[f"{name} {p * BINS + b}"] = _group(hunt, title, chosen)
     at = np.flatnonzero(search.nodes == view.node)
     marks = [
         Mark(float(values[i]), 0.0, "" if p == 0 else str(p + 1))
@@ -143,7 +143,7 @@ def who_catches_what(view: View, hunt: Hunt, groups: Groups) -> None:
     for i, (who, nodes) in enumerate(found.items()):
         by = escaped(" and ".join(who)) if who else "none of the methods"
         title = f"{hunt.words}, found by {by}"
-        groups[f"{name} {i}"] = Group(title, _by(hunt, nodes))
+        groups[f"{name} {i}"] = _group(hunt, title, nodes)
     charts.clickable(
         ood.catches_figure(found, view.theme),
         "catches",
@@ -166,7 +166,7 @@ def matrix(view: View, hunt: Hunt, groups: Groups) -> None:
         title = f"of the class {escaped(names[i])}, taken for {escaped(names[j])}"
         chosen = nodes[(true == i) & (assigned == j)]
         key = f"cell {hunt.what} {i * len(names) + j}"
-        groups[key] = Group(title, _by(hunt, chosen)[::-1])
+        groups[key] = _group(hunt, title, chosen, surest_first=True)
     charts.clickable(
         ood.matrix_figure(
             counts,
@@ -189,9 +189,10 @@ def _light(view: View, groups: Groups, name: str) -> None:
         lit.light(view, PAGE, name, groups[name])
 
 
-def _by(hunt: Hunt, nodes: np.ndarray) -> np.ndarray:
-    """The most doubted first."""
-    return ranked(hunt.own.doubt, nodes)
+def _group(hunt: Hunt, title: str, nodes: np.ndarray, surest_first: bool = False) -> Group:
+    """Nodes in the order of the score, which is listed with them."""
+    order = ranked(hunt.own.doubt, nodes)[:: -1 if surest_first else 1]
+    return Group(title, order, tuple(dict.fromkeys((*lit.COLUMNS, hunt.own.score))))
 
 
 def ranked(doubt: np.ndarray, nodes: np.ndarray) -> np.ndarray:

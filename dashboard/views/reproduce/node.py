@@ -21,7 +21,7 @@ def picked_node(
 ) -> None:
     """Its card under the clicked rerun of the chosen cell, the first until one is clicked; without
     a cell under the run that this visitor saw last, or the one that the graph opens with. Nothing
-    where that has not been trained.
+    where that has not been trained, and nothing until a node is picked.
 
     ``rows`` are of the reruns that are stored here."""
     spec: Spec | None = st.session_state.get("seen") or state.first_run(graph)
@@ -35,10 +35,12 @@ def picked_node(
     try:
         node, picked = picks.last_node(graph, known.result)
     except bup.BupError:  # of another graph
-        node, picked = int(known.result.split.test[0]), False
+        return
+    if not picked:
+        return
     method = cell.method if cell is not None else METHODS[spec.method].short
     run = f"{method}, {spec.labels_in_words}, seed {spec.seed}"
-    card(View(known, node, state.theme(graph.noun), picked), "reproduce", run)
+    card(View(known, node, state.theme(graph.noun), True), "reproduce", run)
 
 
 def _rerun(rows: pd.DataFrame, planned: list[Planned], cell: Cell) -> Spec | None:
