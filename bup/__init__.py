@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 # Importing torch takes seconds, SciPy tenths: only those who need them wait. What draws is in the
-# dashboard; these two doors lead there from a notebook, and nothing in here needs them.
+# dashboard; these three doors lead there, and nothing in here needs them.
 _LAZY = {
     "GRAPHS": "bup.datasets",
     "METHODS": "bup.methods",
@@ -48,6 +48,7 @@ _LAZY = {
     "Result": "bup.results",
     "Split": "bup.splits",
     "Store": "bup.store",
+    "address": "dashboard.notebook",
     "evaluate": "bup.results",
     "explore": "dashboard.notebook",
     "figures": "dashboard.notebook",

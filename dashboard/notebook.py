@@ -6,6 +6,7 @@ Every function takes results and returns a Plotly figure, the same that the app 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import dataclasses
 import os
 import socket
@@ -186,6 +187,15 @@ def node_map(result: Result, colour: str = "confidence", dark: bool = False) -> 
 
 def explore(result: Result, port: int = 8501, browser: bool = True) -> str:
     """Open the app on a run, starting it if need be; returns its address."""
+    url = address(result, port)
+    _serve(port)
+    if browser:
+        webbrowser.open(url)
+    return url
+
+
+def address(result: Result, port: int = 8501) -> str:
+    """Where the app shows a run; the run is stored, so that it can."""
     graph = result.its_graph
     sizes = usual_sizes(graph)
     if (result.spec.validation, result.spec.test) != sizes:
@@ -200,23 +210,18 @@ def explore(result: Result, port: int = 8501, browser: bool = True) -> str:
     runs.save(result, graph)
     from dashboard import state  # loads Streamlit, which charts do not need
 
-    url = f"http://localhost:{port}/?{state.link(result.spec, graph)}"
-    _serve(port)
-    if browser:
-        webbrowser.open(url)
-    return url
+    return f"http://localhost:{port}/?{state.link(result.spec, graph)}"
 
 
 def _findable(graph: Graph) -> Graph:
-    """The graph under a name by which the app can load it."""
-    from bup.datasets import own
+    """The graph under a name by which the app can load it: folders it has to be offered."""
+    from bup.datasets import may_be_typed, offered, own
 
-    try:
-        if bup.load_graph(graph.name).digest == graph.digest:
-            return graph
-    except BupError:
-        pass
-    return dataclasses.replace(graph, name=own.keep(graph))
+    if graph.name in offered() or may_be_typed(graph.name):
+        with contextlib.suppress(BupError):
+            if bup.load_graph(graph.name).digest == graph.digest:
+                return graph
+    return dataclasses.replace(graph, name=own.keep(graph, graph.name.rpartition("/")[2]))
 
 
 def _serve(port: int) -> None:

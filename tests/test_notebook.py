@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
+from folder_files import write
 
 import bup
 from bup import runs
@@ -103,6 +104,14 @@ def test_a_graph_that_only_the_notebook_has_is_kept_for_the_app(graph, monkeypat
     odd = bup.fit(mine, model=lambda g, s: probs, per_class=5, validation=30, test=None)
     with pytest.raises(bup.BupError, match="validation=40 and test=None"):
         bup.explore(odd)
+
+
+def test_a_folder_that_the_app_was_not_offered_is_kept_for_it(graph, tmp_path):
+    write(graph, tmp_path)
+    folder = bup.load_graph(f"folder:{tmp_path}")
+    result = bup.fit(folder, "gcn", per_class=5, validation=40, test=None, epochs=2)
+    (name,) = parse_qs(urlsplit(bup.address(result)).query)["graph"]
+    assert name.startswith("own:") and bup.load_graph(name).digest == folder.digest
 
 
 def test_neither_the_core_nor_its_charts_load_streamlit():

@@ -3,6 +3,7 @@
 import io
 import json
 from pathlib import Path
+from urllib.parse import quote_plus
 
 import numpy as np
 import pytest
@@ -185,6 +186,10 @@ def test_the_command_reports_and_keeps(graph, theirs, tmp_path):
     report = json.loads(done.output)
     spec = bup.Spec.from_dict(report["spec"])
     assert runs.load(spec, graph) is not None and 0 < report["test"]["accuracy"] <= 1
+    read = CliRunner().invoke(app, ["import", str(path), "--graph", NAME])
+    key = dict(spec.settings)["predictions"]
+    assert f"http://localhost:8501/?graph={quote_plus(NAME)}&method=Own" in read.output
+    assert f"own.predictions={key}" in read.output
     missing = CliRunner().invoke(app, ["import", str(tmp_path / "none.csv"), "--graph", NAME])
     assert isinstance(missing.exception, bup.BupError) and "cannot be read" in str(
         missing.exception

@@ -61,4 +61,4 @@ def bring(
         print_json({"spec": spec.as_dict(), **report})
         return
     print_report(result, report, bins, was_stored=False)
-    print(f"kept as method={spec.method}, predictions={dict(spec.settings)['predictions']}")
+    print(f"kept; in the app (bup dashboard): {bup.address(result)}")
