@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bup.noun import Noun
+from dashboard.figures.classes import percent
 from dashboard.theme import IN, Theme
 
 STYLE = """
@@ -106,7 +107,7 @@ def verdicts_table(verdicts: Sequence[Verdict], theme: Theme) -> str:
         span = "not given"
         if v.span is not None:
             low, high = v.span
-            span = f"{low:.1%} to {high:.1%}"
+            span = " to ".join(dict.fromkeys(escape(percent(end)) for end in v.span))
             bar += (
                 f'<i class="span" style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%">'
                 "</i>"
