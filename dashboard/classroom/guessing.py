@@ -111,7 +111,7 @@ def _live(lead: Lead, question: Question) -> None:
         watch(lead, f"watch_{question.id}")
         tally = _tally(lead, question)
         show_tally(tally)
-        if tally.revealed or reveal_button(lead, question):
+        if tally.revealed or reveal_button(lead, tally):
             st.rerun()
 
 
@@ -125,19 +125,23 @@ def watch(lead: Lead, key: str) -> None:
 
 def show_tally(tally: Tally) -> None:
     st.html(tally_bars(tally))
-    if not tally.revealed:
-        guesses = "1 guess" if tally.guesses == 1 else f"{tally.guesses} guesses"
-        st.caption(f"{guesses} so far; only you see them.")
-        return
-    hits = tally.counts[tally.question.right]
-    st.caption(f"{hits} of {tally.guesses} guessed right.")
+    if tally.revealed:
+        hits = tally.counts[tally.question.right]
+        st.caption(f"{hits} of {tally.guesses} guessed right.")
 
 
-def reveal_button(lead: Lead, question: Question) -> bool:
+def reveal_button(lead: Lead, tally: Tally) -> bool:
     """Show the answer to the room; whether that has just happened."""
-    pressed = st.button(
-        "Show the answer", icon=":material/visibility:", key=f"reveal_{question.id}", type="primary"
-    )
+    question = tally.question
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = st.button(
+            "Show the answer",
+            icon=":material/visibility:",
+            key=f"reveal_{question.id}",
+            type="primary",
+        )
+        guesses = "1 guess" if tally.guesses == 1 else f"{tally.guesses} guesses"
+        st.caption(f"{guesses} so far; only you see them.", width="content")
     if pressed:
         seat.register().reveal(lead, question)
     return pressed

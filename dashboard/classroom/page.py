@@ -153,7 +153,7 @@ def _guesses(lead: Lead) -> None:
             with st.container(border=True):
                 st.markdown(f"**{tally.question.words}**")
                 guessing.show_tally(tally)
-                if not tally.revealed and guessing.reveal_button(lead, tally.question):
+                if not tally.revealed and guessing.reveal_button(lead, tally):
                     st.rerun(scope="fragment")
         room = seat.register().find(lead.code)
         if tallies and room is not None:

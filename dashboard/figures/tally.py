@@ -30,7 +30,7 @@ STYLE = """
   grid-template-columns: 1fr 2rem 3rem;
   gap: 0.1rem 0.25rem;
   align-items: center;
-  margin-bottom: 0.4rem;
+  margin-bottom: 0.25em;
   line-height: 1.2;
 }
 .tally span { grid-column: 1 / -1; }

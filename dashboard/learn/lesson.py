@@ -38,6 +38,9 @@ STYLE = """
   gap: 0 1.1rem;
 }
 [class*="st-key-asked"] { gap: 0.3rem; padding: 0.6rem 0.8rem; }
+[class*="st-key-asked"] .tally { font-size: 0.875rem; }
+[class*="st-key-asked"] .tally i { height: 0.7rem; }
+[class*="st-key-asked"] :has(> .stBidiComponent) { position: absolute; }
 [class*="st-key-verdict"] { gap: 0; scroll-margin: 1rem; }
 .st-key-words { row-gap: 0; }
 @media (min-width: 1000px) and (min-height: 600px) {

@@ -48,6 +48,8 @@ def test_a_class_from_start_to_end(app, page, phone):
     phone.reload()
     expect(phone.get_by_text("Your guess is in")).to_be_visible(timeout=LONG)
 
+    page.set_viewport_size({"width": 1280, "height": 720})  # a projector's
+    expect(page.get_by_role("button", name="Show the answer")).to_be_in_viewport(ratio=1)
     page.get_by_role("button", name="Show the answer").click()
     expect(page.get_by_text("0 of 1 guessed right")).to_be_visible(timeout=LONG)
     expect(phone.get_by_text("As long as all curves")).to_be_visible(timeout=LONG)
