@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bup.spec import Run, Spec
 
-SHORT = 30.0
+SHORT = 45.0
 """Seconds, by estimate: shorter runs do not wait for longer ones."""
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
