@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 # Importing torch takes seconds, SciPy tenths: only those who need them wait. What draws is in the
-# dashboard; these three doors lead there, and nothing in here needs them.
+# dashboard; three doors lead there, and of what is in here only ``bup import`` goes through one.
 _LAZY = {
     "GRAPHS": "bup.datasets",
     "METHODS": "bup.methods",
