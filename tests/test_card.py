@@ -49,7 +49,7 @@ def test_names_from_the_data_stay_text():
 
 
 def test_nothing_short_of_certain_is_called_so():
-    sure = Verdict("a", "A", True, 0.9999, (0.9996, 0.9999), "score", 1.0, 0.5)
+    sure = Verdict("a", "A", True, 0.9999, (0.9996, 1.0), "score", 1.0, 0.5)
     assert "<td>&gt;99.9%</td>" in verdicts_table([sure], LIGHT)
     unsure = sure._replace(span=(0.0001, 0.25))
     assert "<td>&lt;0.1% to 25.0%</td>" in verdicts_table([unsure], LIGHT)

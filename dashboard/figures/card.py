@@ -107,7 +107,8 @@ def verdicts_table(verdicts: Sequence[Verdict], theme: Theme) -> str:
         span = "not given"
         if v.span is not None:
             low, high = v.span
-            span = " to ".join(dict.fromkeys(escape(percent(end)) for end in v.span))
+            ends = (percent(min(end, np.nextafter(1, 0))) for end in v.span)  # 1 only by rounding
+            span = " to ".join(dict.fromkeys(map(escape, ends)))
             bar += (
                 f'<i class="span" style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%">'
                 "</i>"
