@@ -5,10 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
-MOST_LINES = 380
 SOURCES = sorted([*ROOT.glob("bup/**/*.py"), *ROOT.glob("dashboard/**/*.py")])
 
 PROSE = [ROOT / "README.md", *ROOT.glob("docs/*.md")]
@@ -17,21 +14,6 @@ CALLED_BY_OTHERS = {"forward", "backward", "list_commands", "get_command"}  # to
 
 def place(path: Path) -> str:
     return str(path.relative_to(ROOT))
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=place)
-def test_a_file_can_be_read_in_one_sitting(path):
-    assert len(path.read_text().splitlines()) <= MOST_LINES
-
-
-@pytest.mark.parametrize("number", range(1, 10))
-def test_an_equation_of_the_paper_is_one_function(number):
-    found = [
-        place(path)
-        for path in ROOT.glob("bup/**/*.py")
-        for _ in re.finditer(rf"\bEq\. \({number}\)", path.read_text())
-    ]
-    assert len(found) == 1, found
 
 
 def uses(code: str) -> Iterator[str]:
