@@ -11,7 +11,8 @@ import numpy as np
 
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
-from bup.methods import METHODS, find
+from bup.methods import METHODS, find, why_no_interval
+from bup.methods.base import Chances
 from bup.propagation import Breakdown, Formula, Propagation, Shares
 from bup.receptive import Inputs
 from bup.results import Result
@@ -25,8 +26,8 @@ class Inspection:
     mean: np.ndarray  # [c]
     var: np.ndarray  # [c]
     probs: np.ndarray  # [c]
-    low: np.ndarray  # [c] credible interval of each probability
-    high: np.ndarray  # [c]
+    low: np.ndarray | None  # [c] credible interval of each probability, where there is one
+    high: np.ndarray | None  # [c]
     level: float
     steps: tuple[Shares, ...] = ()  # one per propagation step, over the hidden dimensions
     formula: Formula | None = None
@@ -80,8 +81,14 @@ class Lens:
         )
 
     def interval(self, node: int, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """Both ends of a node's credible intervals alone: its message is taken as it is stored."""
+        """Both ends of a node's credible intervals alone: its message is taken as it is stored.
+
+        Raises ``BupError`` where ``why_no_interval`` says why there is none.
+        """
+        if why := why_no_interval(self.result.spec):
+            raise BupError(why)
         _, low, high = self._chances(*self._stored(node), level)
+        assert low is not None and high is not None
         return low, high
 
     def _stored(self, node: int) -> tuple[np.ndarray, np.ndarray]:
@@ -95,9 +102,12 @@ class Lens:
             )
         return result.mean[[node]], result.var[[node]]
 
-    def _chances(self, mean: np.ndarray, var: np.ndarray, level: float) -> tuple[np.ndarray, ...]:
+    def _chances(self, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
+        """Of a single message [1, c]."""
         assert self.explains.chances is not None
-        return tuple(part[0] for part in self.explains.chances(self.result, mean, var, level))
+        probs, low, high = self.explains.chances(self.result, mean, var, level)
+        ends = (None if end is None else end[0] for end in (low, high))
+        return Chances(probs[0], *ends)
 
     def layer_stds(self) -> list[np.ndarray]:
         """Root mean variance [n] of the hidden message before, between and after the steps."""

@@ -25,6 +25,7 @@ class _Late(ModuleType):
 if TYPE_CHECKING:
     import pandas as pandas
     import torch as torch
+    from scipy import interpolate as interpolate
     from scipy import optimize as optimize
     from scipy import sparse as sparse
     from scipy import special as special
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from torch.nn import functional as functional
 else:
     torch = _Late("torch")
+    interpolate = _Late("scipy.interpolate")
     optimize = _Late("scipy.optimize")
     pandas = _Late("pandas")
     sparse = _Late("scipy.sparse")

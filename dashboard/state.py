@@ -18,10 +18,10 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from bup import calibrators, datasets
+from bup import datasets
 from bup.calibrators import Calibrator
 from bup.graph import Graph
-from bup.methods import METHODS, complete
+from bup.methods import METHODS, calibrated_after, complete, why_no_interval
 from bup.methods.base import Explains
 from bup.noun import NODE, Noun
 from bup.propagation import RULES, Rule
@@ -83,9 +83,12 @@ class View:
     @property
     def recalibrated(self) -> Calibrator | None:
         """What adjusted the probabilities after they had come out of the messages."""
-        chosen = calibrators.in_order(str(dict(self.spec.settings)["calibrate"]))
-        after = [c for c in chosen if not (c.of_messages and self.explains.variance)]
-        return after[-1] if after else None
+        return calibrated_after(self.spec)
+
+    @property
+    def no_interval(self) -> str:
+        """Why the probabilities have no credible interval; empty if they have one."""
+        return why_no_interval(self.spec)
 
     @property
     def answers(self) -> list[str]:

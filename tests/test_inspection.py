@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import bup
-from bup.inspection import inspect, with_links
+from bup.inspection import Lens, inspect, with_links
+from bup.methods import find, why_no_interval
 from bup.propagation import RULES
 
 
@@ -23,6 +24,52 @@ def test_a_node_alone_is_what_it_is_in_the_whole_graph(cora, rule):
         for step in seen.steps:
             total = step.before + step.own + step.change.sum(axis=0)
             assert np.allclose(total, step.after, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("bup", {"calibrate": "none"}),
+        ("bup", {"calibrate": "variance", "propagation": "doubt"}),
+        ("bup", {"calibrate": "spread"}),
+        ("bup", {"calibrate": "spread", "prediction": "sampled"}),
+        ("ggp", {"calibrate": "none"}),
+        ("ggp", {"calibrate": "spread"}),
+    ],
+)
+def test_a_bar_is_the_mean_of_the_distribution_whose_interval_is_drawn(cora, method, settings):
+    result = bup.fit(cora, method, epochs=10, **settings)
+    assert why_no_interval(result.spec) == ""
+    nodes = np.arange(0, cora.num_nodes, 27)
+    found = find(method).explains.chances(result, result.mean[nodes], result.var[nodes], 0.9)
+    assert np.allclose(found.probs, result.probs[nodes], atol=1e-3)
+    shown = result.probs[nodes]
+    # The least and the most that a mean can be, with a twentieth of the cases outside each end.
+    assert (shown >= 0.9 * found.low + 0.05 * found.high - 1e-3).all()
+    assert (shown <= 0.05 * found.low + 0.9 * found.high + 0.05 + 1e-3).all()
+    lens = Lens(cora, result)
+    assert np.allclose(lens.interval(nodes[1])[0], found.low[1], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "why"),
+    [
+        ("bup", {"prediction": "erf"}, "'erf', which is not the mean of a distribution"),
+        ("bup", {"prediction": "genz"}, "'genz', which is not the mean of a distribution"),
+        ("bup", {"calibrate": "temperature"}, "Calibrated by Temperature scaling"),
+        ("bup", {"calibrate": "spread+bias"}, "Calibrated by Class bias"),
+        ("gcn", {}, "messages have no variance"),
+    ],
+)
+def test_where_no_interval_belongs_to_the_bar_a_sentence_says_why(cora, method, settings, why):
+    result = bup.fit(cora, method, epochs=2, **settings)
+    assert why in why_no_interval(result.spec)
+    with pytest.raises(bup.BupError, match=why):
+        Lens(cora, result).interval(0)
+    if settings.get("prediction"):
+        seen = inspect(cora, result, 0)
+        assert seen.low is None and seen.high is None
+        assert np.allclose(seen.probs, result.probs[0], atol=1e-4)
 
 
 def test_a_link_more_or_less_changes_the_node_without_training(cora):

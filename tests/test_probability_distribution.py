@@ -1,13 +1,23 @@
 from __future__ import annotations
 
+import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from likelihood_parts import messages
 
-from bup.likelihood import class_probabilities, probability_density, probability_distribution
+from bup.calibrators import Outputs, spread
+from bup.likelihood import (
+    DISTRIBUTIONS,
+    class_probabilities,
+    probability_density,
+    probability_distribution,
+)
 
 
 def test_the_mean_of_the_distribution_is_the_class_probability() -> None:
@@ -95,3 +105,42 @@ def test_the_density_is_the_histogram_of_draws() -> None:
     mass = below.diff(prepend=torch.zeros(1)).numpy()
     assert mass.sum() > 0.5
     assert (np.abs(mass - counts / 200_000) < 4 * np.sqrt(mass / 200_000)).all()
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**16),
+    classes=st.integers(2, 20),
+    scale=st.floats(0.01, 10),
+    width=st.one_of(st.just(0.0), st.floats(0.05, 4)),
+    rule=st.sampled_from(DISTRIBUTIONS),
+)
+def test_the_probability_is_the_mean_of_the_distribution_whose_interval_is_drawn(
+    seed: int, classes: int, scale: float, width: float, rule: str
+) -> None:
+    mean, var, _ = messages(seed, 4, classes)
+    var = scale * var
+    factors, weights = spread.factors(width) if width else ([1.0], [1.0])
+    found = probability_distribution(mean, var, 0.9, rule, factors=factors, weights=weights)
+    link = partial(class_probabilities, rule=rule)
+    shown = spread.mixed(Outputs(mean, mean, var, link), slice(None), 1.0, width)
+    assert torch.allclose(found.mean, shown, atol=1e-6)
+    # No bar is impossible given its interval: 5% of the cases lie below it, 5% above.
+    assert (shown >= 0.9 * found.low + 0.05 * found.high - 1e-3).all()
+    assert (shown <= 0.05 * found.low + 0.9 * found.high + 0.05 + 1e-3).all()
+
+
+def test_a_mixture_holds_its_share_of_the_draws() -> None:
+    mean, var, _ = messages(21, 6, 4)
+    draws, (factors, weights) = 200_000, spread.factors(1.3)
+    random = np.random.RandomState(4)
+    factor = torch.from_numpy(random.choice(factors, draws, p=weights))[:, None, None]
+    std = (factor * var).sqrt()  # [draws, n, c]
+    message = mean + std * torch.from_numpy(random.randn(draws, 6, 4))
+    probs = torch.ones_like(message)
+    for c, k in itertools.permutations(range(4), 2):
+        probs[..., c] *= torch.special.ndtr((message[..., c] - mean[:, k]) / std[..., k])
+    found = probability_distribution(mean, var, 0.9, factors=factors, weights=weights)
+    assert (found.mean - probs.mean(0)).abs().max() < 4 / math.sqrt(draws)
+    for end, tail in ((found.low, 0.05), (found.high, 0.95)):
+        assert ((probs <= end).double().mean(0) - tail).abs().max() < 5e-3

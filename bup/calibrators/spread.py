@@ -11,11 +11,13 @@ s, the typical factor, and w, how uncertain it is, are fitted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs, label_nll
+from bup.calibrators.base import SMALLEST, Calibrated, Calibrator, Held, Outputs
 from bup.graph import Graph
-from bup.late import Tensor, optimize
+from bup.late import Tensor, interpolate, optimize
 from bup.splits import Split
 
 POINTS = 7  # of the quadrature over q
@@ -24,12 +26,19 @@ USUAL_WIDTH = 1.5
 # their logarithms, beforehand.
 FACTOR_PRIOR, WIDTH_PRIOR = 1.0, 0.5
 LIMITS = [(-7.0, 7.0), (np.log(0.05), np.log(4.0))]  # of the logarithms
+REACH, STEP = 15.0, 0.5  # of the factors, on a logarithmic scale, for which labels are looked at
 
 
 def factors(width: float) -> tuple[list[float], list[float]]:
-    """Factors e^(width q) and their weights, by Gauss and Hermite."""
+    """Factors e^(width q) and their weights."""
+    places, weights = _quadrature()
+    return np.exp(width * places).tolist(), weights.tolist()
+
+
+def _quadrature() -> tuple[np.ndarray, np.ndarray]:
+    """Values of q and their weights, by Gauss and Hermite."""
     places, weights = np.polynomial.hermite_e.hermegauss(POINTS)
-    return np.exp(width * places).tolist(), (weights / weights.sum()).tolist()
+    return places, weights / weights.sum()
 
 
 def mixed(outputs: Outputs, nodes: Tensor | slice, factor: float, width: float) -> Tensor:
@@ -39,10 +48,25 @@ def mixed(outputs: Outputs, nodes: Tensor | slice, factor: float, width: float) 
     return (parts * parts.new_tensor(weights)[:, None, None]).sum(0)
 
 
+def _label_probabilities(outputs: Outputs, held: Held) -> Callable[[np.ndarray], np.ndarray]:
+    """p(label | e^t var) of every held node [len(t), n], as a function of t.
+
+    It is smooth and depends on one number: a table of it serves every step of the search.
+    """
+    logs = np.arange(-REACH, REACH + STEP, STEP)
+    probs = outputs.widened(held.nodes, np.exp(logs).tolist())
+    table = probs.gather(-1, held.labels.expand(len(logs), -1)[..., None])[..., 0]
+    spline = interpolate.CubicSpline(logs, table.double().numpy())
+    return lambda t: spline(np.clip(t, -REACH, REACH))
+
+
 def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:
+    probabilities = _label_probabilities(outputs, held)
+    places, weights = _quadrature()
+
     def loss(logs: np.ndarray) -> float:
-        factor, width = np.exp(logs)
-        nll = label_nll(mixed(outputs, held.nodes, factor, width), held.labels).sum().item()
+        probs = weights @ probabilities(logs[0] + np.exp(logs[1]) * places)
+        nll = -np.log(probs.clip(SMALLEST)).sum()
         pulls = logs[0] / FACTOR_PRIOR, (logs[1] - np.log(USUAL_WIDTH)) / WIDTH_PRIOR
         return nll + sum(pull * pull for pull in pulls) / 2
 

@@ -26,6 +26,8 @@ STRONG_GCN = (("hidden", 64), ("keep", "best"), ("patience", 40))
 
 
 UNCALIBRATED = (("calibrate", "none"),)
+PUBLISHED = {"prediction": "erf", "calibrate": "none"}
+"""BUP as its authors predict with it, without a calibration afterwards."""
 
 
 def contender(label: str) -> Contender:
@@ -34,16 +36,18 @@ def contender(label: str) -> Contender:
     A name alone stands for what its authors published, without a calibration afterwards.
     """
     name, joined, calibrator = label.partition(JOIN)
-    settings = () if joined else UNCALIBRATED
-    if name in RULES and name not in METHODS:
-        return Contender(label, f"bup{joined}{calibrator}", (("propagation", name), *settings))
-    strong = STRONG_GCN if name == "gcn" and calibrator else ()
-    return Contender(label, label, (*strong, *settings))
+    rule = {"propagation": name} if name in RULES and name not in METHODS else {}
+    if rule or name == "bup":
+        settings = rule if joined else rule | PUBLISHED
+        return Contender(label, f"bup{joined}{calibrator}", tuple(settings.items()))
+    if joined:
+        return Contender(label, label, STRONG_GCN if name == "gcn" else ())
+    return Contender(label, label, UNCALIBRATED)
 
 
 def of_bup(label: str, **settings: Value) -> Contender:
-    """BUP without a calibration afterwards, with other settings."""
-    return Contender(label, "bup", (*settings.items(), *UNCALIBRATED))
+    """BUP as published, but for these settings."""
+    return Contender(label, "bup", tuple((PUBLISHED | settings).items()))
 
 
 def contenders(*labels: str) -> tuple[Contender, ...]:
@@ -104,7 +108,7 @@ def many_label_contenders() -> tuple[Contender, ...]:
 
 
 def choice_contenders() -> tuple[Contender, ...]:
-    """Both ways from layer to layer, at two strengths of weight decay, and both rules of ours."""
+    """Ways from layer to layer, strengths of weight decay, rules of ours, how to predict."""
     layers = (
         of_bup(
             f"paper's rule, layers {layers}, weight decay {decay}",
@@ -113,7 +117,11 @@ def choice_contenders() -> tuple[Contender, ...]:
         )
         for layers, decay in itertools.product(LAYERS, (5e-4, 0.01))
     )
-    return (*layers, *contenders("evidence", "doubt"))
+    predictions = (
+        of_bup(f"{name}, prediction exact", propagation=rule, prediction="exact")
+        for name, rule in (("paper's rule", "paper"), ("doubt", "doubt"))
+    )
+    return (*layers, *contenders("evidence", "doubt"), *predictions)
 
 
 def sweep_contenders() -> tuple[Contender, ...]:

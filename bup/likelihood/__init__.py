@@ -15,7 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bup.likelihood.names import RULES
+from bup.likelihood.names import DISTRIBUTIONS, RULES
 
 if TYPE_CHECKING:
     from bup.likelihood.distribution import (
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bup.likelihood.rules import class_probabilities, log_likelihood
 
 __all__ = [
+    "DISTRIBUTIONS",
     "RULES",
     "ProbabilityDistribution",
     "class_probabilities",

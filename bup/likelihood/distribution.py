@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -11,12 +12,13 @@ from torch.special import log_ndtr, ndtri
 from bup.errors import BupError
 from bup.likelihood import exact, normal
 from bup.likelihood.checks import check_labels, check_messages
+from bup.likelihood.names import DISTRIBUTIONS
 from bup.likelihood.rows import in_chunks, split_by_label
 from bup.likelihood.rules import PREDICTION_POINTS, check_rule
 from bup.likelihood.sampled import softmax_samples
 
-MIXTURE_POINTS = 41
-"""Equally likely factors, and places of a message, that stand for all of them."""
+CASES = 101
+"""Equally likely places of a message that stand for all of them, where variances are mixed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,8 @@ def probability_distribution(
     level: float = 0.9,
     rule: str = "exact",
     *,
-    width: float = 0.0,
+    factors: Sequence[float] = (1.0,),
+    weights: Sequence[float] = (1.0,),
     points: int | None = None,
     seed: int = 0,
     check: bool = True,
@@ -49,48 +52,64 @@ def probability_distribution(
     with x its quantiles are P_c at the quantiles of x.
 
     ``sampled``: the softmax of a random message, with quantiles over Sobol points. Its mean is the
-    ``sampled`` class probability, which is not the exact p(y = c): the interval would surround
-    another number than the one that is predicted. This is why ``exact`` is the default.
+    ``sampled`` class probability. The other rules are no mean of a distribution: they are refused.
 
     Either distribution can be so skewed that its mean lies outside the interval.
 
-    ``width``: under ``exact``, all variances of a node may be off by one common factor e^(width q)
-    with q ~ N(0, 1), as after the calibration ``spread``.
+    ``factors`` and their ``weights``: all variances of a node are multiplied by one of these, with
+    this probability, as after the calibration ``spread``. Mean and interval are those of the
+    mixture.
     """
     if not 0 < level < 1:
         raise BupError(f"level must lie between 0 and 1, got {level}: try 0.9")
-    if rule not in ("exact", "sampled"):
-        raise BupError(f"no probability distribution under rule {rule!r}: use exact or sampled")
+    if rule not in DISTRIBUTIONS:
+        raise BupError(
+            f"no probability distribution under rule {rule!r}: use {' or '.join(DISTRIBUTIONS)}"
+        )
     check_rule(rule, points)
     check_messages(mean, var, values=check)
     tails = torch.tensor([(1 - level) / 2, (1 + level) / 2], dtype=torch.float64)
-    low_z, high_z = ndtri(tails).tolist()
+    scale = torch.tensor(factors, dtype=torch.float64)[:, None, None]
+    weight = torch.tensor(weights, dtype=torch.float64)
     samples = points or PREDICTION_POINTS["sampled"]
+    whole = rule == "exact" and len(factors) == 1  # quantiles of the message are all it takes
+    places = ndtri(tails if whole else (torch.arange(CASES, dtype=torch.float64) + 0.5) / CASES)
 
-    def from_integral(mean: Tensor, var: Tensor) -> Tensor:
-        average = exact.probabilities(mean, var, points or 0)
-        ends = [exact.quantile(mean, var, z) for z in (low_z, high_z)]
-        return torch.cat([average, *ends], -1)
+    def summarise(mean: Tensor, var: Tensor) -> Tensor:
+        wide = scale * var.double()  # [factors, n, c]
+        means, variances = mean.double().expand_as(wide).flatten(0, 1), wide.flatten(0, 1)
+        if rule == "exact":
+            each = exact.probabilities(means, variances, points or 0)
+            cases = torch.stack([exact.quantile(means, variances, z) for z in places.tolist()])
+        else:
+            # In the precision of the predictions: the mean is the same to the last digit.
+            cases = softmax_samples(means.to(mean.dtype), variances.to(var.dtype), samples, seed)
+            each = cases.mean(0)
+        cases = cases.unflatten(1, wide.shape[:2]).flatten(0, 1)  # [cases x factors, n, c]
+        average = (each.reshape(wide.shape) * weight.to(each)[:, None, None]).sum(0)
+        if whole:
+            return torch.cat([average, *cases], -1)
+        weights_of_cases = weight.repeat(len(cases) // len(weight))
+        return torch.cat([average, *_quantiles(cases, weights_of_cases, tails)], -1)
 
-    def from_mixture(mean: Tensor, var: Tensor) -> Tensor:
-        """The same over equally likely factors and places of the message: a grid of cases."""
-        cells = ndtri((torch.arange(MIXTURE_POINTS, dtype=torch.float64) + 0.5) / MIXTURE_POINTS)
-        wide = var.double() * (width * cells).exp()[:, None, None]  # [factors, n, c]
-        rows = mean.double().expand_as(wide).flatten(0, 1), wide.flatten(0, 1)
-        average = exact.probabilities(*rows, points or 0).reshape(wide.shape).mean(0)
-        cases = torch.stack([exact.quantile(*rows, z) for z in cells.tolist()])
-        cases = cases.reshape(-1, *mean.shape)
-        return torch.cat([average, *cases.quantile(tails.to(cases), 0)], -1)
-
-    def from_samples(mean: Tensor, var: Tensor) -> Tensor:
-        draws = softmax_samples(mean, var, samples, seed)
-        return torch.cat([draws.mean(0), *draws.quantile(tails.to(draws), 0)], -1)
-
-    exactly = rule == "exact"
-    function = (from_mixture if width else from_integral) if exactly else from_samples
-    cost = (points or exact.USUAL_NODES) if exactly else samples
-    average, low, high = in_chunks(function, mean, var, cost).chunk(3, -1)
+    cases = len(factors) * (samples if rule == "sampled" else len(places))
+    cost = max(cases, len(factors) * (points or exact.USUAL_NODES))
+    average, low, high = in_chunks(summarise, mean, var, cost).chunk(3, -1)
     return ProbabilityDistribution(average, low, high, level)
+
+
+def _quantiles(cases: Tensor, weights: Tensor, levels: Tensor) -> Tensor:
+    """Quantiles [levels, ...] of cases [m, ...] with weights [m], linear between two cases."""
+    cases, order = cases.sort(0)
+    weights = weights.to(cases)[order]
+    below = (weights.cumsum(0) - weights / 2) / weights.sum(0)
+    found = []
+    for level in levels.tolist():
+        upper = (below < level).sum(0, keepdim=True).clamp(1, len(cases) - 1)
+        low, high = below.gather(0, upper - 1), below.gather(0, upper)
+        share = ((level - low) / (high - low)).clamp(0, 1)
+        found.append(torch.lerp(cases.gather(0, upper - 1), cases.gather(0, upper), share)[0])
+    return torch.stack(found)
 
 
 @torch.no_grad()

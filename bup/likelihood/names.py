@@ -16,3 +16,10 @@ RULES = {
     ),
 }
 """The ways to turn messages into probabilities, and what to know about each."""
+
+DISTRIBUTIONS = ("exact", "sampled")
+"""The rules whose probabilities are means of a distribution, so that an interval belongs to them.
+
+``erf`` multiplies chances that are not independent and normalises the products; ``genz`` estimates
+the integral with an error of its own.
+"""

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bup.calibrators import JOIN, Held, Outputs, calibrate
+from bup.calibrators import JOIN, Calibrator, Held, Outputs, calibrate, in_order
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.late import torch
+from bup.likelihood import DISTRIBUTIONS
 from bup.methods import (
     beta_bernoulli,
     bup,
@@ -118,6 +119,32 @@ def command_line(spec: Spec) -> str:
     for name, value in changed_settings(spec).items():
         words += ["--set", f"{name}={text_of(value)}"]
     return shlex.join(map(str, words))
+
+
+def calibrated_after(spec: Spec) -> Calibrator | None:
+    """What adjusted a run's probabilities after they had come out of its messages."""
+    has_variance = find(spec.method).explains.variance
+    chosen = in_order(settings_of(spec).calibrate)
+    after = [c for c in chosen if not (c.of_messages and has_variance)]
+    return after[-1] if after else None
+
+
+def why_no_interval(spec: Spec) -> str:
+    """Why a run's probabilities have no credible interval, in a sentence; empty if they have one.
+
+    An interval is drawn only where the probability is the mean of the distribution it belongs to.
+    """
+    if not find(spec.method).explains.intervals:
+        return "This method's messages have no variance, so there is no interval."
+    if (after := calibrated_after(spec)) is not None:
+        return f"Calibrated by {after.title}. The messages were not, so there is no interval."
+    rule = getattr(settings_of(spec), "prediction", "exact")
+    if rule not in DISTRIBUTIONS:
+        return (
+            f"These probabilities follow the rule {rule!r}, which is not the mean of a "
+            "distribution, so there is no interval. Predictions by the exact integral have one."
+        )
+    return ""
 
 
 def outputs_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -83,26 +84,34 @@ class Trace:
 
 
 class Chances(NamedTuple):
-    """The class probabilities of a message, and how unsure they are themselves."""
+    """The class probabilities of a message, and how unsure they are themselves.
+
+    Where there is an interval, ``probs`` are the means of the distribution that it belongs to.
+    """
 
     probs: np.ndarray  # [nodes, c]
-    low: np.ndarray  # [nodes, c], the ends of a central interval
-    high: np.ndarray
+    low: np.ndarray | None  # [nodes, c], the ends of a central interval
+    high: np.ndarray | None
 
 
 def chances_of(
-    link: Callable[[Tensor, Tensor], Tensor],
-    result: Result,
-    mean: np.ndarray,
-    var: np.ndarray,
-    level: float,
+    rule: str, result: Result, mean: np.ndarray, var: np.ndarray, level: float
 ) -> Chances:
-    """Probabilities of a run's messages, calibrated as the run is, and their exact intervals."""
+    """Probabilities of a run's messages under a likelihood rule, calibrated as the run is.
+
+    The interval is None under a rule whose probabilities are no mean of a distribution.
+    """
     rows = torch.from_numpy(mean), torch.from_numpy(var)
     width = result.constants.get("variance_width", 0.0)
-    probs = spread.mixed(Outputs(rows[0], *rows, link), slice(None), 1.0, width)
-    found = likelihood.probability_distribution(*rows, level, width=width)
-    return Chances(probs.numpy(), found.low.numpy(), found.high.numpy())
+    if rule not in likelihood.DISTRIBUTIONS:
+        link = partial(likelihood.class_probabilities, rule=rule)
+        probs = spread.mixed(Outputs(rows[0], *rows, link), slice(None), 1.0, width)
+        return Chances(probs.numpy(), None, None)
+    factors, weights = spread.factors(width) if width else ([1.0], [1.0])
+    found = likelihood.probability_distribution(
+        *rows, level, rule, factors=factors, weights=weights
+    )
+    return Chances(found.mean.numpy(), found.low.numpy(), found.high.numpy())
 
 
 @dataclass(frozen=True)
@@ -111,7 +120,8 @@ class Explains:
 
     variance: bool = False  # its messages have one
     chances: Callable[[Result, np.ndarray, np.ndarray, float], Chances] | None = None
-    """From a run and messages (mean, var) [nodes, c]: probabilities with an interval of a level."""
+    """From a run and messages (mean, var) [nodes, c]: probabilities, with an interval of a level
+    where ``bup.methods.why_no_interval`` has no objection."""
     propagation: Callable[[Graph, Result, Inputs], Propagation] | None = None
     """A run's rule at work on a graph, whose links may differ from those trained on."""
     trace: Callable[[Result, np.ndarray, Inputs, Propagation], Trace] | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -95,7 +94,7 @@ def link(s: MessageSettings, mean: Tensor, var: Tensor) -> Tensor:
 
 def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
     s = checked(MessageSettings, dict(result.spec.settings), result.spec.method)
-    return chances_of(partial(link, s), result, mean, var, level)
+    return chances_of(s.prediction, result, mean, var, level)
 
 
 PROBABILITIES = Method(

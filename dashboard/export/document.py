@@ -121,7 +121,7 @@ def _run(name: str, view: View, limits: Mapping[str, Any], shared: Shared) -> di
         "high": None if intervals is None else _shares(intervals[1]),
         "mean": _steps(result.mean) if view.explains.variance else None,
         "std": _steps(np.sqrt(result.var)) if result.var is not None else None,
-        "no_interval": _why_none(view),
+        "no_interval": view.no_interval,
         "own": columns.scores(table)[bup.experiments.own_score(spec.method)].label,
         "colours": [
             _colour(view, colour, column, limits[colour])
@@ -166,22 +166,13 @@ def _colour(view: View, name: str, column: columns.Column, limits: Any) -> dict[
 
 
 def _intervals(view: View) -> tuple[np.ndarray, np.ndarray] | None:
-    """Of every probability of every node, where the method can say and nothing adjusted them."""
+    """Of every probability of every node, where they have one."""
     chances, mean, var = view.explains.chances, view.result.mean, view.result.var
-    if chances is None or view.recalibrated is not None or mean is None or var is None:
+    if view.no_interval or chances is None or mean is None or var is None:
         return None
-    found = chances(view.result, mean, var, 0.9)
-    return found.low, found.high
-
-
-def _why_none(view: View) -> str:
-    if view.explains.chances is None:
-        return "This method's messages have no variance, so there is no interval."
-    if view.recalibrated is not None:
-        return (
-            f"Calibrated by {view.recalibrated.title}. The messages were not: no interval is drawn."
-        )
-    return ""
+    _, low, high = chances(view.result, mean, var, 0.9)
+    assert low is not None and high is not None
+    return low, high
 
 
 def _compared(each: Mapping[str, View], shared: Shared) -> dict[str, Any]:

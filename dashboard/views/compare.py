@@ -174,7 +174,7 @@ def _verdict(label: str, view: View) -> Verdict:
     row, node = view.table.iloc[view.node], view.node
     score = own_score(view.spec.method)
     span = None
-    if view.explains.intervals and view.recalibrated is None:
+    if not view.no_interval:
         answer = int(view.result.probs[node].argmax())
         low, high = view.known.interval(node)
         span = float(low[answer]), float(high[answer])

@@ -15,9 +15,8 @@ from dashboard.state import View
 def probabilities(view: View, node: int, seen: Inspection | None = None) -> None:
     """The class probabilities of a node, as the run gave them or as ``seen`` on other links."""
     probs = view.result.probs[node] if seen is None else seen.probs
-    # The interval surrounds what comes out of the message, not what a calibration made of it.
     low, high = (None, None) if seen is None else (seen.low, seen.high)
-    if seen is None and view.explains.intervals and view.recalibrated is None:
+    if seen is None and not view.no_interval:
         low, high = view.known.interval(node)
     names, true = view.answers, view.table.true.iloc[node]
     true_index = names.index(true) if true in names else None

@@ -30,10 +30,8 @@ def says(view: View) -> None:
     node = view.node
     st.markdown("**Probability of each class**", help=_bars(view))
     probabilities(view, node)
-    if view.recalibrated is not None:
-        st.caption(
-            f"Calibrated by {view.recalibrated.title}. The messages were not: no interval is drawn."
-        )
+    if view.no_interval and view.explains.variance:
+        st.caption(view.no_interval)
     st.html(f'<p class="facts">{_facts(view, view.table.iloc[node])}</p>')
     if view.explains.variance:
         mean, var = view.result.mean, view.result.var
@@ -52,13 +50,11 @@ def says(view: View) -> None:
 def _bars(view: View) -> str:
     """What the bars are, and what the interval around them is."""
     star = "The star marks the true class."
-    if not view.explains.intervals:
-        return f"{star} This method's messages have no variance, so there is no interval."
-    if view.recalibrated is not None:
-        return star
+    if view.no_interval:
+        return f"{star} {view.no_interval}"
     return (
-        f"{star} Whiskers: where that probability would lie in 90 % of cases, were the message of "
-        "the class known exactly."
+        f"{star} Whiskers: where that probability would lie in 90% of cases, were the message of "
+        "the class known exactly. The bar is the average over these cases."
     )
 
 
