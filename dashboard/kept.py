@@ -13,6 +13,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from itertools import islice
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 SAMPLE = 100  # elements of a long list that are looked at to guess its size
+AGAIN = 4  # values that are measured again whenever one is added
 
 
 class Kept:
@@ -32,7 +34,9 @@ class Kept:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._values: OrderedDict[Hashable, Any] = OrderedDict()
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()  # the one used last comes last
+        self._sizes: OrderedDict[Hashable, int] = OrderedDict()  # the one measured last comes last
+        self._total = 0
         self._making: dict[Hashable, threading.Lock] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -57,14 +61,18 @@ class Kept:
     def _keep(self, key: Hashable, value: Any) -> None:
         with self._lock:
             self._values[key] = value
-            # All of them again: what is known of a run grows after it came here.
-            sizes = {k: size_of(v) for k, v in self._values.items()}
-            total, most = sum(sizes.values()), limits().memory_bytes
-            for oldest in list(self._values)[:-1]:
-                if total <= most:
-                    break
-                del self._values[oldest]
-                total -= sizes[oldest]
+            # What is known of a run grows after it came here: each is measured again in its turn.
+            for one in [key, *islice(self._sizes, AGAIN)]:
+                self._measure(one)
+            most = limits().memory_bytes
+            while self._total > most and len(self._values) > 1:
+                oldest, _ = self._values.popitem(last=False)
+                self._total -= self._sizes.pop(oldest)
+
+    def _measure(self, key: Hashable) -> None:
+        size = size_of(self._values[key])
+        self._total += size - self._sizes.pop(key, 0)
+        self._sizes[key] = size
 
 
 KEPT = Kept()
@@ -93,8 +101,13 @@ def once(make: Callable[..., T], *of: Any) -> T:
 def size_of(value: Any) -> int:
     """Bytes, roughly. A graph inside of something else is kept, and counted, on its own."""
     if isinstance(value, Graph):
-        return sum(map(_size, vars(value).values()))
+        return _sizes(vars(value))
     return _size(value)
+
+
+def _sizes(parts: Mapping[Any, Any]) -> int:
+    """Of a copy, taken in one step: other threads may add to the parts meanwhile."""
+    return sum(map(_size, dict(parts).values()))
 
 
 def _size(value: Any) -> int:
@@ -108,10 +121,10 @@ def _size(value: Any) -> int:
     if hasattr(value, "element_size"):  # a tensor
         return value.element_size() * value.nelement()
     if isinstance(value, Mapping):
-        return sum(map(_size, value.values()))
+        return _sizes(value)
     if isinstance(value, list | tuple):
         looked_at = value[:SAMPLE]
         return int(sum(map(_size, looked_at)) * len(value) / max(1, len(looked_at)))
     if hasattr(value, "__dict__") and not callable(value):
-        return sum(map(_size, vars(value).values()))
+        return _sizes(vars(value))
     return sys.getsizeof(value)

@@ -1,10 +1,13 @@
 """What is known of runs: shared, bounded in bytes, never taken from who reads it."""
 
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bup
 from bup import files, runs
@@ -20,9 +23,11 @@ SPEC = bup.Spec(
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept(monkeypatch, tmp_path):
-    monkeypatch.setenv("BUP_CACHE", str(tmp_path))
-    monkeypatch.setattr(kept, "KEPT", kept.Kept())
+def nothing_kept(tmp_path):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUP_CACHE", str(tmp_path))
+        patch.setattr(kept, "KEPT", kept.Kept())
+        yield
 
 
 def test_a_result_that_no_disk_takes_is_shown_with_the_reason():
@@ -72,3 +77,69 @@ def test_many_who_ask_at_once_wait_for_one():
     with ThreadPoolExecutor(8) as pool:
         assert len(set(map(id, pool.map(ask, range(8))))) == 1
     assert made == [1]
+
+
+class Growing:
+    """As what is known of a run: parts are added while others look at it."""
+
+    def __init__(self) -> None:
+        self.reports = {}
+
+    def grow(self) -> None:
+        for number in range(300):
+            setattr(self, f"part_{number}", number)
+            self.reports[number] = number
+        for number in range(300):
+            delattr(self, f"part_{number}")
+            del self.reports[number]
+
+
+def test_values_are_measured_while_other_threads_add_to_them(monkeypatch):
+    monkeypatch.setattr(kept, "AGAIN", 50)
+    before, ended = sys.getswitchinterval(), threading.Event()
+    known = [kept.KEPT.get(("known", number), Growing) for number in range(4)]
+
+    def grow(value: Growing) -> None:
+        while not ended.is_set():
+            value.grow()
+
+    sys.setswitchinterval(1e-6)
+    with ThreadPoolExecutor(8) as pool:
+        growing = [pool.submit(grow, value) for value in known]
+        try:
+            for number in range(300):
+                kept.KEPT.get(number, lambda: np.zeros(10))
+        finally:
+            ended.set()
+            sys.setswitchinterval(before)
+        for one in growing:
+            one.result()
+
+
+def test_a_value_that_grew_counts_as_it_is_and_others_are_not_measured_each_time(monkeypatch):
+    monkeypatch.setenv("BUP_MEMORY_BYTES", "100000")
+    monkeypatch.setattr(kept, "AGAIN", 2)
+    measured = []
+    size_of = kept.size_of
+    monkeypatch.setattr(kept, "size_of", lambda value: measured.append(1) or size_of(value))
+    grown = kept.KEPT.get("grown", dict)
+    for number in range(20):
+        kept.KEPT.get(number, lambda: np.zeros(10))
+    assert len(measured) <= 3 * 21
+    grown["more"] = np.zeros(20_000)
+    for number in range(20, 40):
+        kept.KEPT.get(number, lambda: np.zeros(10))
+    assert kept.KEPT.get("grown", dict) is not grown, "alone it is larger than all may be"
+    assert kept.KEPT.get(39, object).shape == (10,)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2000)), max_size=60))
+def test_the_running_total_is_the_sum_of_what_is_kept(asked):
+    shelf = kept.Kept()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUP_MEMORY_BYTES", "20000")
+        for key, numbers in asked:
+            shelf.get(key, lambda numbers=numbers: np.zeros(numbers))
+            sizes = [kept.size_of(value) for value in shelf._values.values()]
+            assert shelf._total == sum(sizes) and (sum(sizes) <= 20_000 or len(sizes) == 1)
+            assert list(sorted(shelf._sizes)) == sorted(shelf._values)
