@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import dataclasses
+import inspect
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -61,26 +65,36 @@ def fit_model(
 ) -> Result:
     """Train a model of one's own on the split of ``spec``, or let it train itself.
 
-    A module is called with (x, edge_index), as PyTorch Geometric's are, and answers with a score
-    [n, c] for each class or with the mean and the variance of messages; our loop trains it. A
+    A module is called with (x, edge_index) or with PyTorch Geometric's ``Data``, as its ``forward``
+    asks, and answers with a score [n, c] for each class or with the mean and the variance of
+    messages. Our loop trains a copy that starts from the weights the module has; the module itself
+    stays as it is, and the copy, in the state that was judged, is the result's ``model``. A
     function is called with the graph and the split, and answers with probabilities or with a mean
     and a variance of messages for every node.
     """
     split = split_of(graph, spec)
-    history, kept_epoch = None, 1
+    start = time.perf_counter()
+    learned: dict[str, Any] = {}
     if isinstance(model, nn.Module):
         schedule = Schedule(epochs, patience, learning_rate, weight_decay)
-        network = _Module(model, graph, split)
         # A module draws its dropout from torch's own generator, which is put back afterwards.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(spec.seed)
-            (trained,) = train(network, schedule, [torch.Generator()], on_epoch)
-        history, kept_epoch = trained.history, trained.kept_epoch
+            network = _Module(model, graph, split)
+            (trained,) = train(
+                network, schedule, [torch.Generator()], on_epoch, buffers=network.buffers
+            )
         answer = network.keep(trained.parameters)
-    elif callable(model):
+        learned = {
+            "history": trained.history,
+            "kept_epoch": trained.kept_epoch,
+            "model": network.module,
+        }
+    elif callable(model) and not isinstance(model, type):
         answer = model(graph, split)
     else:
-        raise BupError(f"a model is a torch module or a function, got {type(model).__name__}")
+        what = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        raise BupError(f"a model is a torch module (not its class) or a function, got {what}")
     if isinstance(answer, tuple) and len(answer) == 2:
         mean, var = map(_array, answer)
         given = predictions.checked(graph, mean=mean, var=var, classes=split.classes)
@@ -89,11 +103,7 @@ def fit_model(
     settings = {"predictions": given.keep(), **settings}
     spec = dataclasses.replace(spec, method=given.method, settings=tuple(settings.items()))
     (result,) = runs.fit_specs(graph, [spec])
-    return (
-        result
-        if history is None
-        else dataclasses.replace(result, history=history, kept_epoch=kept_epoch)
-    )
+    return dataclasses.replace(result, seconds=time.perf_counter() - start, **learned)
 
 
 def _array(values: Any) -> np.ndarray:
@@ -104,30 +114,56 @@ class _Module:
     """A torch module as our loop wants it: parameters with a leading dimension of one seed."""
 
     def __init__(self, module: nn.Module, graph: Graph, split: Split) -> None:
-        self.module, self.split = module, split
-        data = graph.to_pyg()
-        self.inputs = data.x, data.edge_index
-        self.parameters: Parameters = {
-            name: tensor.detach()[None].clone() for name, tensor in module.named_parameters()
-        }
-        if not self.parameters:
+        if not any(parameter.requires_grad for parameter in module.parameters()):
             raise BupError("the model has no parameters to train: give a function instead")
+        try:
+            self.module = copy.deepcopy(module)
+        except RuntimeError as error:  # it holds a tensor that is the outcome of a computation
+            raise BupError(
+                f"a copy of the model is trained, and it cannot be copied ({error}): make it anew, "
+                "or give a function"
+            ) from error
+        self.split, self.num_nodes = split, graph.num_nodes
+        data = graph.to_pyg()
+        del data.y  # classes to learn from are those of the split
+        self.inputs = _inputs(module, data)
+        with torch.no_grad():  # a module that waits for its first input makes its weights now
+            self.module.eval()
+            self._answer({})
+        # What the user froze stays as it is.
+        self.parameters: Parameters = {
+            name: tensor.detach()[None].clone()
+            for name, tensor in self.module.named_parameters()
+            if tensor.requires_grad
+        }
         self.decayed = tuple(self.parameters)
         self.train_nodes, self.held_nodes = map(torch.from_numpy, (split.train, split.validation))
         labels = torch.from_numpy(split.targets(graph.labels))
         self.train_labels, self.held_labels = labels[self.train_nodes], labels[self.held_nodes]
 
+    def buffers(self) -> Parameters:
+        """What a forward pass changes, such as the running statistics of a BatchNorm."""
+        return {name: tensor.detach()[None] for name, tensor in self.module.named_buffers()}
+
     def _answer(self, parameters: Parameters) -> Any:
         named = {name: tensor[0] for name, tensor in parameters.items()}
-        answer = torch.func.functional_call(self.module, named, self.inputs)
-        tables = answer if isinstance(answer, tuple) else (answer,)
-        wanted = (len(self.inputs[0]), len(self.split.classes))
-        if len(tables) > 2 or any(tuple(table.shape) != wanted for table in tables):
+        # Some modules write into the data that they are given.
+        inputs = tuple(i if isinstance(i, Tensor) else copy.copy(i) for i in self.inputs)
+        answer = torch.func.functional_call(self.module, named, inputs)
+        tables = tuple(answer) if isinstance(answer, tuple | list) else (answer,)
+        wanted = [self.num_nodes, len(self.split.classes)]
+        found = [list(t.shape) if isinstance(t, Tensor) else type(t).__name__ for t in tables]
+        if len(tables) > 2 or any(shape != wanted for shape in found):
             raise BupError(
-                f"the model must answer with [nodes, classes] = {list(wanted)}, once for scores or "
-                f"twice for mean and variance, got {[list(table.shape) for table in tables]}"
+                f"the model must answer with [nodes, classes] = {wanted}, once for scores or "
+                f"twice for mean and variance, got {found}"
             )
-        return answer
+        if len(tables) == 1 and _are_probabilities(tables[0]):
+            raise BupError(
+                "the model answers with probabilities: each row is nonnegative and sums to 1. Our "
+                "loop takes the softmax itself, so leave it out of the model (log_softmax may stay)"
+            )
+        return tables if len(tables) == 2 else tables[0]
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         self.module.train()
@@ -145,14 +181,35 @@ class _Module:
         hits = (probs.argmax(-1) == self.held_labels).float().mean()
         return label_nll(probs, self.held_labels).mean()[None], hits[None]
 
-    def keep(self, parameters: Parameters) -> Any:
-        """Put the kept weights into the module, and let it answer for every node."""
+    def keep(self, kept: Parameters) -> Any:
+        """Put the kept state into the copy, and let it answer for every node."""
+        for name, tensor in (*self.module.named_parameters(), *self.module.named_buffers()):
+            if name in kept:
+                tensor.data = kept[name][0]
         self.module.eval()
         with torch.no_grad():
-            for name, tensor in self.module.named_parameters():
-                tensor.copy_(parameters[name][0])
-            answer = self._answer(parameters)
+            answer = self._answer({})
         return answer if isinstance(answer, tuple) else answer.softmax(-1)
+
+
+def _inputs(module: nn.Module, data: Any) -> tuple[Any, ...]:
+    """What the module's ``forward`` asks for, of PyTorch Geometric's ``data``."""
+    asked = inspect.signature(module.forward)
+    first = next(iter(asked.parameters), "")
+    ways: list[tuple[Any, ...]] = [(data.x, data.edge_index)]
+    ways.append((data.x,) if first in ("x", "input") else (data,))
+    for inputs in ways[1:] if first in ("data", "batch", "graph") else ways:
+        with contextlib.suppress(TypeError):
+            asked.bind(*inputs)
+            return inputs
+    raise BupError(
+        "the model is called with (x, edge_index), with (data) or with (x), and its forward asks "
+        f"for {asked}: give the others a default"
+    )
+
+
+def _are_probabilities(answer: Tensor) -> bool:
+    return bool((answer >= 0).all() and ((answer.sum(-1) - 1).abs() < 1e-4).all())
 
 
 def _probabilities(answer: Any, nodes: Tensor) -> Tensor:

@@ -42,6 +42,7 @@ class Result:
     constants: Mapping[str, float] = field(default_factory=dict)  # fitted, e.g. a temperature
     own_scores: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # [n] each
     graph: Graph | None = field(repr=False, default=None)  # where it is at hand, see ``its_graph``
+    model: Any = field(repr=False, default=None)  # the torch module of ``fit(model=...)``; not kept
 
     @property
     def its_graph(self) -> Graph:

@@ -67,7 +67,7 @@ class Schedule:
 class Trained:
     """One seed's outcome."""
 
-    parameters: Parameters  # with a leading dimension of 1
+    parameters: Parameters  # with a leading dimension of 1; those of the kept epoch, and buffers
     history: dict[str, list[float]]  # loss, validation_nll, validation_accuracy per epoch
     kept_epoch: int  # counting from 1
 
@@ -77,10 +77,12 @@ def train(
     schedule: Schedule,
     generators: Sequence[torch.Generator],
     on_epoch: OnEpoch | None = None,
+    buffers: Callable[[], Parameters] = dict,
 ) -> list[Trained]:
     """Train every seed until it stops improving; see ``Schedule.keep``.
 
-    A seed whose loss is no longer a finite number ends there, with the epochs before.
+    A seed whose loss is no longer a finite number ends there, with the epochs before. ``buffers``
+    tells what else the network changes as it trains: it is kept with the parameters.
     """
     keep_freed_memory()
     start = time.perf_counter()
@@ -94,7 +96,7 @@ def train(
         Adam(group, schedule.learning_rate, decay, fused=True)
         for group, decay in ((decayed, schedule.weight_decay), (others, 0.0))
     ]
-    kept = {name: tensor.detach().clone() for name, tensor in parameters.items()}
+    kept = {name: tensor.detach().clone() for name, tensor in (parameters | buffers()).items()}
     histories: list[list[tuple[float, float, float]]] = [[] for _ in range(seeds)]
     best = [(np.inf, 0)] * seeds
     training = set(range(seeds))
@@ -118,7 +120,7 @@ def train(
                 best[s] = (numbers[s][1], epoch)
             if _should_stop(schedule, [h[1] for h in histories[s]], best[s][1]):
                 training.discard(s)
-        _copy_seeds(parameters, kept, [s for s in range(seeds) if best[s][1] == epoch])
+        _copy_seeds(parameters | buffers(), kept, [s for s in range(seeds) if best[s][1] == epoch])
         if not all(histories):
             raise BupError(
                 "training diverged in its first epoch: try a smaller learning rate than "

@@ -1,5 +1,6 @@
 """Predictions and models of one's own: read with care, then runs like any other."""
 
+import copy
 import io
 import json
 from pathlib import Path
@@ -111,7 +112,7 @@ def test_a_class_without_a_column_was_never_shown(graph, theirs):
 def test_messages_get_intervals_and_likelihoods(graph):
     run = bup.fit(graph, "bup", **SPLIT, calibrate="none")
     content = as_npz(mean=run.mean, var=run.var)
-    result = brought(graph, "m.npz", content, prediction="erf")
+    result = brought(graph, "m.npz", content)
     assert result.spec.method == "own_messages"
     np.testing.assert_allclose(result.probs, run.probs, atol=1e-5)
     assert "message_std" in result.scores() and "structure" in bup.evaluate(result, graph)
@@ -206,6 +207,11 @@ class Gat(nn.Module):
         return self.second(hidden, edge_index)
 
 
+class Weighted(Gat):
+    def forward(self, x, edge_index, edge_weight):
+        return super().forward(x, edge_index)
+
+
 class Gaussian(nn.Module):
     def __init__(self, inputs: int, classes: int) -> None:
         super().__init__()
@@ -231,10 +237,105 @@ def test_our_loop_trains_a_module_of_pyg(graph):
     assert result.spec.method == "own" and result.spec.seed == 1
     expected = bup.make_split(graph, 5, 40, None, seed=1)
     assert result.split.test.tolist() == expected.test.tolist()
-    # The module has the weights that were kept.
+    np.testing.assert_allclose(answers(result, graph), result.probs, atol=1e-5)
+
+
+def answers(result, graph) -> np.ndarray:
     data = graph.to_pyg()
-    again = model.eval()(data.x, data.edge_index).softmax(-1).detach().numpy()
-    np.testing.assert_allclose(again, result.probs, atol=1e-5)
+    with torch.no_grad():
+        return result.model(data.x, data.edge_index).softmax(-1).numpy()
+
+
+class Normed(nn.Module):
+    """With running statistics that are drawn into the answer at other epochs than the kept one."""
+
+    def __init__(self, inputs: int, classes: int) -> None:
+        super().__init__()
+        self.first, self.second = GCNConv(inputs, 16), GCNConv(16, classes)
+        self.norm = nn.BatchNorm1d(16, momentum=0.7)
+        self.register_buffer("steps", torch.zeros(1))
+
+    def forward(self, x, edge_index):
+        if self.training:
+            self.steps = self.steps + 1  # not in place
+        hidden = self.norm(self.first(x, edge_index)).relu()
+        return self.second(nn.functional.dropout(hidden, 0.6, self.training), edge_index)
+
+
+@pytest.fixture
+def normed(graph) -> bup.Result:
+    torch.manual_seed(0)
+    model = Normed(graph.num_features, 3)
+    return bup.fit(graph, model=model, **SPLIT, epochs=40, learning_rate=0.1)
+
+
+def test_a_model_is_judged_in_the_state_of_its_kept_epoch(graph, normed):
+    assert normed.kept_epoch < len(normed.history["loss"])
+    nodes = normed.split.validation
+    nll = bup.metrics.negative_log_likelihood(normed.probs[nodes], graph.labels[nodes])
+    assert nll == pytest.approx(normed.history["validation_nll"][normed.kept_epoch - 1], abs=1e-4)
+    np.testing.assert_allclose(answers(normed, graph), normed.probs, atol=1e-5)
+    assert normed.model.steps.item() == normed.model.norm.num_batches_tracked == normed.kept_epoch
+
+
+def test_the_module_that_is_given_stays_as_it_is(graph):
+    torch.manual_seed(0)
+    model = Normed(graph.num_features, 3)
+    before = copy.deepcopy(model.state_dict())
+    one, two = (bup.fit(graph, model=model, **SPLIT, epochs=5) for _ in range(2))
+    assert np.array_equal(one.probs, two.probs) and model.training
+    assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
+    assert not np.allclose(one.probs, bup.fit(graph, model=one.model, **SPLIT, epochs=5).probs)
+
+
+def test_what_is_frozen_stays_frozen(graph):
+    model = Gat(graph.num_features, 3)
+    model.first.requires_grad_(False)
+    trained = bup.fit(graph, model=model, **SPLIT, epochs=3).model
+    assert torch.equal(trained.first.att_src, model.first.att_src)
+    assert not torch.equal(trained.second.att_src, model.second.att_src)
+
+
+class OfData(nn.Module):
+    """Waits for its first input, and writes into the data as many tutorials do."""
+
+    def __init__(self, classes: int) -> None:
+        super().__init__()
+        self.first, self.second = GCNConv(-1, 16), nn.LazyLinear(classes)
+        self.end = lambda answer: answer
+
+    def forward(self, data):
+        assert data.y is None
+        data.x = self.first(data.x, data.edge_index).relu()
+        return self.end(self.second(data.x))
+
+
+def test_lazy_modules_that_take_pygs_data(graph):
+    model = OfData(3)
+    one, two = (bup.fit(graph, model=model, **SPLIT, epochs=30) for _ in range(2))
+    assert np.array_equal(one.probs, two.probs)
+    assert bup.evaluate(one, graph)["test"]["accuracy"] > 0.6
+    assert bup.fit(graph, model=model, **SPLIT, seed=1, epochs=2).spec.seed == 1
+
+
+def test_words_alone_are_given_to_who_asks_for_them(graph):
+    model = nn.Sequential(nn.Linear(graph.num_features, 8), nn.ReLU(), nn.Linear(8, 3))
+    assert bup.fit(graph, model=model, **SPLIT, epochs=3).probs.shape == (200, 3)
+
+
+def test_a_softmax_at_the_end_is_noticed_and_its_logarithm_is_right(graph):
+    probs = {}
+    for name in ("identity", "log_softmax", "softmax"):
+        model = OfData(3)
+        model.end = lambda answer, name=name: (
+            answer if name == "identity" else getattr(answer, name)(dim=-1)
+        )
+        if name == "softmax":
+            with pytest.raises(bup.BupError, match="leave it out of the model"):
+                bup.fit(graph, model=model, **SPLIT, epochs=5)
+        else:
+            probs[name] = bup.fit(graph, model=model, **SPLIT, epochs=5).probs
+    np.testing.assert_allclose(probs["identity"], probs["log_softmax"], atol=1e-4)
 
 
 def test_the_same_seed_trains_the_same_module(graph):
@@ -276,7 +377,9 @@ def test_a_function_trains_itself(graph):
         (lambda g, s: np.ones((200, 3)), "does not sum to 1"),
         (Gat(60, 5), r"\[200, 3\]"),
         (nn.Dropout(), "no parameters"),
-        ("gcn", "a torch module or a function"),
+        ("gcn", "or a function, got str"),
+        (Gat, "not its class.*got the class Gat"),
+        (Weighted(60, 3), r"with \(x\), and its forward asks for"),
     ],
 )
 def test_models_that_do_not_fit_are_explained(graph, model, message):
