@@ -18,6 +18,7 @@ import bup
 from bup import datasets, files
 from bup.cost import DRAWN_AT_ONCE
 from bup.datasets import own
+from bup.datasets.folder.wording import shown
 from bup.graph import Graph, describe
 from bup.limits import limits
 from bup.receptive import Inputs
@@ -30,13 +31,22 @@ _turn = threading.Lock()  # one graph is drawn at a time
 
 
 def graph(name: str) -> Graph:
-    """The graph of this name; loaded again once the files behind it are others."""
+    """The graph of this name; loaded again once the files behind it are others.
+
+    A visitor's browser can send any name, so the one door to graphs asks whether it is allowed,
+    before anything looks for files.
+    """
+    if not datasets.is_allowed(name):
+        raise bup.BupError(
+            f"there is no graph {shown(name, 200)} here: choose one of "
+            f"{', '.join(datasets.offered())}, or bring your own on the page Your own"
+        )
     size, most = datasets.size(name), limits().graph_bytes
     if size > most:
         raise bup.BupError(
-            f"{name} would take about {size / 1e6:,.0f} MB, and this server draws graphs of at "
-            f"most {most / 1e6:,.0f} MB: ask for fewer nodes or links, or run it yourself with: "
-            f"{shlex.join(['bup', 'fit', '--graph', name])}"
+            f"{shown(name, 200)} would take about {size / 1e6:,.0f} MB, and this server draws "
+            f"graphs of at most {most / 1e6:,.0f} MB: ask for fewer nodes or links, or run it "
+            f"yourself with: {shlex.join(['bup', 'fit', '--graph', name])}"
         )
     return _graph(name, datasets.stamp(name))
 

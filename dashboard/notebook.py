@@ -215,12 +215,11 @@ def address(result: Result, port: int = 8501) -> str:
 
 def _findable(graph: Graph) -> Graph:
     """The graph under a name by which the app can load it: folders it has to be offered."""
-    from bup.datasets import may_be_typed, offered, own
+    from bup.datasets import is_allowed, own
 
-    if graph.name in offered() or may_be_typed(graph.name):
-        with contextlib.suppress(BupError):
-            if bup.load_graph(graph.name).digest == graph.digest:
-                return graph
+    with contextlib.suppress(BupError):
+        if is_allowed(graph.name) and bup.load_graph(graph.name).digest == graph.digest:
+            return graph
     return dataclasses.replace(graph, name=own.keep(graph, graph.name.rpartition("/")[2]))
 
 

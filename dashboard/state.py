@@ -127,11 +127,10 @@ def graph_label(name: str) -> str:
 
 
 def choose_graph() -> str:
-    """The graph's widget; a name from a link must be one of ours."""
-    names = [*graph_names(), *visitor.graphs()]
+    """The graph's widget; any name can come from a link, see ``graphs.graph``."""
     name = st.selectbox(
         "Graph",
-        names,
+        [*graph_names(), *visitor.graphs()],
         key="graph",
         on_change=picks.leave,
         format_func=graph_label,
@@ -140,11 +139,6 @@ def choose_graph() -> str:
         help="The network to look at. Type a name such as "
         "`synthetic:homophily=0.6,nodes=800` to draw another synthetic one.",
     )
-    if name not in names and not datasets.may_be_typed(str(name)):
-        raise bup.BupError(
-            f"there is no graph {name!r} here: choose one of {', '.join(graph_names())}, or bring "
-            "your own on the page Your own"
-        )
     return str(name)
 
 

@@ -1,5 +1,6 @@
 import dataclasses
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from scipy.sparse.csgraph import connected_components
 import bup
 from bup import datasets
 from bup.cli import app
+from bup.datasets import own
 from bup.datasets.source import Source
-from dashboard import state
+from dashboard import graphs, state
 
 
 @pytest.fixture
@@ -73,6 +75,96 @@ def test_every_graph_belongs_to_one_source_and_only_drawn_ones_may_be_typed():
     typed = [datasets.find_source(name).typed for name in names]
     assert typed == [False, True, True, False]
     assert list(bup.GRAPHS) == [source.name for source in datasets.SOURCES]
+
+
+WRAPPERS = [source for source in datasets.SOURCES if source.within is not None]
+CHAINS = [(), *product(WRAPPERS), *product(WRAPPERS, WRAPPERS)]
+BASES = {
+    "cora": True,
+    "citeseer": True,
+    "pubmed": True,
+    "synthetic:nodes=50": True,
+    "synthetic:nodes=1000000,mean_degree=8": True,  # its size is refused, see below
+    "pyg:Amazon/Photo": False,
+    "folder:FOLDER": False,
+    "folder:FOLDER/missing": False,
+    "folder:FOLDER/offered": True,
+    "own:TOKEN": True,
+}
+"""A graph of each source by name, and whether a visitor may have it."""
+
+
+def wrapped(chain, name: str) -> str:
+    for wrapper in chain:
+        name = wrapper.name.replace("GRAPH", name).replace("SHARE", "0.5")
+    return name
+
+
+@pytest.fixture
+def base(request, tmp_path, monkeypatch) -> str:
+    monkeypatch.setenv("BUP_CACHE", str(tmp_path))
+    for folder in (tmp_path, tmp_path / "offered"):
+        folder.mkdir(exist_ok=True)
+        (folder / "nodes.csv").write_text("id,label,x\na,1,0\nb,2,1\nc,1,1\nd,2,0\n")
+        (folder / "edges.csv").write_text("source,target\na,b\nb,c\nc,d\n")
+    monkeypatch.setenv("BUP_FOLDERS", str(tmp_path / "offered"))
+    token = own.keep(bup.load_graph(f"folder:{tmp_path}")).removeprefix("own:")
+    return request.param.replace("FOLDER", str(tmp_path)).replace("TOKEN", token)
+
+
+def test_every_source_is_tried_in_every_wrapper():
+    tried = {datasets.find_source(name).name for name in BASES} | {w.name for w in WRAPPERS}
+    assert tried == {source.name for source in datasets.SOURCES} and len(WRAPPERS) >= 2
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: wrapped(chain, "GRAPH"))
+@pytest.mark.parametrize("base", BASES, indirect=True)
+def test_a_graph_made_from_another_one_is_as_large_as_new_and_as_allowed(base, chain, request):
+    name = wrapped(chain, base)
+    allowed = BASES[request.node.callspec.params["base"]]
+    assert datasets.is_allowed(name) == allowed
+    assert datasets.size(name) == datasets.size(base)
+    assert datasets.stamp(name) == datasets.stamp(base)
+    assert datasets.is_here(name) == datasets.is_here(base)
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: wrapped(chain, "GRAPH"))
+def test_what_a_visitor_may_not_have_is_never_looked_for(tmp_path, monkeypatch, chain):
+    def touched(*args):
+        pytest.fail("it was looked for")
+
+    monkeypatch.delenv("BUP_FOLDERS", raising=False)
+    for place in ("os.scandir", "bup.load_graph"):
+        monkeypatch.setattr(place, touched)
+    said = set()
+    for inner in (str(tmp_path), "/not/there"):
+        name = wrapped(chain, f"folder:{inner}")
+        with pytest.raises(bup.BupError, match="there is no graph") as error:
+            graphs.graph(name)
+        said.add(str(error.value).replace(repr(name), ""))
+    assert len(said) == 1, "an error tells which folders exist"
+    with pytest.raises(bup.BupError, match="there is no graph"):
+        graphs.graph(wrapped(chain, "pyg:Amazon/Photo"))
+    with pytest.raises(bup.BupError, match="draws graphs of at most"):
+        graphs.graph(wrapped(chain, "synthetic:nodes=2000000,mean_degree=19"))
+
+
+def test_a_source_that_says_nothing_of_visitors_refuses_them(toy, monkeypatch):
+    silent = dataclasses.replace(toy, offered=lambda: [])
+    monkeypatch.setattr(datasets, "SOURCES", (*WRAPPERS, silent))
+    for chain in CHAINS:
+        assert not datasets.is_allowed(wrapped(chain, "toy:a"))
+
+
+def test_a_graph_can_be_changed_a_few_times_and_not_thousands_of_times():
+    assert bup.load_graph("noisy:fewer:noisy:synthetic:nodes=50:0.1:0.5:0.2").num_nodes < 50
+    for depth in (4, 900, 5000):
+        name = "noisy:" * depth + "synthetic:nodes=50" + ":0.1" * depth
+        for ask in (bup.load_graph, datasets.size, datasets.stamp, graphs.graph):
+            with pytest.raises(bup.BupError, match="at most 3 changes") as error:
+                ask(name)
+            assert len(str(error.value)) < 400
+        assert not datasets.is_here(name)
 
 
 def test_fewer_keeps_a_linked_share_of_the_last_class(cora):

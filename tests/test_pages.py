@@ -224,7 +224,8 @@ def test_a_rule_brings_its_own_settings_and_no_others(open_app):
 
 
 def test_no_link_opens_a_folder_that_nobody_offered(open_app, tmp_path):
-    for name in (f"folder:{tmp_path}", f"fewer:folder:{tmp_path}:0.5", "fewer:" * 3000 + "cora"):
+    here = f"folder:{tmp_path}"
+    for name in (here, f"fewer:{here}:0.5", f"noisy:{here}:0", f"fewer:noisy:{here}:0:1"):
         app = open_app(graph=name)
         assert not app.exception and "there is no graph" in app.error[0].value
 

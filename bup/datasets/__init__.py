@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from bup.datasets import citation, fewer, folder, noisy, own, pyg, synthetic
+from bup.datasets.folder.wording import shown
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
@@ -24,11 +25,34 @@ SOURCES: tuple[Source, ...] = (
 
 GRAPHS: dict[str, str] = {source.name: source.title for source in SOURCES}
 """Name -> one line about it."""
+MOST_LAYERS = 4
+"""A graph from files or knobs, and how often it may be changed, counted together."""
 
 
 def find_source(name: str) -> Source | None:
     """The source that a graph's name belongs to."""
     return next((source for source in SOURCES if source.has(name)), None)
+
+
+def layers(name: str) -> list[tuple[Source, str]]:
+    """The source and name of a graph, then those of the graph that it is made from, and so on.
+
+    What holds of a graph made from another one is derived from these, here and nowhere else.
+    """
+    found: list[tuple[Source, str]] = []
+    inner = name
+    while (source := find_source(inner)) is not None:
+        found.append((source, inner))
+        if source.within is None:
+            return found
+        if len(found) == MOST_LAYERS:
+            raise BupError(
+                f"{shown(name)} is made from a graph that is made from another one, and so on: "
+                f"at most {MOST_LAYERS - 1} changes of a graph may follow each other"
+            )
+        inner = source.within(inner)
+    known = ", ".join(source.name for source in SOURCES)
+    raise BupError(f"there is no graph {shown(inner, 200)}: choose one of {known}")
 
 
 def load_graph(name: str) -> Graph:
@@ -38,36 +62,32 @@ def load_graph(name: str) -> Graph:
     ``synthetic:homophily=0.6,nodes=500``: drawn from a known model. ``folder:PATH``: your files.
     ``pyg:Amazon/Photo``: what PyTorch Geometric can download.
     """
-    source = find_source(name)
-    if source is None:
-        known = ", ".join(source.name for source in SOURCES)
-        raise BupError(f"there is no graph {name!r}: choose one of {known}")
+    source, _ = layers(name)[0]
     return source.load(name)
 
 
 def stamp(name: str) -> Hashable:
     """Cheap to ask for, and another one once the files behind a graph are others."""
-    source = find_source(name)
-    if source is not None and source.within is not None:
-        return stamp(source.within(name))
-    return None if source is None else source.stamp(name)
+    source, inner = layers(name)[-1]
+    return source.stamp(inner)
 
 
 def size(name: str) -> float:
     """Bytes of a graph in memory, roughly, known before it is loaded or drawn."""
-    source = find_source(name)
-    if source is not None and source.within is not None:
-        return size(source.within(name))
-    return 0.0 if source is None else source.size(name)
+    source, inner = layers(name)[-1]
+    return source.size(inner)
 
 
-def may_be_typed(name: str) -> bool:
-    """Whether a visitor of the app may ask for a graph that is not on offer."""
-    source = find_source(name)
-    if source is None or not source.typed:
+def is_allowed(name: str) -> bool:
+    """Whether a visitor of the app may have this graph: it is on offer, or its source lets
+    visitors type names. A graph made from another one is allowed where the other one is.
+
+    Raises BupError for a name that its source cannot read.
+    """
+    if find_source(name) is None:
         return False
-    inner = None if source.within is None else source.within(name)
-    return inner is None or may_be_typed(inner) or inner in offered()
+    *changes, (source, inner) = layers(name)
+    return all(change.typed for change, _ in changes) and (source.typed or inner in offered())
 
 
 def offered() -> list[str]:
@@ -77,5 +97,7 @@ def offered() -> list[str]:
 
 def is_here(name: str) -> bool:
     """Whether this graph can be loaded without a network."""
-    source = find_source(name)
-    return source is not None and source.is_here(name)
+    try:
+        return all(source.is_here(inner) for source, inner in layers(name))
+    except BupError:
+        return False

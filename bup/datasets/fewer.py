@@ -6,11 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from bup.datasets.source import Source
-from bup.errors import BupError
+from bup.datasets.variant import variant
 from bup.graph import UNLABELLED, Graph, simple_edges
-
-PREFIX = "fewer:"
 
 
 def without(graph: Graph, nodes: np.ndarray) -> Graph:
@@ -53,32 +50,17 @@ def in_groups(graph: Graph, nodes: np.ndarray) -> np.ndarray:
     return nodes[np.concatenate(reached)]
 
 
-def load(name: str) -> Graph:
-    """``fewer:cora:0.1``: Cora with a tenth of its last class, drawn once and for all."""
-    from bup.datasets import load_graph
-
-    inner, _, text = name.removeprefix(PREFIX).rpartition(":")
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not inner or not 0 < share <= 1:
-        raise BupError(
-            f"fewer:GRAPH:SHARE keeps a share between 0 and 1 of a graph's last class, got {name!r}"
-        )
-    graph = load_graph(inner)
+def change(graph: Graph, share: float) -> Graph:
     last = np.flatnonzero(graph.labels == graph.num_classes - 1)
     kept = max(1, round(share * len(last)))
-    return dataclasses.replace(without(graph, in_groups(graph, last)[kept:]), name=name)
+    return without(graph, in_groups(graph, last)[kept:])
 
 
-SOURCE = Source(
-    name="fewer:GRAPH:SHARE",
+# ``fewer:cora:0.1``: Cora with a tenth of its last class, drawn once and for all.
+SOURCE = variant(
+    "fewer",
     title="A graph with only a share of its last class, such as fewer:cora:0.1",
-    load=load,
-    takes=lambda name: name.startswith(PREFIX) and not name.startswith(2 * PREFIX),
-    data="made from the other graph",
-    offered=lambda: [],
-    within=lambda name: name.removeprefix(PREFIX).rpartition(":")[0],
-    typed=True,
+    rule="keeps a share between 0 and 1 of a graph's last class",
+    allows=lambda share: 0 < share <= 1,
+    change=change,
 )

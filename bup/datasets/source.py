@@ -23,7 +23,7 @@ class Source:
     stamp: Callable[[str], Hashable] = lambda name: None  # differs once the files behind it do
     within: Callable[[str], str] | None = None  # the name of the graph that one is made from
     size: Callable[[str], float] = lambda name: 0.0  # bytes, roughly, before anything is loaded
-    typed: bool = False  # whether a visitor of the app may ask for any other of its names
+    typed: bool = False  # whether a visitor of the app may ask for names that are not on offer
 
     def has(self, name: str) -> bool:
         return name == self.name if self.takes is None else self.takes(name)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bup.datasets.folder.wording import shown
 from bup.errors import BupError
 
 NAME = "synthetic"
@@ -63,17 +64,19 @@ def parse_name(name: str) -> Knobs:
     """The knobs of ``synthetic`` or, say, ``synthetic:homophily=0.6,nodes=500,seed=3``."""
     head, colon, tail = name.partition(":")
     if head != NAME:
-        raise BupError(f"a synthetic graph is called {NAME!r} or '{NAME}:knob=value', got {name!r}")
+        raise BupError(
+            f"a synthetic graph is called {NAME!r} or '{NAME}:knob=value', got {shown(name, 200)}"
+        )
     values: dict[str, Any] = {}
     for item in tail.split(",") if colon else ():
         key, _, text = (part.strip() for part in item.partition("="))
         if key in values:
-            raise BupError(f"{key} is set twice in {name!r}: set it once")
+            raise BupError(f"{shown(key)} is set twice in {shown(name, 200)}: set it once")
         try:
             values[key] = _KNOBS[key][0](text)
         except (KeyError, ValueError):
             raise BupError(
-                f"cannot read {item!r} in {name!r}: write knob=value with the knobs "
+                f"cannot read {shown(item)} in {shown(name, 200)}: write knob=value with the knobs "
                 f"{', '.join(_KNOBS)}"
             ) from None
     return Knobs(**values)

@@ -1,0 +1,49 @@
+"""Graphs that are made from another graph, which their name says: ``KIND:GRAPH:SHARE``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from bup.datasets.folder.wording import shown
+from bup.datasets.source import Source
+from bup.errors import BupError
+from bup.graph import Graph
+
+
+def variant(
+    kind: str,
+    title: str,
+    rule: str,
+    allows: Callable[[float], bool],
+    change: Callable[[Graph, float], Graph],
+) -> Source:
+    """The source of what ``change`` makes of any graph and a share that the kind ``allows``."""
+    prefix = f"{kind}:"
+
+    def parse(name: str) -> tuple[str, float]:
+        inner, _, text = name.removeprefix(prefix).rpartition(":")
+        try:
+            share = float(text)
+        except ValueError:
+            share = float("nan")
+        if not inner or not allows(share):
+            raise BupError(f"{kind}:GRAPH:SHARE {rule}, got {shown(name, 200)}")
+        return inner, share
+
+    def load(name: str) -> Graph:
+        from bup.datasets import load_graph
+
+        inner, share = parse(name)
+        return dataclasses.replace(change(load_graph(inner), share), name=name)
+
+    return Source(
+        name=f"{kind}:GRAPH:SHARE",
+        title=title,
+        load=load,
+        takes=lambda name: name.startswith(prefix),
+        data="made from the other graph",
+        offered=lambda: [],
+        within=lambda name: parse(name)[0],
+        typed=True,
+    )
