@@ -17,9 +17,10 @@ from scipy import sparse
 from bup.datasets.folder.features import compact
 from bup.datasets.folder.wording import listed, shown
 from bup.errors import BupError
-from bup.graph import UNLABELLED, Graph, simple_edges
+from bup.graph import NO_PART, PARTS, UNLABELLED, Graph, simple_edges
 from bup.words import tfidf
 
+MASKS = ("train_mask", "val_mask", "test_mask")  # PyG's, in the order of ``PARTS``
 NO_FEATURES = (
     "The nodes have no features: each is its own only word, so that links alone can tell classes."
 )
@@ -249,7 +250,35 @@ def from_pyg(data: Any, class_names: Sequence[str] | None = None, **rest: Any) -
         labels = whole.astype(np.int64) if (whole == np.floor(whole)).all() else labels
     matrix = sparse.csr_array(x.to_dense().numpy()) if x.layout is not _strided() else x.numpy()
     edges = data.edge_index.detach().cpu().numpy()
-    return from_arrays(matrix, edges, labels, class_names, **{"name": "pyg", **rest})
+    parts, said = _masks(data, len(labels))
+    named = {"name": "pyg", "parts": parts, **rest, "notes": (*rest.get("notes", ()), *said)}
+    return from_arrays(matrix, edges, labels, class_names, **named)
+
+
+def _masks(data: Any, nodes: int) -> tuple[np.ndarray | None, list[str]]:
+    """The split that the masks of PyG's data make, and what to say of it."""
+    masks: list[Any] = [getattr(data, name, None) for name in MASKS]
+    if all(mask is None for mask in masks):
+        return None, []
+    if any(mask is None for mask in masks):
+        missing = [name for name, mask in zip(MASKS, masks, strict=True) if mask is None]
+        return None, [f"The masks are no split: there is no {' and no '.join(missing)}."]
+    said, parts = [], np.full(nodes, NO_PART, dtype=np.int8)
+    for place, mask in enumerate(masks):
+        chosen = mask.detach().cpu().numpy().astype(bool)
+        if chosen.ndim == 2:
+            columns, chosen = chosen.shape[1], chosen[:, 0]
+            said = [
+                f"The masks hold {columns} splits: the first is the graph's, give another as "
+                "split=(train, validation, test)."
+            ]
+        if chosen.shape != (nodes,):
+            raise BupError(f"{MASKS[place]} has shape {chosen.shape}, there are {nodes} nodes")
+        if (parts[chosen] != NO_PART).any():
+            raise BupError(f"{MASKS[place]} and another mask overlap: put each node into one only")
+        parts[chosen] = place
+    sizes = ", ".join(f"{(parts == k).sum():,} {name}" for k, name in enumerate(PARTS))
+    return parts, [f"A split came with the masks: {sizes} nodes.", *said]
 
 
 def _strided() -> Any:
@@ -265,4 +294,8 @@ def to_pyg(graph: Graph) -> Any:
     features = graph.features
     dense = features if isinstance(features, np.ndarray) else features.toarray()
     both = np.concatenate([graph.edges, graph.edges[::-1]], axis=1)
-    return Data(x=torch.tensor(dense), edge_index=torch.tensor(both), y=torch.tensor(graph.labels))
+    data = Data(x=torch.tensor(dense), edge_index=torch.tensor(both), y=torch.tensor(graph.labels))
+    if graph.parts is not None:
+        for place, name in enumerate(MASKS):
+            data[name] = torch.tensor(graph.parts == place)
+    return data

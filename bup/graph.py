@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 UNLABELLED = -1
 """The label of a node whose class nobody knows; such nodes enter no split and no metric."""
 
+PARTS = ("train", "validation", "test")
+NO_PART = -1
+"""The place in ``PARTS`` of a node that a split leaves out."""
+
 
 @dataclass(frozen=True, eq=False)
 class Graph:
@@ -41,6 +45,7 @@ class Graph:
     notes: tuple[str, ...] = field(default=())  # what a person should know about these data
     words: tuple[str, ...] | None = field(default=None, repr=False)  # [f] if features are words
     noun: Noun = NODE  # what people call a node
+    parts: np.ndarray | None = field(default=None, repr=False)  # [n] a split that came with it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", _checked_features(self.features))
@@ -62,6 +67,8 @@ class Graph:
                 raise BupError(f"{len(values)} {what} for {size} {things}: give one each")
         if self.ids is not None and len(set(self.ids)) != self.num_nodes:
             raise BupError("node ids must be unique, some occur twice")
+        if self.parts is not None:
+            object.__setattr__(self, "parts", _checked_parts(self.parts, self.num_nodes))
 
     @staticmethod
     def from_arrays(
@@ -96,7 +103,10 @@ class Graph:
 
     @staticmethod
     def from_pyg(data: Any, class_names: Sequence[str] | None = None, **rest: Any) -> Graph:
-        """A graph from PyTorch Geometric's ``Data`` with ``x``, ``edge_index`` and ``y``."""
+        """A graph from PyTorch Geometric's ``Data`` with ``x``, ``edge_index`` and ``y``.
+
+        Its ``train_mask``, ``val_mask`` and ``test_mask`` are the graph's split, see ``bup.fit``.
+        """
         from bup.exchange import from_pyg
 
         return from_pyg(data, class_names, **rest)
@@ -310,6 +320,16 @@ def _checked_edges(edges: np.ndarray, num_nodes: int) -> np.ndarray:
     if (np.diff(order) <= 0).any():
         raise BupError("edges must be sorted and without duplicates: use simple_edges()")
     return _frozen(edges)
+
+
+def _checked_parts(parts: np.ndarray, num_nodes: int) -> np.ndarray:
+    parts = np.asarray(parts)
+    if parts.shape != (num_nodes,) or not np.isin(parts, (NO_PART, *range(len(PARTS)))).all():
+        raise BupError(
+            f"parts must be one of 0 ({PARTS[0]}), 1 ({PARTS[1]}), 2 ({PARTS[2]}) and {NO_PART} "
+            f"(none) for each of {num_nodes} nodes, got {parts.dtype} of shape {parts.shape}"
+        )
+    return _frozen(parts.astype(np.int8))
 
 
 def _check_whole(what: str, numbers: np.ndarray) -> None:

@@ -25,7 +25,8 @@ from bup.datasets.own import limits
 from bup.datasets.own.space import Space
 from bup.errors import BupError
 from bup.files import DamagedFile
-from bup.graph import Graph
+from bup.graph import PARTS, Graph
+from bup.parts import named as places
 from bup.splits import Split
 
 SPACE = Space(
@@ -33,9 +34,7 @@ SPACE = Space(
     "these predictions are not here: they were deleted, their time is over, or their key is "
     "incomplete. Bring them again, on the page Your own or with 'bup import'",
 )
-PARTS = ("train", "validation", "test")
 MOST_SCORES = 3
-_PART_NAMES = {"val": "validation", "valid": "validation", "dev": "validation", "training": "train"}
 _VERSION = 1
 _TOLERANCE = 0.01
 
@@ -227,7 +226,7 @@ def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
         np.stack([numbers[c] for c in columns], axis=1),
         classes=classes,
         scores={c: numbers[c] for c in scores},
-        parts=_named_parts(name, table[by_name["split"]].to_numpy()[order])
+        parts=places(name, table[by_name["split"]].to_numpy()[order])
         if "split" in by_name and by_name["split"] not in columns
         else None,
     )
@@ -271,7 +270,7 @@ def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
         **given,
         classes=classes,
         scores={k: v[order] for k, v in arrays.items() if k.startswith("score")},
-        parts=_named_parts(name, arrays["split"].astype(str)[order]) if "split" in arrays else None,
+        parts=places(name, arrays["split"].astype(str)[order]) if "split" in arrays else None,
     )
 
 
@@ -314,18 +313,3 @@ def _class_columns(
         )
     classes = tuple(sorted(found))
     return classes, [found[c] for c in classes]
-
-
-def _named_parts(name: str, cells: np.ndarray) -> np.ndarray:
-    places = {part: k for k, part in enumerate(PARTS)} | {"": -1, "unused": -1, "none": -1}
-    parts = np.empty(len(cells), dtype=np.int8)
-    for i, cell in enumerate(cells.tolist()):
-        word = str(cell).strip().lower()
-        place = places.get(_PART_NAMES.get(word, word))
-        if place is None:
-            raise BupError(
-                f"{shown(name)}: {shown(str(cell))} is no part of a split: write train, "
-                "validation, test or nothing"
-            )
-        parts[i] = place
-    return parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bup import calibrators, methods, soundness
@@ -12,9 +12,10 @@ from bup.datasets import load_graph
 from bup.errors import BupError
 from bup.files import DamagedFile
 from bup.graph import Graph
+from bup.parts import OF_GRAPH
 from bup.results import Result
-from bup.spec import Run, Spec
-from bup.splits import Split, split_of
+from bup.spec import Run, Spec, Value
+from bup.splits import USUAL, Classes, Split, Usual, classes_of, name_of, sizes, split_of
 from bup.store import Store
 from bup.threads import one_thread
 from bup.training import OnEpoch
@@ -23,17 +24,24 @@ from bup.training import OnEpoch
 def fit(
     graph: Graph | str,
     method: str = "bup",
-    per_class: int = 20,
+    per_class: int | None = None,
     seed: int = 0,
-    left_out: Iterable[int] = (),
-    validation: int = 200,
-    test: int | None = 2000,
+    left_out: Classes = (),
+    validation: int | Usual = USUAL,
+    test: int | Usual | None = USUAL,
     on_epoch: OnEpoch | None = None,
     model: Any = None,
-    split: str = "",
+    split: Any = "",
     **settings: Any,
 ) -> Result:
-    """Train one model on a random split, or on a named one, and return its result.
+    """Train one model and return its result.
+
+    Without a ``split``, ``per_class`` nodes of each class train (20), and the usual numbers of
+    others validate and test (see ``usual_sizes``; ``test=None``: all the rest), drawn by ``seed``;
+    a graph that came with a split is trained on that unless one of these numbers is given.
+    ``split`` is a name (``public``, ``20/10/70``, ``graph`` for the one that came with it) or one
+    of your own: a ``bup.Split``, or masks or lists of node numbers for training, validation and
+    test. ``left_out`` are classes by name or number.
 
     ``on_epoch`` is called after every epoch and may raise ``bup.Cancelled``. ``settings`` are the
     method's own; the same arguments give bit-identical results on the same machine. ``model`` is
@@ -43,8 +51,7 @@ def fit(
         from bup.own import fit_model
 
         graph = load_graph(graph) if isinstance(graph, str) else graph
-        left_out = tuple(left_out)
-        spec = Spec(graph.name, "own", per_class, validation, test, left_out, seed, (), split)
+        spec = asked(graph, "own", per_class, seed, left_out, validation, test, split)
         return fit_model(graph, model, spec, on_epoch, **settings)
     return fit_many(
         graph, method, per_class, [seed], left_out, validation, test, on_epoch, split, **settings
@@ -54,29 +61,60 @@ def fit(
 def fit_many(
     graph: Graph | str,
     method: str = "bup",
-    per_class: int = 20,
+    per_class: int | None = None,
     seeds: Iterable[int] = range(10),
-    left_out: Iterable[int] = (),
-    validation: int = 200,
-    test: int | None = 2000,
+    left_out: Classes = (),
+    validation: int | Usual = USUAL,
+    test: int | Usual | None = USUAL,
     on_epoch: OnEpoch | None = None,
-    split: str = "",
+    split: Any = "",
     **settings: Any,
 ) -> list[Result]:
     """Train several seeds side by side: the same results as one by one, in less time."""
     if isinstance(graph, str):
         graph = load_graph(graph)
-    first = Spec(
+    first = asked(graph, method, per_class, 0, left_out, validation, test, split, settings)
+    return fit_specs(graph, [dataclasses.replace(first, seed=seed) for seed in seeds], on_epoch)
+
+
+def asked(
+    graph: Graph,
+    method: str,
+    per_class: int | None,
+    seed: int,
+    left_out: Classes,
+    validation: int | Usual,
+    test: int | Usual | None,
+    split: Any,
+    settings: Mapping[str, Value] | None = None,
+) -> Spec:
+    """The run that arguments ask for on a graph."""
+    drawn = per_class is not None or validation != USUAL or test != USUAL
+    given = not (isinstance(split, str) and not split)
+    if given and drawn:
+        raise BupError(
+            "a split says which nodes train, validate and test: leave out per_class, validation "
+            "and test, or the split"
+        )
+    if not given and not drawn and graph.parts is not None:
+        split = OF_GRAPH
+    left_out = classes_of(graph, left_out)
+    if isinstance(split, Split):
+        if left_out and split.left_out and left_out != split.left_out:
+            raise BupError(f"the split leaves out {split.left_out}, left_out is {left_out}")
+        left_out = left_out or split.left_out
+    validation, test = sizes(graph, validation, test)
+    return Spec(
         graph=graph.name,
         method=method,
-        per_class=per_class,
+        per_class=Spec.per_class if per_class is None else per_class,
         validation=validation,
         test=test,
-        left_out=tuple(left_out),
-        settings=tuple(settings.items()),
-        split=split,
+        left_out=left_out,
+        seed=seed,
+        settings=tuple((settings or {}).items()),
+        split=name_of(graph, split),
     )
-    return fit_specs(graph, [dataclasses.replace(first, seed=seed) for seed in seeds], on_epoch)
 
 
 def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = None) -> list[Result]:

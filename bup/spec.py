@@ -33,7 +33,8 @@ class Spec:
     seed: int = 0
     settings: tuple[tuple[str, Value], ...] = ()
     split: str = ""
-    """A split by name, ``public`` or ``20/10/70``, in place of so many nodes per class."""
+    """A split by name, in place of so many nodes per class: ``public``, ``20/10/70``, or
+    ``own:KEY``, one of somebody's own by its content, see ``bup.parts``."""
 
     def __post_init__(self) -> None:
         for name, kinds in _KINDS.items():
@@ -148,10 +149,13 @@ PUBLIC = "public"
 def _check_split(name: str) -> None:
     parts = name.split("/")
     shares = [int(part) for part in parts if re.fullmatch(r"[1-9][0-9]?", part)]
+    if re.fullmatch("own:[a-z2-7]{20}", name):
+        return
     if name != PUBLIC and not (len(parts) == len(shares) == 3 and sum(shares) == 100):
         raise BupError(
-            f"a split is {PUBLIC}, or percentages of training, validation and test nodes that add "
-            f"up to 100, such as 20/10/70, got {name!r}"
+            f"a split is {PUBLIC}, percentages of training, validation and test nodes that add up "
+            f"to 100, such as 20/10/70, or one of your own (masks, lists of nodes, a file), got "
+            f"{name!r}"
         )
 
 

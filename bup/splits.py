@@ -1,17 +1,23 @@
-"""Which nodes train, validate and test: drawn at random, or as a protocol has them."""
+"""Which nodes train, validate and test: drawn at random, as a protocol has them, or given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
+from bup import parts
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
 from bup.spec import PUBLIC, Spec
 
 MAX_SEED = 2**32 - 1
+Usual = Literal["usual"]
+USUAL: Usual = "usual"
+Classes = int | str | Iterable[int | str]
+"""One class or several, each by its number or its name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,13 +26,15 @@ class Split:
 
     ``classes`` are the classes a model learns: column k of its output is class ``classes[k]``. The
     test part holds nodes of every class, the left-out ones too; those are out of distribution.
+
+    A split of your own for ``bup.fit`` needs the three parts only, which may be masks.
     """
 
     train: np.ndarray
     validation: np.ndarray
     test: np.ndarray
-    classes: tuple[int, ...]
-    left_out: tuple[int, ...]
+    classes: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
 
     def targets(self, labels: np.ndarray) -> np.ndarray:
         """Output columns for class labels; UNLABELLED for a left-out class or an unknown label."""
@@ -45,13 +53,56 @@ def usual_sizes(graph: Graph) -> tuple[int, int | None]:
     return (200, 2000) if labelled >= 2600 else (max(1, min(200, labelled // 5)), None)
 
 
+def sizes(
+    graph: Graph, validation: int | Usual = USUAL, test: int | Usual | None = USUAL
+) -> tuple[int, int | None]:
+    """Numbers of validation and test nodes, the usual ones filled in."""
+    usual = usual_sizes(graph)
+    return (
+        usual[0] if validation == USUAL else validation,
+        usual[1] if test == USUAL else test,
+    )
+
+
 def split_of(graph: Graph, spec: Spec) -> Split:
     """The split that a run asks for."""
     if spec.split == PUBLIC:
         return public_split(graph, spec.left_out)
+    if spec.split.startswith(parts.PREFIX):
+        return own_split(graph, spec.split, spec.left_out)
     if spec.split:
         return fraction_split(graph, spec.split, spec.left_out, spec.seed)
     return make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+
+
+def name_of(graph: Graph, given: Any) -> str:
+    """What a run calls a split: a name as it is, one of your own by its content."""
+    if isinstance(given, str) and given != parts.OF_GRAPH:
+        return given
+    own = parts.of_graph(graph) if isinstance(given, str) else parts.parts_of(graph, given)
+    return parts.keep(graph, own)
+
+
+def own_split(graph: Graph, name: str, left_out: Classes = ()) -> Split:
+    """A split that was given. Nodes of left-out classes leave training and validation."""
+    left_out = _checked_classes(graph, left_out)
+    place = parts.load(graph, name)
+    known = ~np.isin(graph.labels, left_out)
+    train, validation = (np.flatnonzero((place == k) & known) for k in (0, 1))
+    classes = tuple(c for c in range(graph.num_classes) if c not in left_out)
+    missing = set(classes) - set(graph.labels[train].tolist())
+    if missing:
+        named = graph.class_names[min(missing)]
+        raise BupError(
+            f"class {named!r} of {graph.name} has no training node in this split: give it one, or "
+            f"leave the class out (left_out=[{named!r}])"
+        )
+    if not len(validation):
+        raise BupError(
+            f"all validation nodes of this split of {graph.name} are of classes left out: give "
+            "others"
+        )
+    return Split(train, validation, np.flatnonzero(place == 2), classes, left_out)
 
 
 FIRST_TEST = {"cora": 1708, "citeseer": 2312, "pubmed": 18717}
@@ -61,7 +112,8 @@ hold the thousand that test."""
 
 def named_splits(graph: Graph) -> list[str]:
     """The splits by name that are worth offering for a graph."""
-    return ["20/10/70", *([PUBLIC] if _as_in_planetoid(graph) else [])]
+    came = [] if graph.parts is None else [parts.keep(graph, parts.of_graph(graph))]
+    return ["20/10/70", *([PUBLIC] if _as_in_planetoid(graph) else []), *came]
 
 
 def _as_in_planetoid(graph: Graph) -> bool:
@@ -74,7 +126,7 @@ def _planetoid_name(graph: Graph) -> str:
     return graph.name.removeprefix("pyg:Planetoid/").lower()
 
 
-def public_split(graph: Graph, left_out: Iterable[int] = ()) -> Split:
+def public_split(graph: Graph, left_out: Classes = ()) -> Split:
     """Planetoid's fixed split, for graphs numbered as there; left-out classes only test."""
     left_out = _checked_classes(graph, left_out)
     name = _planetoid_name(graph)
@@ -92,7 +144,7 @@ def public_split(graph: Graph, left_out: Iterable[int] = ()) -> Split:
     return _without(graph, (parts[0], parts[1], parts[3]), left_out)
 
 
-def fraction_split(graph: Graph, name: str, left_out: Iterable[int], seed: int) -> Split:
+def fraction_split(graph: Graph, name: str, left_out: Classes, seed: int) -> Split:
     """``20/10/70``: percentages of the labelled nodes of known classes, drawn at random."""
     left_out = _checked_classes(graph, left_out)
     order = np.random.RandomState(seed).permutation(graph.num_nodes)
@@ -126,19 +178,21 @@ def _without(
 def make_split(
     graph: Graph,
     per_class: int = 20,
-    validation: int = 200,
-    test: int | None = 2000,
-    left_out: Iterable[int] = (),
+    validation: int | Usual = USUAL,
+    test: int | Usual | None = USUAL,
+    left_out: Classes = (),
     seed: int = 0,
 ) -> Split:
     """Draw a split at random; the same arguments give the same split on every machine.
 
     All nodes are shuffled once. Each class that is learned gives its first ``per_class`` nodes to
     training; the first ``validation`` others of those classes validate; the first ``test`` nodes
-    that are left, of any class, test (None: all of them). So a larger ``per_class`` with the same
-    seed contains the smaller one's training nodes. Nodes without a label take no part.
+    that are left, of any class, test (None: all of them; see ``usual_sizes``). So a larger
+    ``per_class`` with the same seed contains the smaller one's training nodes. Nodes without a
+    label take no part.
     """
     left_out = _checked_classes(graph, left_out)
+    validation, test = sizes(graph, validation, test)
     classes = tuple(c for c in range(graph.num_classes) if c not in left_out)
     for name, value, lowest in (
         ("nodes per class", per_class, 1),
@@ -190,13 +244,25 @@ def make_split(
     )
 
 
-def _checked_classes(graph: Graph, left_out: Iterable[int]) -> tuple[int, ...]:
-    left_out = tuple(left_out)
-    known = ", ".join(f"{c} {name}" for c, name in enumerate(graph.class_names))
-    for c in left_out:
-        if not _is_whole(c) or not 0 <= c < graph.num_classes:
-            raise BupError(f"{graph.name} has no class {c!r} to leave out: its classes are {known}")
-    left_out = tuple(sorted({int(c) for c in left_out}))
+def classes_of(graph: Graph, left_out: Classes) -> tuple[int, ...]:
+    """Class numbers, ascending, of classes given by number or by name; one may come alone."""
+    several = isinstance(left_out, Iterable) and not isinstance(left_out, str)
+    given: Any = left_out if several else [left_out]
+    return tuple(sorted({class_of(graph, c) for c in given}))
+
+
+def class_of(graph: Graph, given: Any) -> int:
+    """A class's number, by its number or its name."""
+    if isinstance(given, str) and given in graph.class_names:
+        return graph.class_names.index(given)
+    if not _is_whole(given) or not 0 <= given < graph.num_classes:
+        known = ", ".join(f"{c} {name}" for c, name in enumerate(graph.class_names))
+        raise BupError(f"{graph.name} has no class {given!r} to leave out: its classes are {known}")
+    return int(given)
+
+
+def _checked_classes(graph: Graph, left_out: Classes) -> tuple[int, ...]:
+    left_out = classes_of(graph, left_out)
     if graph.num_classes - len(left_out) < 2:
         raise BupError(
             f"leaving out {len(left_out)} of {graph.num_classes} classes leaves nothing to tell "

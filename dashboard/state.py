@@ -18,7 +18,7 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from bup import datasets
+from bup import datasets, parts
 from bup.calibrators import Calibrator
 from bup.graph import Graph
 from bup.methods import METHODS, calibrated_after, complete, why_no_interval
@@ -208,7 +208,7 @@ def choose_run(graph: Graph) -> Spec:
     with st.expander(say("Which nodes train")):
         split = st.selectbox(
             "Split",
-            ["", *named_splits(graph)],
+            ["", *_splits(graph)],
             key="split",
             format_func=lambda name: name or PER_CLASS,
             bind="query-params",
@@ -233,6 +233,13 @@ def choose_run(graph: Graph) -> Spec:
             split=split or "",
         )
     )
+
+
+def _splits(graph: Graph) -> list[str]:
+    """The splits on offer: by name, and one of somebody's own that a link names."""
+    names = named_splits(graph)
+    asked = st.session_state.get("split") or st.query_params.get("split", "")
+    return names if asked in names or not parts.is_of(graph, asked) else [*names, asked]
 
 
 def leave_out(one: int) -> None:

@@ -66,6 +66,15 @@ def test_targets_are_the_columns_of_the_classes_that_are_learned(cora):
     assert last_out.targets(np.array([5, 6, -1])).tolist() == [5, -1, -1]
 
 
+@pytest.mark.parametrize(
+    "named",
+    ["Rule Learning", ["Rule Learning"], 6, np.int64(6), np.array([6]), [6, "Rule Learning"]],
+)
+def test_a_class_goes_by_its_name_or_its_number(cora, named):
+    assert make_split(cora, left_out=named).left_out == (6,)
+    assert cora.class_names[6] == "Rule Learning"
+
+
 def test_all_the_rest_can_be_tested(cora):
     split = make_split(cora, test=None)
     assert len(split.train) + len(split.validation) + len(split.test) == cora.num_nodes
@@ -84,7 +93,7 @@ def test_all_the_rest_can_be_tested(cora):
         ({"test": 0}, "at least 1"),
         ({"left_out": [7]}, "no class 7"),
         ({"left_out": [-1]}, "no class -1"),
-        ({"left_out": ["Theory"]}, "no class 'Theory'"),
+        ({"left_out": ["Alchemy"]}, "no class 'Alchemy'"),
         ({"left_out": range(6)}, "keep at least two"),
         ({"left_out": range(7)}, "keep at least two"),
         ({"seed": -1}, "at least 0"),

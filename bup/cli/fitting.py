@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import bup
+from bup.cli.asking import asked, split_options
 from bup.cli.output import json_option, print_json
 from bup.cli.progress import TrainingBar
 from bup.cli.report import print_report
@@ -20,12 +21,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--graph", "graph_name", default="cora", show_default=True, help="Which graph.")
 @click.option("--method", default="bup", show_default=True, help="One of 'bup methods'.")
-@click.option("--per-class", default=20, show_default=True, help="Training nodes per class.")
-@click.option("--validation", default=200, show_default=True, help="Validation nodes.")
-@click.option("--test", default=2000, show_default=True, help="Test nodes; 0 for all the rest.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the split and the weights.")
-@click.option("--left-out", multiple=True, type=int, help="A class never seen; may be repeated.")
-@click.option("--split", default="", help="public or 20/10/70 in place of the three above.")
+@split_options
 @click.option("--protocol", help="Leave out classes as published: last, gpn or gnnsafe.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting.")
 @click.option("--bins", default=10, show_default=True, help="Bins of the calibration errors.")
@@ -34,17 +30,12 @@ if TYPE_CHECKING:
 def fit(
     graph_name: str,
     method: str,
-    per_class: int,
-    validation: int,
-    test: int,
-    seed: int,
-    left_out: tuple[int, ...],
-    split: str,
     protocol: str | None,
     settings: tuple[str, ...],
     bins: int,
     fresh: bool,
     as_json: bool,
+    **which: Any,
 ) -> None:
     """Train one model and print every metric on its test nodes.
 
@@ -57,23 +48,11 @@ def fit(
     if protocol is not None:
         from bup.experiments.protocols import protocol_named
 
-        if left_out:
+        if which["left_out"]:
             raise bup.BupError("--protocol says which classes are left out: drop --left-out")
         named = protocol_named(protocol, loaded)
-        left_out, unjudged = named.left_out, named.unjudged
-    spec = methods.complete(
-        bup.Spec(
-            graph=loaded.name,
-            method=method,
-            per_class=per_class,
-            validation=validation,
-            test=test or None,
-            left_out=left_out,
-            seed=seed,
-            settings=tuple(map(pair, settings)),
-            split=split,
-        )
-    )
+        which["left_out"], unjudged = named.left_out, named.unjudged
+    spec = methods.complete(asked(loaded, method, dict(map(pair, settings)), **which))
     result, was_stored = trained(spec, loaded, fresh)
     report = bup.evaluate(result, loaded, bins, unjudged)
     if as_json:

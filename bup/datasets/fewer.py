@@ -26,6 +26,7 @@ def without(graph: Graph, nodes: np.ndarray) -> Graph:
         features=graph.features[kept],
         edges=simple_edges(ends[0], ends[1]),
         labels=graph.labels[kept],
+        parts=None if graph.parts is None else graph.parts[kept],
         **named,  # type: ignore[arg-type]
     )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import bup
+from bup.cli.asking import asked, split_options
 from bup.cli.fitting import pair, trained
 
 if TYPE_CHECKING:
@@ -19,12 +20,7 @@ if TYPE_CHECKING:
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--graph", "graph_name", default="cora", show_default=True, help="Which graph.")
 @click.option("--method", "methods", multiple=True, help="One of 'bup methods'; may be repeated.")
-@click.option("--per-class", default=20, show_default=True, help="Training nodes per class.")
-@click.option("--validation", type=int, help="Validation nodes; 200 unless the graph is small.")
-@click.option("--test", type=int, help="Test nodes; 2000 unless the graph is small.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the split and the weights.")
-@click.option("--left-out", multiple=True, type=int, help="A class never seen; may be repeated.")
-@click.option("--split", default="", help="public or 20/10/70 in place of so many nodes per class.")
+@split_options
 @click.option(
     "--set",
     "settings",
@@ -43,14 +39,9 @@ def export(
     runs: tuple[str, ...],
     graph_name: str,
     methods: tuple[str, ...],
-    per_class: int,
-    validation: int | None,
-    test: int | None,
-    seed: int,
-    left_out: tuple[int, ...],
-    split: str,
     settings: tuple[str, ...],
     output: Path,
+    **which: Any,
 ) -> None:
     """Write one page with the map, the charts and every node of some runs on a graph.
 
@@ -63,30 +54,17 @@ def export(
     from bup import files
     from bup.methods import complete
     from bup.runs import run_of
-    from bup.splits import usual_sizes
-    from dashboard.export.asked import asked
+    from dashboard.export.asked import asked as linked
     from dashboard.export.page import page, refusal
     from dashboard.shelf import Known
 
-    specs = [asked(text) for text in runs]
+    specs = [linked(text) for text in runs]
     graph = bup.load_graph(specs[0].graph if specs else graph_name)
     if methods or not specs:
         if specs and graph.name != bup.load_graph(graph_name).name:
             raise bup.BupError(f"--graph {graph_name} is not {graph.name}, that of {runs[0]!r}")
-        usual = usual_sizes(graph)
         for method, chosen in _settings(methods or ("bup",), settings).items():
-            spec = bup.Spec(
-                graph=graph.name,
-                method=method,
-                per_class=per_class,
-                validation=usual[0] if validation is None else validation,
-                test=usual[1] if test is None else test or None,
-                left_out=left_out,
-                seed=seed,
-                settings=tuple(chosen.items()),
-                split=split,
-            )
-            specs.append(complete(spec))
+            specs.append(complete(asked(graph, method, chosen, **which)))
     _check_alike(specs)
     if why := refusal(graph, len(specs)):
         raise bup.BupError(why)

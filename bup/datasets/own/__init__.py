@@ -61,6 +61,8 @@ def packed(graph: Graph) -> bytes:
             "indices": features.indices,
             "indptr": features.indptr,
         }
+    if graph.parts is not None:
+        arrays["parts"] = graph.parts
     texts = ("name", "class_names", "ids", "titles", "notes", "words")
     values = {name: getattr(graph, name) for name in texts}
     values["noun"] = (graph.noun.one, graph.noun.many)
@@ -82,7 +84,15 @@ def unpacked(name: str, packed: files.Packed) -> Graph:
             for field in ("class_names", "ids", "titles", "notes", "words")
         }
         noun = Noun(*values.get("noun", ()))
-        return Graph(name, features, arrays["edges"], arrays["labels"], **texts, noun=noun)
+        return Graph(
+            name,
+            features,
+            arrays["edges"],
+            arrays["labels"],
+            **texts,
+            noun=noun,
+            parts=arrays.get("parts"),
+        )
     except (KeyError, TypeError, ValueError):
         raise BupError(GONE) from None
 

@@ -9,9 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 import bup
 from bup import runs
 from bup.datasets.own import limits
-from bup.graph import Graph
+from bup.graph import PARTS, Graph
 from bup.own import run_of_predictions
-from bup.predictions import PARTS, Predictions, delete, read
+from bup.predictions import Predictions, delete, read
 from bup.results import Result
 from bup.splits import Split, usual_sizes
 from dashboard import graphs, state, visitor

@@ -1,0 +1,100 @@
+"""Which run a command means: options that several commands have, and what they ask for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from bup.errors import BupError
+
+if TYPE_CHECKING:  # what needs SciPy is imported where it is used
+    from bup.graph import Graph
+    from bup.spec import Spec, Value
+
+F = TypeVar("F", bound=Callable[..., Any])
+FILES = (".csv", ".tsv", ".txt", ".npz")
+
+
+def split_options(command: F) -> F:
+    """Which nodes train, validate and test."""
+    for option in reversed(
+        (
+            click.option("--per-class", type=int, help="Training nodes per class; 20 by default."),
+            click.option(
+                "--validation", type=int, help="Validation nodes; 200 unless the graph is small."
+            ),
+            click.option(
+                "--test",
+                type=int,
+                help="Test nodes; 2000 unless the graph is small; 0 for all the rest.",
+            ),
+            click.option(
+                "--seed", default=0, show_default=True, help="Seed of the split and the weights."
+            ),
+            click.option(
+                "--left-out",
+                multiple=True,
+                metavar="CLASS",
+                help="A class never seen, by number or name; may be repeated.",
+            ),
+            click.option(
+                "--split",
+                default="",
+                metavar="SPLIT",
+                help="In place of the numbers: public, 20/10/70, graph (the one that came with "
+                "it), or a csv or npz file with one of your own.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def asked(graph: Graph, method: str, settings: Mapping[str, Value], **options: Any) -> Spec:
+    """The run that these options ask for."""
+    from bup import runs
+    from bup.splits import USUAL
+
+    validation, test = options["validation"], options["test"]
+    return runs.asked(
+        graph,
+        method,
+        options["per_class"],
+        options["seed"],
+        left_out_of(graph, options["left_out"]),
+        USUAL if validation is None else validation,
+        USUAL if test is None else test or None,
+        _split(graph, options["split"]),
+        settings,
+    )
+
+
+def left_out_of(graph: Graph, texts: Iterable[str | int]) -> tuple[int, ...]:
+    """Classes as people type them: digits are a number wherever there is such a class."""
+    from bup.splits import class_of
+
+    found = []
+    for text in map(str, texts):
+        is_number = text.isascii() and text.isdecimal() and int(text) < graph.num_classes
+        found.append(class_of(graph, int(text) if is_number else text))
+        name = graph.class_names[found[-1]]
+        if is_number and text in graph.class_names and name != text:
+            print(f"bup: class {text} is the one called {name!r}", file=sys.stderr)
+    return tuple(sorted(set(found)))
+
+
+def _split(graph: Graph, text: str) -> Any:
+    """A split by name, or the nodes that a file tells."""
+    if not text.lower().endswith(FILES):
+        return text
+    from bup import parts
+
+    try:
+        content = Path(text).read_bytes()
+    except OSError as error:
+        raise BupError(f"{text} cannot be read ({error.strerror}): give a csv or npz") from error
+    return parts.keep(graph, parts.read(graph, Path(text).name, content))
