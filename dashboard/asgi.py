@@ -1,7 +1,3 @@
 """The app for any ASGI server: ``uvicorn dashboard.asgi:app``."""
 
-from __future__ import annotations
-
-from dashboard.serving import application
-
-app = application()
+from dashboard.app import app as app

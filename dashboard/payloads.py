@@ -15,7 +15,6 @@ from functools import lru_cache
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from streamlit.config import get_option
 
 MOST_BYTES = 256 * 2**20
 """Kept in memory, compressed; those not offered for longest go first."""
@@ -67,13 +66,12 @@ _offered = Payloads()
 
 
 def address(content: bytes, kind: str) -> str:
-    """Where the browser fetches this content: a path on the server that sent the page."""
-    below = get_option("server.baseUrlPath").strip("/")
-    return f"{below and '/'}{below}/{_FOLDER}/{_offered.offer(content, kind)}"
+    """Where the browser fetches this content, relative to any page of the app."""
+    return f"{_FOLDER}/{_offered.offer(content, kind)}"
 
 
 def routes() -> list[Route]:
-    """What answers at ``address``, whatever the app's own path: options may not be read yet."""
+    """What answers at ``address``, wherever the app is mounted."""
     return [Route(f"{below}/{_FOLDER}/{{name}}", _answer) for below in ("", "/{below:path}")]
 
 

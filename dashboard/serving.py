@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 import uvicorn
@@ -20,7 +21,7 @@ from streamlit.config import get_option
 import bup
 from bup import datasets
 from bup.spec import text_of
-from dashboard import doors, payloads
+from dashboard import payloads
 from dashboard.classes import watching
 from dashboard.doors import Doors
 
@@ -28,7 +29,12 @@ SCRIPT = Path(__file__).parent / "app.py"
 
 
 def application(script: Path | str = SCRIPT, ahead: bool = False, url: str | None = None) -> st.App:
-    """The app for any ASGI server; its options stand beside the script, in ``.streamlit``.
+    """The app for any ASGI server; its options stand beside the script, in ``.streamlit``."""
+    return st.App(script, **surroundings(ahead, url))
+
+
+def surroundings(ahead: bool = False, url: str | None = None) -> dict[str, Any]:
+    """What belongs to the app besides its script.
 
     ``ahead``, it first gets the graphs and trains what the first page shows. ``url`` is where it
     says that it can be seen.
@@ -41,9 +47,11 @@ def application(script: Path | str = SCRIPT, ahead: bool = False, url: str | Non
             _show(url)
         yield
 
-    routes = [*payloads.routes(), *watching.routes()]
-    guards = [Middleware(Doors, names=doors.own_names())]
-    return st.App(script, lifespan=ready, routes=routes, middleware=guards)
+    return {
+        "lifespan": ready,
+        "routes": [*payloads.routes(), *watching.routes()],
+        "middleware": [Middleware(Doors)],
+    }
 
 
 def serve(app: st.App, listening: socket.socket) -> None:
@@ -68,7 +76,7 @@ def _prepare(ahead: bool) -> None:
     """Load what pages need, so that the first visitor does not wait for it."""
     if ahead:
         _get_graphs()
-    import_module("dashboard.pages")
+    import_module("dashboard.router")
     # A click is small work for one of many threads: threads of its own would only wait for cores.
     import_module("torch").set_num_threads(1)
     if ahead:

@@ -29,8 +29,9 @@ FLOORS = (
     {"export"},
     {"views", "learn"},
     {"pages"},
-    {"app", "serving", "notebook"},
-    {"asgi", "command"},
+    {"router", "serving", "notebook"},
+    {"app", "command"},
+    {"asgi"},
 )
 """Rooms of the dashboard; each may use itself and what is on the floors below it."""
 WITHOUT_PAGES = {

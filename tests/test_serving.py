@@ -7,6 +7,7 @@ import sys
 import tomllib
 
 import pytest
+from streamlit.web.server.app_discovery import discover_asgi_app
 
 from bup import cli
 from dashboard import serving
@@ -54,3 +55,23 @@ print(get_option("theme.light.primaryColor"))
     beside = (serving.SCRIPT.parent / ".streamlit" / "config.toml").read_text()
     colour = tomllib.loads(beside)["theme"]["light"]["primaryColor"]
     assert done.stdout.split() == ["none", "none", colour], done.stderr
+
+
+def test_streamlits_own_command_finds_the_app_and_its_files(tmp_path):
+    """As it does: the module by its bare name, from the script's folder, wherever one is."""
+    found = discover_asgi_app(serving.SCRIPT)
+    script = f"""
+import sys
+import streamlit
+sys.path.insert(0, {str(serving.SCRIPT.parent)!r})
+from importlib import import_module
+module, name = {found.import_string!r}.split(":")
+app = getattr(import_module(module), name)
+print(*[route.path for route in app._user_routes], len(app._user_middleware))
+import numbers, dashboard
+print(numbers.Number.__name__, dashboard.__path__)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert "bup-files" in done.stdout and "Number" in done.stdout, done.stderr

@@ -29,4 +29,4 @@ function fetched(path, open) {
 
 const bytes = async (answer) => new Uint8Array(await answer.arrayBuffer());
 const json = (answer) => answer.json();
-const imported = (path) => attempt(() => import(new URL(path, location.origin)));
+const imported = (path) => attempt(() => import(new URL(path, document.baseURI)));

@@ -101,14 +101,17 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     """``serve(app=None, cache=None)`` serves the app, or a script, and returns its address.
 
     ``cache`` becomes the server's BUP_CACHE; without it the server shares the tests' own.
+    ``streamlit=True`` starts the app with Streamlit's own command.
     """
     with contextlib.ExitStack() as servers:
         log = tmp_path_factory.mktemp("server") / "log.txt"
-        yield lambda app=None, cache=None: servers.enter_context(_server(app, cache, log))
+        yield lambda app=None, cache=None, streamlit=False: servers.enter_context(
+            _server(app, cache, streamlit, log)
+        )
 
 
 @contextlib.contextmanager
-def _server(app: Path | None, cache: Path | None, log: Path) -> Iterator[str]:
+def _server(app: Path | None, cache: Path | None, streamlit: bool, log: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -118,6 +121,9 @@ def _server(app: Path | None, cache: Path | None, log: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "bup.cli", "dashboard", "--no-prepare", "--port", str(port)]
     if app is not None:
         command = [sys.executable, "-c", SERVE, str(app), str(port)]
+    if streamlit:
+        command = [sys.executable, "-m", "streamlit", "run", "dashboard/app.py"]
+        command += ["--server.port", str(port)]
     with log.open("ab") as output:
         process = subprocess.Popen(
             command,

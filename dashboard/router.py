@@ -1,0 +1,107 @@
+"""The router: what every page shares, then the page that the address names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from bup import runs
+from dashboard import garbage, graphs, links, pages, picks, state
+from dashboard.classroom import bar, seat
+from dashboard.components import chart
+from dashboard.learn import lesson, tour
+from dashboard.markdown import escaped
+from dashboard.pages import Page
+from dashboard.problems import explained
+from dashboard.shelf import Known
+from dashboard.state import View
+from dashboard.views import in_place, picking, style, training
+
+ICON = Path(__file__).parent / "shipped" / "icon.png"
+SIDEBAR = 260  # pixels; what it does not take is the map's and the inspector's
+
+
+def chosen_run() -> Known | None:
+    """What the sidebar asks for; None, and a way to train it, where nobody has trained it yet.
+
+    Not drawn by the pages, so that its widgets stay as they are from page to page.
+    """
+    with st.sidebar:
+        graph = graphs.graph(state.choose_graph())
+        spec = state.choose_run(graph)
+    known = training.known_or_possible(spec, graph)
+    shown = known or in_place.seen_before(spec, graph)
+    if shown is None:
+        training.training_panel(runs.run_of(spec, graph), graph)
+    elif known is None:
+        in_place.train(runs.run_of(spec, graph), graph)
+    else:
+        in_place.now_seen(known.spec)
+        if known.unkept:
+            st.warning(escaped(f"This model is trained and shown, but {known.unkept}."))
+    return shown
+
+
+@st.fragment
+def look(page: Page, known: Known, beside: st.delta_generator.DeltaGenerator) -> None:
+    """The picked node, and the page about it: all that is drawn again when somebody clicks.
+
+    Whatever else a page changes is only seen after ``st.rerun()``.
+    """
+    with beside:
+        node, picked = picks.choose_node(known.graph, known.result)
+        picking.walk(known.graph, known.result)
+    context = get_script_run_ctx()
+    assert context is not None
+    # As ``opened.run`` does, but as often as one clicks: the widgets below are the page's own.
+    with context.run_with_active_hash(context.page_script_hash), explained():
+        page.draw(View(known, node, state.theme(known.graph.noun), picked))
+
+
+def draw() -> None:
+    """All that one run of the script shows."""
+    st.set_page_config(
+        page_title="BUP Explorer", page_icon=str(ICON), layout="wide", initial_sidebar_state=SIDEBAR
+    )
+    offered = {
+        page: st.Page(
+            page.draw,
+            title=page.title,
+            icon=page.icon,
+            url_path=page.address,
+            default=page is pages.PAGES[0],
+        )
+        for page in pages.PAGES
+    }
+    menu: dict[str, list] = {}
+    for page, entry in offered.items():
+        menu.setdefault(page.section, []).append(entry)
+    links.offer({page.address: entry for page, entry in offered.items()})
+    opened = st.navigation(menu, position="top")
+    page = next(page for page, entry in offered.items() if entry is opened)
+    # On arrival the link says it; the switch that reads the link comes further down.
+    style.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
+    with explained():
+        seat.arrive()
+        bar.bar(page.address)
+        tour.walk()
+
+    if page.needs_run:
+        known = None
+        with explained():
+            known = chosen_run()
+        with st.sidebar:
+            beside = st.container()
+            st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
+        if known is not None:
+            chart.library()
+            look(page, known, beside)
+            garbage.spare_the_collector(page.address)
+    else:
+        if page.section == pages.LEARN:
+            lesson.top(page.title)
+        with explained():
+            opened.run()
+        garbage.spare_the_collector(page.address)
