@@ -226,6 +226,9 @@ class Visitor:
             raise Failed(f"{path}: {answer[:20]!r}")
         self.fetched += len(answer)
         head, _, body = answer.partition(b"\r\n\r\n")
-        if given := re.search(rb"bup_process=\d+", head):
-            self._cookie = given[0].decode()
+        if given := re.findall(rb"(?i)set-cookie: (bup_[^;\r]+)", head):
+            known = dict(
+                c.split("=", 1) for c in [*self._cookie.split("; "), *map(bytes.decode, given)] if c
+            )
+            self._cookie = "; ".join(f"{name}={value}" for name, value in known.items())
         return body

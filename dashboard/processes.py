@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bup.errors import BupError
+from dashboard import clients
 from dashboard.jobs import sharing
 
 COOKIE = "bup_process"
@@ -99,6 +100,7 @@ def serve(listening: socket.socket, count: int, prepare: bool, ready: Callable[[
     # Ended from outside, it takes its processes along.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     processes: list[Process] = []
+    clients.key()  # which they inherit
     with sharing.shared() as queue:
         os.environ[sharing.QUEUE] = queue
         try:
@@ -118,7 +120,8 @@ async def _share(listening: socket.socket, processes: Sequence[Process]) -> None
             async with asyncio.timeout(PATIENCE):
                 head = await reader.readuntil(b"\r\n\r\n")
             if (process := chosen(head, processes)) is not None:
-                await _pass_on(head, reader, writer, process)
+                peer, *_ = writer.get_extra_info("peername")
+                await _pass_on(clients.addressed(head, peer), reader, writer, process)
         except (OSError, EOFError, asyncio.LimitOverrunError):  # they left, or do not speak HTTP
             pass
         finally:

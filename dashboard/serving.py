@@ -23,6 +23,7 @@ from bup import datasets
 from bup.spec import text_of
 from dashboard import payloads
 from dashboard.classes import watching
+from dashboard.clients import Clients
 from dashboard.doors import Doors
 
 SCRIPT = Path(__file__).parent / "app.py"
@@ -50,7 +51,7 @@ def surroundings(ahead: bool = False, url: str | None = None) -> dict[str, Any]:
     return {
         "lifespan": ready,
         "routes": [*payloads.routes(), *watching.routes()],
-        "middleware": [Middleware(Doors)],
+        "middleware": [Middleware(Doors), Middleware(Clients)],
     }
 
 
@@ -61,6 +62,7 @@ def serve(app: st.App, listening: socket.socket) -> None:
         ws="websockets-sansio",
         ws_max_size=get_option("server.maxMessageSize") * 2**20,
         log_level="warning",
+        proxy_headers=False,  # see ``clients``
     )
     uvicorn.Server(options).run(sockets=[listening])
 

@@ -1,10 +1,13 @@
-"""What one visitor brought since the page was opened; nobody else is told of it."""
+"""Who the visitor is, and what was brought since the page was opened: nobody else is told of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dashboard.clients import Client, client_of
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,13 @@ class Brought:
     digest: str  # of their graph
     method: str
     key: str
+
+
+def client() -> Client:
+    """The browser that looks at this page."""
+    context = get_script_run_ctx(suppress_warning=True)
+    tab = context.session_id if context is not None else ""
+    return client_of(st.context.cookies, st.context.ip_address, tab)
 
 
 def graphs() -> list[str]:

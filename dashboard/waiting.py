@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
@@ -22,6 +23,7 @@ from dashboard.jobs.sharing import QUEUE, Remote
 from dashboard.markdown import escaped
 from dashboard.problems import problem
 from dashboard.shelf import Known
+from dashboard.visitor import client
 
 POLL_SECONDS = 0.5
 
@@ -34,14 +36,26 @@ def manager() -> Queue:
     return Manager(workers=WORKERS, is_here=_is_here, on_unstored=shelf.hold)
 
 
+_tabs: dict[str, set[str]] = defaultdict(set)  # browser sessions of each visitor
+
+
 def visitor() -> str:
-    """Who looks at this page: its browser session."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return context.session_id if context is not None else ""
+    """Who looks at this page, in whatever tab of a browser."""
+    who, context = str(client()), get_script_run_ctx(suppress_warning=True)
+    if context is not None:
+        _tabs[who].add(context.session_id)
+    return who
 
 
 def _is_here(visitor: str) -> bool:
-    return not runtime.exists() or runtime.get_instance().is_active_session(visitor)
+    if not runtime.exists():
+        return True
+    is_open = runtime.get_instance().is_active_session
+    tabs = _tabs.get(visitor, set())
+    tabs -= {tab for tab in set(tabs) if not is_open(tab)}
+    if not tabs:
+        _tabs.pop(visitor, None)
+    return bool(tabs)
 
 
 def ask_for(specs: Iterable[Spec], graph: Graph, again: bool = False) -> list[Job]:

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DRAWING = {"streamlit", "plotly", "pyvis", "dashboard", "altair", "matplotlib"}
 FLOORS = (
+    {"clients"},
     {
         "jobs",
         "layouts",
@@ -35,6 +36,7 @@ FLOORS = (
 )
 """Rooms of the dashboard; each may use itself and what is on the floors below it."""
 WITHOUT_PAGES = {
+    "clients",
     "jobs",
     "layouts",
     "theme",

@@ -298,6 +298,16 @@ def test_small_runs_of_others_pass_the_large_ones_of_one(manager):
     assert ended(manager, small).state == "done"
 
 
+def test_new_names_at_one_address_do_not_pass_who_is_elsewhere(manager):
+    first, *more = (fresh(ENDLESS) for _ in range(4))
+    ask(manager, first, "eve1@10.0.0.1")
+    until(lambda: manager.find(first).state == "running")
+    for number, run in enumerate(more):
+        ask(manager, run, f"eve{number + 2}@10.0.0.1")
+    honest = fresh(ENDLESS)
+    assert ask(manager, honest, "ann@10.0.0.2").ahead == 1
+
+
 def test_a_short_run_does_not_wait_for_a_long_one(tmp_path):
     manager = jobs.Manager(Store(tmp_path), workers=2)
     long, waiting, short = fresh(ENDLESS), fresh(ENDLESS), fresh(SMALL)

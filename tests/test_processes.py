@@ -5,7 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from dashboard import clients
 from dashboard.processes import Process, _share, chosen
+
+HERE = "127.0.0.1"
 
 
 def process(number: int, port: int = 0, alive: bool = True) -> Process:
@@ -57,16 +60,17 @@ def test_bytes_pass_both_ways_and_a_connection_stays_where_it_is():
     async def play() -> list[bytes]:
         servers = [await echo(number) for number in (0, 1)]
         ports = [server.sockets[0].getsockname()[1] for server in servers]
-        with socket.create_server(("localhost", 0)) as door:
+        with socket.create_server((HERE, 0)) as door:
             shared = [process(number, port) for number, port in enumerate(ports)]
             sharing = asyncio.create_task(_share(door, shared))
             heard = []
             for number in (1, 0):
                 reader, writer = await asyncio.open_connection(*door.getsockname())
-                for words in (head(f"bup_process={number}"), b"\x00\xff later"):
+                first, later = head(f"bup_process={number}"), b"\x00\xff later"
+                for words, passed in ((first, clients.addressed(first, HERE)), (later, later)):
                     writer.write(words)
-                    heard.append(await reader.readexactly(2 + len(words)))
-                    assert heard[-1] == b"%d:" % number + words
+                    heard.append(await reader.readexactly(2 + len(passed)))
+                    assert heard[-1] == b"%d:" % number + passed
                 assert shared[number].connections == 1
                 writer.close()
                 await writer.wait_closed()

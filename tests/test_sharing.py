@@ -152,3 +152,28 @@ def test_without_its_keeper_everybody_gets_a_sentence(tmp_path, monkeypatch):
         with pytest.raises(bup.BupError, match=r"does not answer.*start the server again"):
             ask()
     near.cancel(run, "ann")
+
+
+def test_tabs_share_one_budget_and_dropped_cookies_an_address(queue, monkeypatch):
+    monkeypatch.setenv("BUP_VISITOR_SECONDS", "90")
+    waiting = []
+    with two_servers(queue) as (one, two):
+
+        def asks(server: Server, visitor: str) -> Job | str:
+            run = fresh(ENDLESS)
+            said = server("submit", run, visitor)
+            if isinstance(said, Job):
+                waiting.append((run, visitor))
+            return said
+
+        assert asks(one, "ann@10.0.0.1").active
+        assert "of your runs" in asks(two, "ann@10.0.0.2"), "another tab on another network"
+        assert asks(one, "~tab1@10.0.0.1").active
+        assert "of your runs" in asks(one, "~tab2@10.0.0.1"), "neither keeps a cookie"
+        students = [asks(one, f"student{n}@10.0.0.1") for n in range(30)]
+        let_in = [said for said in students if isinstance(said, Job)]
+        assert 2 < len(let_in) < 30
+        assert "from your network" in students[-1]
+        assert asks(two, "bob@10.0.0.2").active, "another address has its own"
+        for run, visitor in waiting:
+            one("cancel", run, visitor)

@@ -15,12 +15,14 @@ from bup.jobs.processes import Processes
 from bup.jobs.task import Message, Task
 from bup.limits import limits
 from bup.spec import Run
+from dashboard.clients import CROWD, Client
 from dashboard.jobs.job import Job, Progress, State
 from dashboard.jobs.queue import Queue
 
 WATCH = 2.0  # seconds between two looks at who is still here
 AWAY = 20.0  # seconds that a visitor may be away, as on a train, before a run stops waiting
 KEEP_SECONDS, KEEP_JOBS = 600, 200  # how long ended jobs stay known, and how many
+HALF = 600.0  # seconds after which the training that one had counts for half
 WORKERS = 2  # training processes of a server
 
 OnUnstored = Callable[[Run, bytes, str], None]
@@ -46,7 +48,8 @@ class Manager(Queue):
         self._jobs: dict[Run, Job] = {}
         self._queue: list[Run] = []
         self._waiting: dict[Run, dict[str, float]] = {}  # who waits for it, when last seen here
-        self._used: dict[str, float] = {}  # seconds of training that each visitor had
+        # Seconds of training that each browser and address had, and when that was counted.
+        self._used: dict[str, tuple[float, float]] = {}
         self._closed = threading.Event()
         self._has_lanes = workers > 1
         self._processes = Processes(self._store, workers)
@@ -105,7 +108,7 @@ class Manager(Queue):
         while not self._closed.wait(WATCH):
             with self._lock:
                 now = time.monotonic()
-                self._used = {v: used for v, used in self._used.items() if self._is_here(v)}
+                self._used = {who: had for who, had in self._used.items() if self._had(who) > 1}
                 for run in [run for run, job in self._jobs.items() if job.active]:
                     waiting = self._waiting.get(run, {})
                     for visitor in list(waiting):
@@ -117,20 +120,39 @@ class Manager(Queue):
                         self._give_up(run)
 
     def _check_share(self, visitor: str, seconds: float) -> None:
-        own = [job.seconds for job in self._jobs.values() if job.active and visitor in job.askers]
-        most = limits().visitor_seconds
+        """Refuse what goes beyond the share of a browser, or of all browsers at its address."""
+        client, most = Client.read(visitor), limits().visitor_seconds
+        waiting = [
+            (job.seconds, [Client.read(asker) for asker in job.askers])
+            for job in self._jobs.values()
+            if job.active
+        ]
+        own = [time for time, askers in waiting if client.own in {a.own for a in askers}]
         if own and sum(own) + seconds > most:
             raise BupError(
                 f"{len(own)} of your runs are waiting already, for about {sum(own) / 60:.0f} "
                 f"minutes of training, and this server lets a visitor have {most / 60:.0f}: try "
                 "again when some are done"
             )
+        around = [time for time, askers in waiting if client.around in {a.around for a in askers}]
+        if around and sum(around) + seconds > CROWD * most:
+            raise BupError(
+                f"{len(around)} runs from your network are waiting already, for about "
+                f"{sum(around) / 60:.0f} minutes of training, and this server lets a network have "
+                f"{CROWD * most / 60:.0f}: try again when some are done"
+            )
+
+    def _had(self, who: str) -> float:
+        """The training of one lately, in seconds."""
+        seconds, then = self._used.get(who, (0.0, 0.0))
+        return seconds * 0.5 ** ((time.monotonic() - then) / HALF)
 
     def _order(self, run: Run) -> tuple[float, int]:
         """Whose turn it is: who has had little and asks for little comes first."""
         job = self._jobs[run]
-        used = min((self._used.get(visitor, 0.0) for visitor in job.askers), default=0.0)
-        return used + job.seconds, self._queue.index(run)
+        askers = map(Client.read, job.askers)
+        had = min((self._had(a.own) + self._had(a.around) for a in askers), default=0.0)
+        return had + job.seconds, self._queue.index(run)
 
     def close(self) -> None:
         """Cancel everything and end the processes."""
@@ -171,8 +193,9 @@ class Manager(Queue):
         self._queue.remove(run)
         job = self._jobs[run]
         self._jobs[run] = dataclasses.replace(job, state="running", started=time.time())
-        for visitor in job.askers:
-            self._used[visitor] = self._used.get(visitor, 0.0) + job.seconds
+        askers = list(map(Client.read, job.askers))
+        for who in {a.own for a in askers} | {a.around for a in askers}:
+            self._used[who] = self._had(who) + job.seconds, time.monotonic()
         return Task((run,))
 
     def hear(self, task: Task, message: Message) -> None:

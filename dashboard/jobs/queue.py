@@ -12,7 +12,7 @@ from dashboard.jobs.job import Job
 
 
 class Queue(ABC):
-    """May be asked from any thread. A visitor is any text that tells one from another."""
+    """May be asked from any thread. A visitor is the text of a ``Client``."""
 
     def __init__(self, store: Store | None = None) -> None:
         self._store = store or Store()
