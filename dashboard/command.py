@@ -19,7 +19,11 @@ from bup.errors import BupError
     show_default=True,
     help="Where the app answers; 0 for any that is free.",
 )
-@click.option("--host", default="localhost", show_default=True, help="The address to listen on.")
+@click.option(
+    "--host",
+    help="The address to listen on.  [default: localhost, which nobody else reaches; with --shared "
+    "0.0.0.0, which is every network of this machine]",
+)
 @click.option(
     "--name",
     "names",
@@ -34,7 +38,11 @@ from bup.errors import BupError
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="A graph of yours to offer, as 'bup graphs' describes; may be repeated.",
 )
-@click.option("--shared", is_flag=True, help="Stricter limits, for a server that strangers use.")
+@click.option(
+    "--shared",
+    is_flag=True,
+    help="For a class or the public: others reach the app, and stricter limits hold.",
+)
 @click.option(
     "--processes",
     "count",
@@ -52,7 +60,7 @@ from bup.errors import BupError
 )
 def dashboard(
     port: int,
-    host: str,
+    host: str | None,
     names: tuple[str, ...],
     folders: tuple[Path, ...],
     shared: bool,
@@ -60,18 +68,22 @@ def dashboard(
     ahead: bool,
 ) -> None:
     """Serve the app, by default to this machine only."""
+    host = host or ("0.0.0.0" if shared else "localhost")
     if shared:
         os.environ["BUP_SHARED"] = "1"
     _add("BUP_FOLDERS", os.pathsep, [str(folder.resolve()) for folder in folders])
     _add("BUP_HOSTS", ",", [*names, host])
     with _listening(host, port) as door:
-        url = f"http://{host}:{door.getsockname()[1]}"
-        if count > 1:
-            from dashboard import processes
+        from dashboard import network, processes
 
-            processes.serve(door, count, ahead, lambda: print(f"BUP Explorer: {url}", flush=True))
+        if processes.OWN not in os.environ:  # else the first process knows where visitors ask
+            network.remember(door)
+        here = "localhost" if network.is_everywhere(host) else host
+        url = f"http://{network.joined(here, door.getsockname()[1])}"
+        if count > 1:
+            processes.serve(door, count, ahead, lambda: network.say(url))
             return
-        from dashboard import processes, serving
+        from dashboard import serving
 
         processes.end_with_the_first()
         serving.serve(serving.application(ahead=ahead, url=url), door)

@@ -21,7 +21,7 @@ from streamlit.config import get_option
 import bup
 from bup import datasets
 from bup.spec import text_of
-from dashboard import payloads
+from dashboard import network, payloads
 from dashboard.classes import watching
 from dashboard.clients import Clients
 from dashboard.doors import Doors
@@ -69,7 +69,7 @@ def serve(app: st.App, listening: socket.socket) -> None:
 
 def _show(url: str) -> None:
     """Say where the app is, and open it where there is a screen."""
-    print(f"BUP Explorer: {url}  (Ctrl+C ends it)", flush=True)
+    network.say(url)
     if not get_option("server.headless"):
         webbrowser.open(url)
 

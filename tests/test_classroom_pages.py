@@ -8,6 +8,7 @@ import streamlit as st
 from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
+from dashboard import network
 from dashboard.classes import watching
 from dashboard.classes.question import Question, Tally
 from dashboard.classes.register import Lead, Register
@@ -68,6 +69,59 @@ def test_a_class_is_started_and_shows_its_way_in(lecturer, lead):
     assert Register().leads(lead)
     assert 'class="qr"' in html(lecturer)
     assert lead.key not in html(lecturer)
+
+
+@pytest.fixture
+def at(monkeypatch, opened):
+    """Opens the page of a class at an address, of a server that others reach by some."""
+
+    def open_at(url: str, *others: str) -> AppTest:
+        monkeypatch.setattr(type(st.context), "url", property(lambda _: f"{url}/class"))
+        monkeypatch.setattr(network, "outside", lambda: list(others))
+        app = opened("class")
+        app.button("class_start").click().run()
+        assert not app.exception
+        return app
+
+    return open_at
+
+
+LAPTOP = "http://localhost:8501"
+
+
+def test_a_phone_gets_an_address_that_leads_here(at):
+    app = at(LAPTOP, "192.168.1.7:8501")
+    assert "open **http://192.168.1.7:8501/class**" in texts(app) and 'class="qr"' in html(app)
+    app = at(f"{LAPTOP}/explorer", "192.168.1.7:8501", "10.0.0.3:8501")
+    app.selectbox("class_address").set_value("http://10.0.0.3:8501/explorer").run()
+    assert "open **http://10.0.0.3:8501/explorer/class**" in texts(app)
+
+
+@pytest.mark.parametrize("url", ["https://explorer.example.org", "http://192.168.1.7:8501"])
+def test_an_address_that_others_know_stays(at, url):
+    app = at(url, "172.17.0.1:8501")
+    assert f"open **{url}/class**" in texts(app) and "class_address" not in app.session_state
+
+
+def test_a_bare_name_is_offered_after_the_addresses(at):
+    app = at("http://laptop:8501", "192.168.1.7:8501")
+    assert app.selectbox("class_address").options[1] == "http://laptop:8501"
+    assert "open **http://192.168.1.7:8501/class**" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("listens", "said"),
+    [
+        ("127.0.0.1 8501", "`bup dashboard --shared`"),
+        ("127.0.0.1 9000", "`bup dashboard --shared --port 9000`"),
+        ("0.0.0.0 8501", "in no network"),
+        ("", "`bup dashboard --shared`"),
+    ],
+)
+def test_an_app_that_no_phone_reaches_says_what_to_do(at, monkeypatch, listens, said):
+    monkeypatch.setenv(network.LISTENS, listens)
+    app = at(LAPTOP)
+    assert said in app.error[0].value and 'class="qr"' not in html(app)
 
 
 def test_a_student_guesses_and_the_lecturer_reveals(lecturer, lead, opened, go_to):

@@ -23,7 +23,7 @@ FLOORS = (
         "classes",
         "payloads",
     },
-    {"figures", "components", "processes"},
+    {"figures", "components", "processes", "network"},
     {"address", "doors", "picks", "graphs", "links", "problems", "numbers", "garbage", "visitor"},
     {"shelf"},
     {"drawings", "state", "classroom", "waiting"},

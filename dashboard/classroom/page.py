@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
+from dashboard import network
 from dashboard.classes.place import Place
 from dashboard.classes.question import as_csv
 from dashboard.classes.register import HOURS, Lead, Room
@@ -16,8 +17,6 @@ from dashboard.classroom.bar import PAGE
 from dashboard.figures.qr import qr_picture
 from dashboard.links import addresses, link, title
 from dashboard.problems import explained
-
-HERE_ONLY = {"localhost", "127.0.0.1", "::1"}
 
 
 def page() -> None:
@@ -85,19 +84,65 @@ def _root() -> str:
     return (st.context.url or "").rstrip("/").removesuffix(f"/{PAGE}")
 
 
-def _way_in(lead: Lead) -> None:
-    join, led = (
-        f"{_root()}/{PAGE}?{urlencode({name: value})}"
-        for name, value in ((seat.JOIN, lead.code), (seat.LEAD, f"{lead.code}.{lead.key}"))
+def _roots() -> list[str]:
+    """Addresses of the app that a phone may reach, the likeliest first."""
+    root = _root()
+    parts = urlsplit(root)
+    others = [urlunsplit(parts._replace(netloc=each)) for each in network.outside()]
+    host = parts.hostname or ""
+    if network.is_here_only(host):
+        return others
+    # A phone seldom knows the bare name of a machine.
+    return [root] if "." in host or ":" in host else [*others, root]
+
+
+def _students_root(roots: list[str]) -> str:
+    """Where students open the app; a lecturer whose machine is in several networks says which."""
+    if len(roots) == 1:
+        return roots[0]
+    return st.selectbox(
+        "Address for the phones",
+        roots,
+        key="class_address",
+        filter_mode=None,
+        help="This machine has several. Choose the one of the network that the phones are in.",
     )
+
+
+def _unreachable() -> str:
+    """Why no phone can come, and what to do."""
+    listens = network.listens()
+    if listens is None:
+        return (
+            "This page was opened on the server itself, by an address that leads no phone here: "
+            "open it by one that does. `bup dashboard --shared` starts the app and shows one."
+        )
+    address, port = listens
+    if network.is_everywhere(address):
+        return "This machine is in no network now, so no phone gets here: connect it, then reload."
+    again = "" if port == 8501 else f" --port {port}"
+    return (
+        "The app answers this machine only, so no phone gets here. End it (Ctrl+C), start it with "
+        f'`bup dashboard --shared{again}` or `make dashboard ARGS="--shared{again}"`, then '
+        "reload this page: the class goes on."
+    )
+
+
+def _way_in(lead: Lead) -> None:
     st.title(lead.code, anchor=False)
-    st.html(qr_picture(join))
-    st.markdown(f"Scan, or open **{_root()}/{PAGE}** and type the code.")
-    if urlsplit(join).hostname in HERE_ONLY:
-        st.warning(
-            "This address works on this machine only. For a class, start the app so that others "
-            "reach it, and open it by the machine's name.",
-            icon=":material/wifi_off:",
+    roots = _roots()
+    root = _students_root(roots) if roots else _root()
+    join = f"{root}/{PAGE}?{urlencode({seat.JOIN: lead.code})}"
+    led = f"{root}/{PAGE}?{urlencode({seat.LEAD: f'{lead.code}.{lead.key}'})}"
+    if roots:
+        st.html(qr_picture(join))
+        st.markdown(f"Scan, or open **{root}/{PAGE}** and type the code.")
+    else:
+        st.error(_unreachable(), icon=":material/wifi_off:")
+    if root != _root():
+        st.caption(
+            "No phone gets through? Phones must be in the network of this machine, whose firewall "
+            "must let them in; some guest networks keep all devices apart."
         )
     with st.popover("Links and the end", icon=":material/more_horiz:"):
         st.caption("For students:")

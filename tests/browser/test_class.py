@@ -32,7 +32,7 @@ def heading(page: Page, words: str):
 def test_a_class_from_start_to_end(app, page, phone):
     page.goto(f"{app}/class")
     page.get_by_role("button", name="Start a class").click(timeout=LONG)
-    expect(page.locator("img.qr")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("bup dashboard --shared").first).to_be_visible(timeout=LONG)
     code = page.locator("h1").first.inner_text().strip()
     phone.goto(f"{app}/class?code={code}")
     expect(heading(phone, f"You are in class {code}")).to_be_visible(timeout=LONG)
