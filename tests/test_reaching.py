@@ -1,0 +1,107 @@
+"""Where a phone finds the app that a laptop serves."""
+
+import socket
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from dashboard import command, network, serving
+from dashboard.doors import allowed
+
+CARDS = {
+    "lo": [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")],
+    "docker0": [(socket.AF_INET, "172.17.0.1")],
+    "wlan0": [
+        (socket.AF_INET, "192.168.1.7"),
+        (socket.AF_INET6, "fd00::7"),
+        (socket.AF_INET6, "fe80::7%wlan0"),
+    ],
+    "unplugged": [(socket.AF_INET, "10.9.9.9")],
+    "alone": [(socket.AF_INET, "169.254.3.4")],
+}
+
+
+@pytest.fixture
+def cards(monkeypatch):
+    """A laptop in two networks, whose way to others goes by the second."""
+    known = {
+        name: [SimpleNamespace(family=family, address=address) for family, address in addresses]
+        for name, addresses in CARDS.items()
+    }
+    states = {name: SimpleNamespace(isup=name != "unplugged") for name in CARDS}
+    monkeypatch.setattr(psutil, "net_if_addrs", lambda: known)
+    monkeypatch.setattr(psutil, "net_if_stats", lambda: states)
+    monkeypatch.setattr(network, "_towards_others", lambda: "192.168.1.7")
+
+
+@pytest.mark.parametrize(
+    ("listens", "outside"),
+    [
+        ("0.0.0.0 8501", ["192.168.1.7:8501", "172.17.0.1:8501"]),
+        (":: 8501", ["[fd00::7]:8501"]),
+        ("172.17.0.1 9000", ["172.17.0.1:9000"]),
+        ("127.0.0.1 8501", []),
+        ("::1 8501", []),
+        ("", []),
+    ],
+)
+def test_others_get_the_addresses_that_lead_here(cards, monkeypatch, listens, outside):
+    monkeypatch.setenv(network.LISTENS, listens)
+    assert network.outside() == outside
+    assert all(allowed(host, {"localhost"}) for host in outside)
+
+
+def test_a_machine_without_a_network_reaches_nobody(cards, monkeypatch, capsys):
+    monkeypatch.setattr(psutil, "net_if_addrs", dict)
+    monkeypatch.setenv(network.LISTENS, "0.0.0.0 8501")
+    network.say("http://localhost:8501")
+    assert network.outside() == [] and "in no network" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("host", ["localhost", "a.localhost", "127.0.1.1", "::1", "0.0.0.0"])
+def test_some_addresses_are_another_machine_for_everybody(host):
+    assert network.is_here_only(host)
+
+
+@pytest.mark.parametrize("host", ["192.168.1.7", "fd00::7", "laptop", "explorer.example.org"])
+def test_others_are_the_same_for_everybody(host):
+    assert not network.is_here_only(host)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "host", "said"),
+    [
+        ([], "localhost", ["http://localhost:7"]),
+        (["--shared"], "0.0.0.0", ["http://localhost:7", "http://192.168.1.7:7", "port 7"]),
+        (["--shared", "--host", "localhost"], "localhost", ["http://localhost:7"]),
+        (["--host", "::1"], "::1", ["http://[::1]:7"]),
+    ],
+)
+def test_shared_is_for_others(cards, monkeypatch, capsys, arguments, host, said):
+    asked = []
+
+    class Door:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def getsockname(self):
+            address = "127.0.0.1" if asked == ["localhost"] else asked[0]
+            return address, 7
+
+    def listening(host, port):
+        asked.append(host)
+        return Door()
+
+    for name in ("BUP_SHARED", "BUP_HOSTS", "BUP_FOLDERS", network.LISTENS):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr(command, "_listening", listening)
+    monkeypatch.setattr(serving, "application", lambda ahead, url: network.say(url))
+    monkeypatch.setattr(serving, "serve", lambda app, door: None)
+    command.dashboard.main([*arguments, "--port", "7"], standalone_mode=False)
+    out = capsys.readouterr().out
+    assert asked == [host] and all(each in out for each in said)
+    assert ("Phones" in out) == (host == "0.0.0.0")
