@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,6 +80,25 @@ class Result:
         """The same run, tested on those of its test nodes only that are among ``nodes``."""
         test = self.split.test[np.isin(self.split.test, nodes)]
         return replace(self, split=replace(self.split, test=test))
+
+    def save(self, path: Path | str) -> None:
+        """Write the result to a file of your own, in the store's format: plain arrays, no pickle.
+
+        What a model of your own has learned is not in it, its answers are.
+        """
+        from bup import runs
+
+        runs.write(self, Path(path))
+
+    @staticmethod
+    def load(path: Path | str, graph: Graph | str | None = None) -> Result:
+        """A result from such a file, checked against its graph.
+
+        The graph is loaded by its name unless it is given: one that only you have has to be.
+        """
+        from bup import runs
+
+        return runs.read(Path(path), graph)
 
     def packed(self) -> Packed:
         arrays = {"probs": self.probs} | {f"weights.{k}": v for k, v in self.weights.items()}

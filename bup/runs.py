@@ -5,18 +5,19 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from bup import calibrators, methods, soundness
+from bup import calibrators, files, methods, soundness
 from bup.datasets import load_graph
 from bup.errors import BupError
-from bup.files import DamagedFile
+from bup.files import DamagedFile, Packed
 from bup.graph import Graph
 from bup.parts import OF_GRAPH
 from bup.results import Result
 from bup.spec import Run, Spec, Value
 from bup.splits import USUAL, Classes, Split, Usual, classes_of, name_of, sizes, split_of
-from bup.store import Store
+from bup.store import Store, opened, sealed
 from bup.threads import one_thread
 from bup.training import OnEpoch
 
@@ -32,6 +33,7 @@ def fit(
     on_epoch: OnEpoch | None = None,
     model: Any = None,
     split: Any = "",
+    store: Store | Path | str | bool = False,
     **settings: Any,
 ) -> Result:
     """Train one model and return its result.
@@ -46,16 +48,34 @@ def fit(
     ``on_epoch`` is called after every epoch and may raise ``bup.Cancelled``. ``settings`` are the
     method's own; the same arguments give bit-identical results on the same machine. ``model`` is
     a model of your own instead of a method, see ``bup.own.fit_model``.
+
+    ``store=True`` reads the result from the store of the app and the commands if it is there, and
+    puts it there otherwise; a path or a ``bup.Store`` is another one. It is the same result. By
+    default nothing is read and nothing written. A ``model`` is trained anyway, and then put there.
     """
     if model is not None:
         from bup.own import fit_model
 
         graph = load_graph(graph) if isinstance(graph, str) else graph
         spec = asked(graph, "own", per_class, seed, left_out, validation, test, split)
-        return fit_model(graph, model, spec, on_epoch, **settings)
-    return fit_many(
-        graph, method, per_class, [seed], left_out, validation, test, on_epoch, split, **settings
-    )[0]
+        result = fit_model(graph, model, spec, on_epoch, **settings)
+        if (kept := _store(store)) is not None:
+            save(result, graph, kept)
+        return result
+    several = fit_many(
+        graph,
+        method,
+        per_class,
+        [seed],
+        left_out,
+        validation,
+        test,
+        on_epoch,
+        split,
+        store,
+        **settings,
+    )
+    return several[0]
 
 
 def fit_many(
@@ -68,13 +88,33 @@ def fit_many(
     test: int | Usual | None = USUAL,
     on_epoch: OnEpoch | None = None,
     split: Any = "",
+    store: Store | Path | str | bool = False,
     **settings: Any,
 ) -> list[Result]:
     """Train several seeds side by side: the same results as one by one, in less time."""
     if isinstance(graph, str):
         graph = load_graph(graph)
     first = asked(graph, method, per_class, 0, left_out, validation, test, split, settings)
-    return fit_specs(graph, [dataclasses.replace(first, seed=seed) for seed in seeds], on_epoch)
+    specs = [methods.complete(dataclasses.replace(first, seed=seed)) for seed in seeds]
+    kept = _store(store)
+    found = {spec: None if kept is None else load(spec, graph, kept) for spec in specs}
+    missing = [spec for spec in found if found[spec] is None]
+    if missing or not specs:
+        for trained in fit_specs(graph, missing, on_epoch):
+            found[trained.spec] = trained
+            if kept is not None:
+                save(trained, graph, kept)
+    return [result for spec in specs if (result := found[spec]) is not None]
+
+
+def _store(given: Store | Path | str | bool | None) -> Store | None:
+    if given is True:
+        return Store()
+    if isinstance(given, Path | str):
+        return Store(given)
+    if given is False or given is None or isinstance(given, Store):
+        return given or None
+    raise BupError(f"store is True, a path or a bup.Store, got {given!r}")
 
 
 def asked(
@@ -199,12 +239,16 @@ def load(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
     if packed is None:
         return None
     try:
-        result = Result.unpacked(run.spec, packed, graph)
-        explains = methods.find(run.spec.method).explains
-        soundness.check(result, graph, explains.variance)
+        return _sound(run, packed, graph)
     except DamagedFile as error:
         store.set_aside(run, error)
         return None
+
+
+def _sound(run: Run, packed: Packed, graph: Graph) -> Result:
+    """A result whose every part is what it should be; raises DamagedFile."""
+    result = Result.unpacked(run.spec, packed, graph)
+    soundness.check(result, graph, methods.find(run.spec.method).explains.variance)
     return result
 
 
@@ -212,3 +256,46 @@ def save(result: Result, graph: Graph, store: Store | None = None) -> None:
     """Put a result in the store."""
     packed = result.packed()
     (store or Store()).save(run_of(result.spec, graph), packed.arrays, packed.values)
+
+
+def write(result: Result, path: Path) -> None:
+    """Put a result into a file."""
+    run = run_of(result.spec, result.its_graph)
+    try:
+        files.write_atomically(path, sealed(run, *result.packed()))
+    except OSError as error:
+        raise BupError(
+            f"{path} cannot be written ({error.strerror or error}): choose another place"
+        ) from error
+
+
+def read(path: Path, graph: Graph | str | None = None) -> Result:
+    """A result from a file, as sound as one from the store."""
+    try:
+        run, packed = opened(files.read_packed(path))
+        if isinstance(graph, Graph):
+            found = graph
+        else:
+            found = _graph_of(run.spec.graph if graph is None else graph, path)
+        if found.digest != run.digest:
+            raise BupError(
+                f"{path} is of another graph than {found.name}, or of {found.name} when it had "
+                "other content: give the graph that it was trained on, as Result.load(path, graph)"
+            )
+        if methods.complete(run.spec) != run.spec:
+            raise DamagedFile("its settings are not those of its method")
+        return _sound(run, packed, found)
+    except OSError as error:
+        raise BupError(f"{path} cannot be read ({error.strerror or error})") from error
+    except DamagedFile as error:
+        raise BupError(f"{path} is no sound result: {error}") from error
+
+
+def _graph_of(name: str, path: Path) -> Graph:
+    try:
+        return load_graph(name)
+    except BupError as error:
+        raise BupError(
+            f"{path} is of the graph {name!r}, which cannot be loaded ({error}). Give it yourself, "
+            "as Result.load(path, graph)"
+        ) from error

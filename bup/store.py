@@ -46,10 +46,9 @@ class Store:
 
         Raises BupError where the folder cannot be written (full, read-only).
         """
-        envelope = {"version": VERSION, "run": run.as_dict(), "values": dict(values)}
         path = self.path(run)
         try:
-            files.write_atomically(path, files.pack(arrays, envelope))
+            files.write_atomically(path, sealed(run, arrays, values))
         except OSError as error:
             raise BupError(
                 f"the result cannot be kept in {path.parent} ({error.strerror or error}): free "
@@ -140,17 +139,29 @@ class Store:
 
     @staticmethod
     def _checked(packed: Packed, run: Run) -> Packed:
-        envelope = packed.values
-        if not isinstance(envelope, dict):
-            raise DamagedFile("it is no result")
-        if envelope.get("version") != VERSION:
-            raise DamagedFile(f"it has version {envelope.get('version')}, not {VERSION}")
-        try:
-            stored = Run.from_dict(envelope.get("run"))
-        except BupError as error:
-            raise DamagedFile(f"its specification cannot be read ({error})") from error
+        stored, content = opened(packed)
         if stored != run:
             raise DamagedFile("it belongs to another run")
-        if not isinstance(envelope.get("values"), dict):
-            raise DamagedFile("it lacks its values")
-        return Packed(packed.arrays, envelope["values"])
+        return content
+
+
+def sealed(run: Run, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> bytes:
+    """A result as a file has it: with the run that it is of."""
+    envelope = {"version": VERSION, "run": run.as_dict(), "values": dict(values)}
+    return files.pack(arrays, envelope)
+
+
+def opened(packed: Packed) -> tuple[Run, Packed]:
+    """The run that a file is of, and its result; raises DamagedFile."""
+    envelope = packed.values
+    if not isinstance(envelope, dict):
+        raise DamagedFile("it is no result")
+    if envelope.get("version") != VERSION:
+        raise DamagedFile(f"it has version {envelope.get('version')}, not {VERSION}")
+    try:
+        run = Run.from_dict(envelope.get("run"))
+    except BupError as error:
+        raise DamagedFile(f"its specification cannot be read ({error})") from error
+    if not isinstance(envelope.get("values"), dict):
+        raise DamagedFile("it lacks its values")
+    return run, Packed(packed.arrays, envelope["values"])
