@@ -8,6 +8,7 @@ from bup import landscape, likelihood, metrics
 from dashboard.figures.learn.dots import MOST_DOTS, dots_figure
 from dashboard.figures.learn.landscape import HIGHEST_LOSS, landscape_figure
 from dashboard.figures.learn.messages import densities_figure, messages_figure, wins_figure
+from dashboard.figures.learn.networks import Answers, networks_figure
 from dashboard.figures.learn.rules import rule_figures
 from dashboard.figures.learn.thresholds import answers_figure, drawn_roc_figure, threshold_figure
 from dashboard.figures.learn.truth import truth_figure
@@ -116,6 +117,19 @@ def test_the_arrow_points_downhill():
         end = landscape.point(arrow.x, max(arrow.y, 0.05), 3, "exact")
         assert end.loss < point.loss
         assert np.sign(arrow.y - 1.0) == -np.sign(margin)  # doubt pays only where wrong
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_networks_stay_at_their_height_and_the_axis_where_it_is(theme):
+    few = [Answers("a", [0.1, 0.9, 0.5], 0.8), Answers("b", [0.4, 0.6, 0.2], None)]
+    many = [paper._replace(values=[0.7, 0.72, 0.75]) for paper in few]
+    drawn = [networks_figure(rows, ("A", "B"), theme) for rows in (few, many)]
+    assert drawn[0].data[0].y == drawn[1].data[0].y
+    assert drawn[0].layout.xaxis == drawn[1].layout.xaxis
+    assert list(drawn[0].data[0].x) == [0.1, 0.9, 0.5, 0.4, 0.6, 0.2]
+    assert list(drawn[0].data[1].x) == [0.8], "a stranger has no truth on this axis"
+    said = {note.text for note in drawn[0].layout.annotations}
+    assert {"<b>10% to 90%</b>", "<b>20% to 60%</b>"} <= said
 
 
 def test_truth_splits_right_and_wrong():

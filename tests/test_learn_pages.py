@@ -13,9 +13,7 @@ from dashboard import kept, waiting
 from dashboard.learn import cases
 from dashboard.learn.glossary import TERMS, seen_on
 from dashboard.learn.lesson import LESSONS
-from dashboard.learn.misled import ranked
 from dashboard.learn.pictures import SHAPES, drawing
-from dashboard.learn.sees import TRAINED
 from dashboard.pages import PAGES
 
 ROOT = Path(__file__).parent.parent
@@ -29,8 +27,8 @@ ANSWERS = {  # a page's questions and a word of their answers
     "unseen": {"expect_auroc": "nothing in it asks"},
     "truth": {"expect_links": "Averaging mixes"},
     "follow": {"expect_factor": "nothing in it reads"},
-    "kinds": {"expect_kinds": "agreement is what"},
-    "sees": {"expect_share": "pull it towards", "expect_misled": "of other classes until all"},
+    "kinds": {"expect_kinds": "agreement is not knowledge"},
+    "sees": {"expect_share": "pulls it towards itself"},
     "coverage": {"expect_coverage": "about the average"},
 }
 WITHOUT_CHARTS = {"follow", "sees"}  # at first
@@ -41,7 +39,6 @@ SLIDERS = {  # a page's slider, and a value that changes a number
     "loss": ("margin", -1.0),
     "calibration": ("sweep", 1.0),
     "unseen": ("flag_confidence", 0.3),
-    "sees": ("strangers", 3),
     "coverage": ("set_level", 0.75),
 }
 
@@ -159,14 +156,19 @@ def test_training_on_a_button_changes_the_truth(visit):
     assert numbers(app)[2] == before[2], "words alone know nothing of links"
 
 
-def test_where_links_mislead_no_score_that_averages_finds_strangers(visit):
-    """What lesson 10 says of its own runs, whatever rule doubt follows today."""
-    app = visit("sees")
-    app.segmented_control("sees_what").set_value(TRAINED).run()
-    assert not app.exception and not app.error and app.get("plotly_chart")
-    *averaging, alone = ranked()
-    assert all(score.held > 0.8 and score.misled < 0.55 for score in averaging), averaging
-    assert alone.held == alone.misled, "words alone know nothing of links"
+@pytest.mark.parametrize(
+    "page, question, knob",
+    [("kinds", "expect_kinds", "kind_labels"), ("sees", "expect_share", "strangers")],
+)
+def test_a_guess_unlocks_what_would_give_the_answer_away(visit, page, question, knob):
+    app = visit(page)
+    assert app.select_slider(knob).disabled
+    app.radio(question).set_value(0).run()
+    assert not app.select_slider(knob).disabled
+    before = texts(app), numbers(app), app.get("plotly_chart")
+    app.select_slider(knob).set_value(20).run()
+    assert not app.exception
+    assert (texts(app), numbers(app), app.get("plotly_chart")) != before
 
 
 def test_the_way_of_any_node_is_shown_and_leads_further(visit):

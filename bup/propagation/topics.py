@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from bup.graph import Graph
@@ -59,30 +61,40 @@ def topics(graph: Graph, p: sparse.csr_array, dims: int) -> np.ndarray:
     return u[:, largest_first] * s[largest_first]
 
 
-def class_log_ratios(
-    z: np.ndarray,
-    nodes: np.ndarray,
-    labels: np.ndarray,
-    classes: int,
-    places: np.ndarray | None = None,
-) -> np.ndarray:
-    """log N(z; mu_c, S) / N(z; m, T) [n, c]: how much better a class explains z than all nodes do.
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """Where all nodes lie, and where those of every class do: normal distributions each."""
 
-    m and T are mean and covariance of all nodes, mu_c the mean of the labelled ones of a class, and
-    S lies halfway between the scatter within classes and T. ``places`` [k, d] asks the same of
-    other places than those of the nodes.
-    """
-    centre = z.mean(axis=0)
-    z = z - centre
-    asked = z if places is None else places - centre
-    total = z.T @ z / len(z)
-    total = total + max(RIDGE * np.trace(total) / len(total), 1e-12) * np.eye(len(total))
-    means = np.stack([z[nodes[labels == c]].mean(axis=0) for c in range(classes)])
-    rest = z[nodes] - means[labels]
-    within = rest.T @ rest / max(len(nodes) - classes, 1)
-    inner = (1 - SHRINK) * within + SHRINK * total
-    of_classes = np.stack([_log_normal(asked - mean, inner) for mean in means], axis=1)
-    return of_classes - _log_normal(asked, total)[:, None]
+    centre: np.ndarray  # [d] of all nodes
+    total: np.ndarray  # [d, d] their covariance T
+    means: np.ndarray  # [c, d] of the labelled nodes of a class
+    inner: np.ndarray  # [d, d] the covariance S of every class, halfway from their own to T
+
+    @classmethod
+    def of(cls, z: np.ndarray, nodes: np.ndarray, labels: np.ndarray, classes: int) -> Scatter:
+        """Of coordinates z [n, d], of which ``nodes`` have ``labels``."""
+        centre = z.mean(axis=0)
+        z = z - centre
+        total = z.T @ z / len(z)
+        total = total + max(RIDGE * np.trace(total) / len(total), 1e-12) * np.eye(len(total))
+        means = np.stack([z[nodes[labels == c]].mean(axis=0) for c in range(classes)])
+        rest = z[nodes] - means[labels]
+        within = rest.T @ rest / max(len(nodes) - classes, 1)
+        return cls(centre, total, centre + means, (1 - SHRINK) * within + SHRINK * total)
+
+    def log_ratios(self, places: np.ndarray) -> np.ndarray:
+        """log N(z; mu_c, S) / N(z; m, T) [n, c]: how much better a class explains a place than all
+        nodes do."""
+        of_classes = [_log_normal(places - mean, self.inner) for mean in self.means]
+        at_large = _log_normal(places - self.centre, self.total)
+        return np.stack(of_classes, axis=1) - at_large[:, None]
+
+
+def class_log_ratios(
+    z: np.ndarray, nodes: np.ndarray, labels: np.ndarray, classes: int
+) -> np.ndarray:
+    """How much better each class explains every node than the graph at large does [n, c]."""
+    return Scatter.of(z, nodes, labels, classes).log_ratios(z)
 
 
 def _log_normal(x: np.ndarray, covariance: np.ndarray) -> np.ndarray:

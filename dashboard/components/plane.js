@@ -12,14 +12,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   frame.style.maxHeight = `${data.height}px`;
   if (!view.dragging) view.at = data.group;
   draw(view);
-  explain(parentElement.querySelector(".key"), data.palette);
+  explain(parentElement.querySelector(".key"), data);
 }
 
 // What the colours of the ground mean.
-function explain(key, palette) {
+function explain(key, { palette, meaning }) {
   const bar = document.createElement("i");
   bar.style.background = `linear-gradient(to right, ${palette.join()})`;
-  key.replaceChildren("no doubt: a known class explains the place ", bar, " doubt: only the graph at large does");
+  key.replaceChildren(bar, ` ${meaning}`);
 }
 
 function draw(view) {
@@ -42,18 +42,24 @@ function draw(view) {
     const at = { cx: 1000 * (x + (moves ? dx : 0)), cy: 660 * (y + (moves ? dy : 0)) };
     add(svg, "circle", { class: `point ${kinds[i]}`, r: kinds[i].includes("labelled") ? 8 : 5, ...at });
   });
-  for (const [words, x, y] of view.data.labels)
-    add(svg, "text", { class: "label", x: 1000 * x, y: 660 * y - 92 }).textContent = words;
+  view.data.rings.forEach((ring, i) => {
+    const points = ring.map(([x, y]) => `${1000 * x},${660 * y}`).join(" ");
+    add(svg, "polygon", { class: i === view.data.rings.length - 1 ? "ring large" : "ring", points });
+  });
+  for (const [words, x, y] of view.data.labels) {
+    const at = { x: Math.min(930, Math.max(70, 1000 * x)), y: Math.min(645, Math.max(30, 660 * y)) };
+    add(svg, "text", { class: "label", ...at }).textContent = words;
+  }
   const handle = add(svg, "g", {
     class: "handle",
     tabindex: 0,
     role: "slider",
-    "aria-label": "The strangers: drag them, or move them with the arrow keys",
+    "aria-label": `${view.data.handle}, or move with the arrow keys`,
     "aria-valuetext": `${Math.round(100 * view.at[0])} % right, ${Math.round(100 * view.at[1])} % down`,
     transform: `translate(${1000 * view.at[0]} ${660 * view.at[1]})`,
   });
   add(handle, "circle", { r: 58 });
-  add(handle, "text", { y: -66 }).textContent = "strangers: drag me";
+  add(handle, "text", { y: view.at[1] < 0.2 ? 84 : -66 }).textContent = view.data.handle;
   handle.addEventListener("pointerdown", (event) => drag(view, event));
   handle.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];

@@ -22,17 +22,20 @@ def plane(
     ground: Sequence[Sequence[str]],
     points: np.ndarray,
     kinds: Sequence[str],
+    rings: Sequence[np.ndarray],
     labels: Sequence[tuple[str, float, float]],
     group: tuple[float, float],
-    palette: Sequence[str],
+    handle: str,
+    scale: tuple[Sequence[str], str],
     key: str,
     on_move: Callable[[], None],
     height: int = 365,
 ) -> None:
     """Draw it; ``kinds`` [n] are the style classes of the points, ``group`` is what is dragged.
 
-    ``labels`` are words and their places, ``palette`` the colours of the ground from low to high.
-    Places go from 0 to 1, to the right and down. ``place(key)`` tells where the group was put.
+    ``rings`` are outlines, the last one dashed; ``labels`` are words and their places, ``handle``
+    the words on what is dragged, ``scale`` the colours of the ground from low to high and their
+    meaning. Places go from 0 to 1, to the right and down; ``place(key)`` tells where the group is.
     """
     _view(
         key=key,
@@ -40,9 +43,12 @@ def plane(
             "ground": [list(row) for row in ground],
             "points": np.round(points, 4).tolist(),
             "kinds": list(kinds),
-            "labels": [list(label) for label in labels],
-            "palette": list(palette),
+            "rings": [np.round(ring, 4).tolist() for ring in rings],
+            "labels": [[words, float(x), float(y)] for words, x, y in labels],
             "group": list(group),
+            "handle": handle,
+            "palette": list(scale[0]),
+            "meaning": scale[1],
             "height": height,
         },
         on_place_change=on_move,

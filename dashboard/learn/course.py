@@ -109,20 +109,20 @@ LESSONS = (
         "Two kinds of not knowing",
         "Would more data help?",
         "Aleatoric doubt lies in the data and stays; epistemic doubt lies in the model and goes "
-        "with more labels. The words are clear, the measures are not: judge a score by what it "
-        "does when you turn one thing alone.",
+        "with more labels. Disagreement between networks shows the second, but networks that agree "
+        "may all be wrong about what none of them has seen.",
         ":material/alt_route:",
-        ("aleatoric", "epistemic", "mutual information", "doubt"),
+        ("aleatoric", "epistemic", "mutual information"),
     ),
     Lesson(
         10,
         "sees",
         "What doubt sees",
         "When does a stranger stand out?",
-        "Doubt compares known classes with the graph at large. Strangers stand out as a group, "
-        "because they become part of that graph; one alone, or one whose links mislead, does not.",
+        "Doubt asks whether a known class or all papers together explain a place better. A group "
+        "of strangers changes what all papers look like, so it stands out; one alone may not.",
         ":material/visibility:",
-        ("doubt", "density", "homophily", "AUROC"),
+        ("doubt", "density", "AUROC"),
     ),
     Lesson(
         11,

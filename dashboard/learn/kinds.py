@@ -1,28 +1,16 @@
-"""Lesson 9: noise, missing labels, a hidden class: each turned alone, and what scores do."""
+"""Lesson 9: ten networks are given more labels; where their doubt goes, and where it stays."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dashboard import graphs, state
-from dashboard.figures.learn.groups import Move, moves_figure
+from dashboard.figures.learn.networks import Answers, networks_figure
 from dashboard.learn import lesson
-from dashboard.learn.kinds_table import HIDDEN, LABELS, NOISES, Reading, graph_of, readings
+from dashboard.learn.kinds_table import FIRST, GRAPH, HIDDEN, LABELS, SECOND, papers
 
-SCORES = {
-    "total": ("Entropy of the answer (ensemble)", "both"),
-    "answer": ("1 − confidence (BUP)", "both"),
-    "aleatoric": ("Expected entropy (ensemble)", "aleatoric"),
-    "dissonance": ("Dissonance (S-GCN)", "aleatoric"),
-    "epistemic": ("Mutual information (ensemble)", "epistemic"),
-    "dropout": ("Mutual information (MC dropout)", "epistemic"),
-    "vacuity": ("Vacuity (S-GCN)", "epistemic"),
-    "gpn": ("Lack of evidence (GPN)", "epistemic"),
-    "paper": ("Message uncertainty (published rule)", "epistemic"),
-    "doubt": ("Doubt U (our rule)", "epistemic"),
-}
-"""The scores that are shown: their names and what they are meant to measure."""
-CLEAN = NOISES[0], LABELS[0], False
+FEW, MANY = LABELS[0], LABELS[-1]
+AGREED = 0.2  # answers no further apart than this agree
 
 
 def page() -> None:
@@ -32,119 +20,100 @@ def page() -> None:
 
 @lesson.played
 def _lesson(here: lesson.Lesson) -> None:
+    names = graphs.graph(GRAPH).class_names
     left, right = lesson.halves()
     with left:
         st.markdown(
-            "**Aleatoric** doubt is in the data: nobody could know better. **Epistemic** doubt is "
-            "in the model: it has not seen enough, and more labels would take it away. We turn "
-            "each on a graph that we drew ourselves, and look at the papers of Topic D."
+            "**Aleatoric** doubt lies in the data: even somebody who knew everything would "
+            "hesitate. **Epistemic** doubt lies in the model: it has not seen enough. Ten networks "
+            f"learn to tell {names[FIRST]} from {names[SECOND]}, each from labelled papers of its "
+            "own. Every dot is the answer of one network; where dots lie apart, networks disagree."
         )
-        one, two = st.columns(2)
-        noise = one.select_slider(
-            "Wrong labels (aleatoric)", NOISES, NOISES[-1], "{:.0%}".format, "kind_noise"
-        )
-        labels = two.select_slider("Labels per class (epistemic)", LABELS, key="kind_labels")
-        hidden = st.toggle("Hold Topic D back in training (epistemic)", key="kind_hidden")
+        controls = st.container()  # above the question, which unlocks them
         answered = _question()
-    before, now = readings(*CLEAN), readings(noise, labels, hidden)
+        with controls:
+            labels = st.select_slider(
+                "Labels per topic", LABELS, FEW, key="kind_labels", disabled=not answered,
+                help=None if answered else "You can change it when you have made your guess.",
+            )  # fmt: skip
+        labels = labels if answered else FEW
     with right:
-        _decomposition(before, now)
         lesson.chart(
-            moves_figure(moves(before, now), lesson.theme()),
-            "moves",
-            "Mean score of Topic D's test papers, against 20 clean labels per class; 3 draws each, "
-            "trained ahead. If the words were measures, stripes would answer to the first knob "
-            "only, and blue bars to the others only.",
+            networks_figure(
+                list(rows(labels).values()), (names[FIRST], names[SECOND]), lesson.theme()
+            ),
+            "networks",
+            f"Ten GCNs with {labels} labels per topic, on a drawn graph of 1,500 papers, so that "
+            "the truth is known; trained ahead. The three papers are examples that show the three "
+            "cases well; no network was told their classes.",
         )
     with left:
         if answered:
             _contested()
-        name = graph_of(noise)
-        hidden_class = graphs.graph(name).class_names[HIDDEN]
-        query = {"graph": state.graph_label(name), "per_class": str(labels)}
-        lesson.end(
-            here,
-            answered,
-            [
-                (
-                    "This graph in the dashboard",
-                    "ood",
-                    query | ({"left_out": hidden_class} if hidden else {}),
-                )
-            ],
-        )
+        query = {
+            "graph": state.graph_label(GRAPH),
+            "method": "GCN",
+            "per_class": str(labels),
+            "left_out": names[HIDDEN],
+        }
+        lesson.end(here, answered, [("Such a network in the dashboard", "ood", query)])
 
 
-def moves(before: dict[str, Reading], now: dict[str, Reading]) -> list[Move]:
-    """How far every score moved, in standard deviations over the papers where nothing is turned."""
-    return [
-        Move(name, kind, (now[key].mean - before[key].mean) / max(before[key].std, 1e-9))
-        for key, (name, kind) in SCORES.items()
-    ]
-
-
-def _decomposition(before: dict[str, Reading], now: dict[str, Reading]) -> None:
-    names = {
-        "total": "Total doubt (nats)",
-        "aleatoric": "= aleatoric part",
-        "epistemic": "+ epistemic part",
+def rows(labels: int) -> dict[str, Answers]:
+    """What is shown of every paper when each network has so many labels per topic."""
+    stranger = graphs.graph(GRAPH).class_names[HIDDEN]
+    titles = {
+        "clear": "A clear paper",
+        "torn": "A torn paper, like both topics",
+        "stranger": f"A stranger of {stranger}, which no network was shown",
     }
-    notes = {
-        "total": "Entropy of the mean answer of ten networks.",
-        "aleatoric": "Mean entropy of each network's own answer: what all of them are unsure of.",
-        "epistemic": "The rest, their mutual information: how much the networks disagree.",
-    }
-    for column, (key, words) in zip(st.columns(3), names.items(), strict=True):
-        change = now[key].mean - before[key].mean
-        column.metric(
-            words,
-            f"{now[key].mean:.3f}",
-            f"{change:+.3f}" if abs(change) >= 5e-4 else None,
-            delta_color="inverse",
-            help=notes[key],
+    return {
+        name: Answers(
+            titles[name],
+            paper.answers[labels],
+            None if name == "stranger" else paper.truth[FIRST],
         )
+        for name, paper in papers().items()
+    }
 
 
 def _contested() -> None:
     with st.expander("Where these words are contested"):
         st.markdown(
-            "The split is a definition, not a discovery: it depends on which models one averages "
-            "over. Wimmer et al. (2023) show that mutual information breaks rules that one would "
-            "ask of epistemic doubt, Mucsányi et al. (2024) that in practice the two parts go up "
-            "and down together, Kirchhof et al. (2025) that schools of thought draw the line in "
-            "different places. Label noise that a better sensor would remove is epistemic for "
-            "whoever can buy the sensor. So read a score by what it was seen to do, here and on "
-            "your own graph."
+            "The two kinds are defined, not discovered: where the line runs depends on which "
+            "models one averages over. Mutual information, the usual measure of disagreement, "
+            "breaks rules that one would ask of epistemic doubt (Wimmer et al., 2023); in practice "
+            "both parts go up and down together (Mucsányi et al., 2024); and schools of thought "
+            "draw the line in different places (Kirchhof et al., 2025). Doubt that a better "
+            "sensor would remove is epistemic to whoever can buy the sensor."
         )
 
 
 def _question() -> bool:
-    seen, unseen = readings(*CLEAN)["epistemic"].mean, readings(0.0, LABELS[0], True)["epistemic"]
-    noisy = readings(NOISES[-1], LABELS[0], False)
+    found = rows(MANY)
+    agreed = [max(row.values) - min(row.values) <= AGREED for row in found.values()]
 
     def answer() -> str:
+        clear, torn, stranger = (found[name].span for name in ("clear", "torn", "stranger"))
         return (
-            f"It goes from {seen:.4f} to {unseen.mean:.4f} nats. Ten networks that never saw Topic "
-            "D make the same mistake: they agree, and agreement is what mutual information takes "
-            "for knowledge. Evidence, vacuity and doubt do rise: they ask what was seen, not who "
-            "agrees. Turn the other knobs, too: with 40 % wrong labels the aleatoric part "
-            f"rises to {noisy['aleatoric'].mean:.2f} nats while the epistemic part stays near "
-            f"{noisy['epistemic'].mean:.3f}; with few labels both move."
+            f"With {MANY} labels per topic the ten answers lie at {clear} for the clear paper, "
+            f"{torn} for the torn one and {stranger} for the stranger. Disagreement is epistemic "
+            "doubt, and labels take it away. What stays with the torn paper is aleatoric: the "
+            "truth itself is undecided. About the stranger all agree, and all are wrong: agreement "
+            "is not knowledge. Pull the slider."
         )
 
     return lesson.predict(
         "expect_kinds",
-        "Hold Topic D back: ten networks are trained that never see it. The epistemic part of "
-        "their doubt about its papers, their disagreement, will",
-        ["rise: they have never seen such papers", "stay as it is", "fall"],
-        2 if unseen.mean < 0.9 * seen else 0 if unseen.mean > 1.1 * seen else 1,
+        f"With {FEW} labels per topic the networks disagree about all three papers. Now each gets "
+        f"{MANY} labels per topic. About which papers will they agree?",
+        ["only the clear one", "the clear and the torn one", "all three"],
+        sum(agreed) - 1,
         answer,
         [
-            "By the meaning of the word it should, and much is written as if it did. Switch "
-            "*Hold Topic D back* on and look at the third number and at the bar “Mutual "
-            "information (ensemble)”.",
-            "The networks do change: they lose a class and spread its papers over the others. "
-            "Switch *Hold Topic D back* on and watch the third number.",
+            "It is the only one that they get right and are sure of. But agreeing is less than "
+            "that.",
+            "One would hope that networks differ about what none of them has seen.",
             "",
         ],
     )

@@ -1,4 +1,4 @@
-"""The figures behind lesson 9, trained ahead by ``python -m docs.kinds``."""
+"""The answers behind lesson 9, trained ahead by ``python -m docs.kinds``."""
 
 from __future__ import annotations
 
@@ -11,55 +11,31 @@ from bup.datasets import synthetic
 from bup.datasets.synthetic import Knobs
 
 SHIPPED = Path(__file__).parent.parent / "shipped" / "kinds.json"
-NOISES = (0.0, 0.2, 0.4)
-LABELS = (20, 5)
-HIDDEN = 3  # the class that can be held back, and whose papers are looked at
-
-TOTAL_DOUBT = "total doubt"  # U, in nats
-
-READ: dict[tuple[str, tuple[tuple[str, str], ...]], dict[str, str]] = {
-    ("ensemble", ()): {
-        "total": "predictive_entropy",
-        "aleatoric": "expected_entropy",
-        "epistemic": "mutual_information",
-    },
-    ("mc_dropout", ()): {"dropout": "mutual_information"},
-    ("gpn", ()): {"gpn": "lack_of_evidence"},
-    ("sgcn", ()): {"vacuity": "vacuity", "dissonance": "dissonance"},
-    ("bup", (("calibrate", "none"),)): {"paper": "message_std"},
-    ("bup", (("propagation", "doubt"),)): {"answer": "confidence", "doubt": TOTAL_DOUBT},
-}
-"""Runs, and which of their scores are read under what name.
-
-A calibration scales all variances of a run, and doubt compares nodes with their graph's mean:
-across runs only learned variances and doubt in nats can be compared.
-"""
+GRAPH = synthetic.graph_name(Knobs(nodes=1500, classes=3, words=400, seed=2))
+FIRST, SECOND, HIDDEN = 0, 1, 2  # two classes that networks know, and one that none is shown
+NETWORKS = 10  # each is told the classes of papers of its own
+LABELS = (2, 5, 10, 20, 50, 100)  # of each known class
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A score over the papers of one class: its mean, and how far papers lie apart."""
+class Paper:
+    """What every network says of it: the probability of the first class, by number of labels."""
 
-    mean: float
-    std: float
+    node: int
+    truth: list[float]  # the probability of every class, by the recipe of the graph
+    answers: dict[int, list[float]]
 
-
-def graph_of(noise: float) -> str:
-    drawn = synthetic.graph_name(Knobs(nodes=800, classes=4, words=400))
-    return f"noisy:{drawn}:{noise:g}" if noise else drawn
+    def span(self, labels: int) -> tuple[float, float]:
+        return min(self.answers[labels]), max(self.answers[labels])
 
 
 @functools.cache
-def _table() -> dict[tuple[float, int, bool], dict[str, Reading]]:
-    rows = json.loads(SHIPPED.read_text(encoding="utf-8"))
+def papers() -> dict[str, Paper]:
+    """A paper that is clear to whoever knows the recipe, one that is torn, and a stranger."""
+    table = json.loads(SHIPPED.read_text(encoding="utf-8"))
     return {
-        (row["noise"], row["labels"], row["hidden"]): {
-            name: Reading(*pair) for name, pair in row["scores"].items()
-        }
-        for row in rows
+        name: Paper(
+            row["node"], row["truth"], {int(k): answers for k, answers in row["answers"].items()}
+        )
+        for name, row in table.items()
     }
-
-
-def readings(noise: float, labels: int, hidden: bool) -> dict[str, Reading]:
-    """Every score where the three knobs stand like this."""
-    return _table()[noise, labels, hidden]

@@ -155,36 +155,35 @@ PARTS = {
         ),
         Part(
             9,
-            "Turn one knob at a time and let the room say beforehand which score will move.",
-            "Noise in the labels is aleatoric: more data would not help. A missing class is "
-            "epistemic: more data would. The line between them is contested.",
+            "Guess, show, then pull the slider from 2 labels to 100 and let the room watch one row "
+            "at a time.",
+            "Where dots lie apart, more labels help: that doubt is epistemic. The torn paper stays "
+            "in the middle: that doubt is aleatoric. The line between them is contested.",
             (
                 Ask(
                     "A coin is tossed. Is your doubt about it aleatoric?",
                     "Yes, it is chance.",
                     "Before the toss. Once it lies under the hand, it is what you do not know.",
                 ),
+                Ask(
+                    "Ten networks agree about the stranger. Do they know it?",
+                    "Yes, or they would disagree.",
+                    "None has seen its topic. What they lack is the same, and so is their error.",
+                ),
             ),
         ),
         Part(
             10,
-            "Drag the strangers into a known class and out again, then take away all but one. "
-            "Second guess: show the trained networks, and read out the two circles and diamonds "
-            "of doubt and of words alone.",
-            "Doubt compares: a known class against the graph at large. Strangers must be many "
-            "enough to be part of that graph, and links must lead to one's own kind.",
+            "Guess, show, then pull the slider from 40 to 1 and let the room watch the dashed "
+            "ring. Drag the strangers down to the right: there even one stands out.",
+            "Doubt compares: a known class against all papers together. Strangers must be many "
+            "enough to change what all papers look like, or lie where those reach anyway.",
             (
                 Ask(
                     "A single stranger lies far from everybody. Why does doubt not find it?",
                     "It lies too close to a known class.",
-                    "Nothing moved. One paper hardly changes what the graph at large looks like, "
-                    "and that is what doubt compares with.",
-                ),
-                Ask(
-                    "Links mislead. Would a score of another method help?",
-                    "Yes, one that does not use our rule.",
-                    "Every score whose network averages over links suffers. Words alone are not "
-                    "misled, but were little help to begin with.",
+                    "It lies where it lay before. One paper hardly changes what all papers look "
+                    "like, and that is what doubt compares with.",
                 ),
             ),
         ),
@@ -225,7 +224,7 @@ def page() -> None:
         "**Start a class** before you begin: students join with their phones, you see what the "
         "room guesses before you show an answer, and everybody comes along to the page that you "
         "send. Turn on **Large text** above for the projector; it travels in the address. The "
-        "first visit to lessons 1, 5, 6, 7, 8, 10 and 11 trains models for a moment: open them "
+        "first visit to lessons 1, 5, 6, 7, 8 and 11 trains models for a moment: open them "
         "once, with their answers, before the lecture. The usual wrong answers below are our own "
         "judgement, not collected in a course; a class of yours collects its own, as CSV."
     )

@@ -161,7 +161,7 @@ def test_strangers_are_dragged(app, page):
     visit(page, f"{app}/learn-10-sees", "When does a stranger stand out?")
     page.wait_for_selector(".plane .handle", timeout=LONG)
     settled(page)
-    found = page.get_by_test_id("stMetric").filter(has_text="AUROC of doubt")
+    found = page.get_by_test_id("stMetric").filter(has_text="Doubt of 40 strangers")
     before = found.inner_text()
     x, y = centre(page, ".plane .handle circle")
     page.mouse.move(x, y)
