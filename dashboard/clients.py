@@ -74,9 +74,9 @@ def _mark(text: str) -> str:
     return hmac.new(key().encode(), text.encode(), hashlib.sha256).hexdigest()[:24]
 
 
-def client_of(cookies: Mapping[str, str], address: str | None, tab: str) -> Client:
+def client_of(cookies: Mapping[str, str], address: str, tab: str) -> Client:
     """Who has these cookies, or the tab of who has none of ours."""
-    return Client(_name_in(cookies) or f"~{tab}", _network(address or ""))
+    return Client(_name_in(cookies) or f"~{tab}", _network(address))
 
 
 def _name_in(cookies: Mapping[str, str]) -> str:

@@ -24,7 +24,7 @@ def client() -> Client:
     """The browser that looks at this page."""
     context = get_script_run_ctx(suppress_warning=True)
     tab = context.session_id if context is not None else ""
-    return client_of(st.context.cookies, st.context.ip_address, tab)
+    return client_of(st.context.cookies, str(st.context.ip_address or ""), tab)
 
 
 def graphs() -> list[str]:

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import io
+import itertools
 import multiprocessing
 import sqlite3
 
@@ -15,6 +16,7 @@ from dashboard.classes import database, register
 from dashboard.classes.place import Place
 from dashboard.classes.question import MOST_LETTERS, Guess, Question, as_csv
 from dashboard.classes.register import HOURS, Lead, Register, tidy
+from dashboard.clients import Client
 
 QUESTION = Question("expect", "What will it be?", ("less", "the same", "more"), 1)
 OTHER = Question("expect", "What will it be now?", ("less", "more"), 0)
@@ -388,3 +390,91 @@ def test_no_link_leads_out_of_the_app(text):
 def test_a_link_elsewhere_is_refused(link):
     with pytest.raises(bup.BupError):
         Place.read(link, PAGES)
+
+
+def student(number: int, address: str = "10.0.0.1") -> Client:
+    return Client(f"student{number}", address)
+
+
+def test_one_browser_is_one_student_however_often_it_joins_and_leaves(desk):
+    lead = desk.start()
+    for choice in (0, 1, 2, 1):
+        seat = desk.join(lead.code, client=student(1))
+        assert desk.join(lead.code, client=student(1)) == seat, "in another tab"
+        desk.guess(lead.code, seat, QUESTION, choice)
+        desk.leave(lead.code, seat)
+    assert counts(desk, lead) == {QUESTION.words: (0, 1, 0)} and desk.find(lead.code).students == 0
+    desk.join(lead.code, client=student(1))
+    assert desk.find(lead.code).students == 1
+
+
+def test_a_class_behind_one_address_gets_in_and_one_address_never_fills_a_class(desk):
+    lead = desk.start()
+    seats = {desk.join(lead.code, client=student(n)) for n in range(register.SEATS_AT_ADDRESS)}
+    assert len(seats) == register.SEATS_AT_ADDRESS >= 30
+    for known in ("", *seats):
+        desk.leave(lead.code, known)
+    with pytest.raises(bup.BupError, match="students from your network"):
+        desk.join(lead.code, client=student(-1))
+    assert desk.join(lead.code, client=student(0)) in seats, "who was there comes back"
+    assert desk.join(lead.code, client=student(-1, "10.0.0.2"))
+
+
+def test_thirty_browsers_without_cookies_get_in_and_one_votes_once(desk):
+    lead = desk.start()
+    tabs = (Client(f"~tab{number}", "10.0.0.1") for number in itertools.count())
+    for choice in (0, 1, 2):
+        seat = desk.join(lead.code, client=next(tabs))
+        desk.guess(lead.code, seat, QUESTION, choice)
+        desk.leave(lead.code, seat)
+    assert counts(desk, lead) == {QUESTION.words: (0, 0, 1)}
+    assert len({desk.join(lead.code, client=next(tabs)) for _ in range(30)}) == 30
+    with pytest.raises(bup.BupError, match="allow cookies"):
+        for _ in range(register.SEATS_WITHOUT_COOKIE):
+            desk.join(lead.code, client=next(tabs))
+
+
+def test_one_browser_starts_few_classes_and_an_address_not_all(desk, clock):
+    def lead(number: int, address: str = "10.0.0.1") -> Lead:
+        clock.now += 1
+        return desk.start(Client(f"lecturer{number}", address))
+
+    first, *others = (lead(0) for _ in range(register.CLASSES_OF_ONE))
+    another = lead(1, "10.0.0.2")
+    newest = lead(0)
+    assert desk.find(first.code) is None, "the oldest that nobody joined"
+    for one in (*others, newest):
+        assert desk.leads(one)
+        desk.join(one.code)
+    with pytest.raises(bup.BupError, match="end one of them first"):
+        lead(0)
+    desk.end(newest)
+    assert desk.leads(lead(0))
+    with pytest.raises(bup.BupError, match="classes from your network"):
+        for number in range(2, register.MOST_CLASSES):
+            desk.join(lead(number).code)
+    assert desk.leads(another) and desk.leads(lead(3, "10.0.0.2"))
+
+
+def test_what_bounds_a_browser_is_no_name_and_goes_with_the_class(desk, clock):
+    lead = desk.start(Client("ann", "10.0.0.1"))
+    desk.join(lead.code, client=Client("bob", "10.0.0.1"))
+    content = b"".join(path.read_bytes() for path in desk.path.parent.glob(f"{desk.path.name}*"))
+    assert not any(word in content for word in (b"10.0.0.1", b"ann", b"bob"))
+    clock.now += 3600 * HOURS + 1
+    desk.start()
+    with contextlib.closing(sqlite3.connect(desk.path)) as db:
+        assert db.execute("SELECT count(*) FROM arrival").fetchone() == (0,)
+
+
+def test_a_file_of_before_opens_with_its_class(desk, monkeypatch):
+    with monkeypatch.context() as before:
+        begin, _, _ = database._SCHEMA.partition("CREATE TABLE IF NOT EXISTS arrival")
+        schema = f"{begin}PRAGMA user_version = 1; COMMIT;"
+        before.setattr(database, "_SCHEMA", schema)
+        before.setattr(database, "VERSION", 1)
+        lead = desk.start()
+        seat = desk.join(lead.code)
+    assert desk.leads(lead) and desk.is_in(lead.code, seat)
+    assert desk.join(lead.code, client=student(1)) != seat
+    assert desk.find(lead.code).students == 2

@@ -11,6 +11,7 @@ from pathlib import Path
 import bup
 
 MOST_BYTES = 64 << 20
+VERSION = 2  # each adds to what the one before it had
 PATIENCE = 10.0  # seconds to wait for somebody else's transaction
 
 _SCHEMA = """
@@ -46,7 +47,14 @@ CREATE TABLE IF NOT EXISTS guess (
   PRIMARY KEY (code, question, student),
   FOREIGN KEY (code, question) REFERENCES question (code, id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
-PRAGMA user_version = 1;
+CREATE TABLE IF NOT EXISTS arrival (
+  code TEXT NOT NULL REFERENCES class ON DELETE CASCADE,
+  client TEXT NOT NULL,
+  address TEXT NOT NULL,
+  student TEXT NOT NULL,
+  PRIMARY KEY (code, client, student)
+) STRICT, WITHOUT ROWID;
+PRAGMA user_version = 2;
 COMMIT;
 """
 
@@ -61,7 +69,7 @@ def connected(path: Path) -> Iterator[sqlite3.Connection]:
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute(f"PRAGMA max_page_count = {MOST_BYTES // 4096}")
-            if count(db, "PRAGMA user_version") == 0:
+            if count(db, "PRAGMA user_version") < VERSION:
                 _prepare(db)
             yield db
         finally:
@@ -74,7 +82,7 @@ def connected(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _prepare(db: sqlite3.Connection) -> None:
-    """Make a new file ready, whoever else does the same at this moment."""
+    """Make a new or an older file ready, whoever else does the same at this moment."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:

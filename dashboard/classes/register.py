@@ -1,7 +1,7 @@
 """The classes under way: one small SQLite file that every server process of a machine shares.
 
-It holds no names and no addresses: a student is a random number, and what a class did is deleted
-with it, some hours after it began.
+It holds no names and no addresses: a student is a random number, what bounds a browser and its
+address is a keyed hash, and what a class did is deleted with it, some hours after it began.
 """
 
 from __future__ import annotations
@@ -21,15 +21,21 @@ import bup
 from bup import files
 from dashboard.classes.database import connected, count
 from dashboard.classes.question import Guess, Question, Tally
+from dashboard.clients import CROWD, Client
 
 HOURS = 4
 """How long a class lasts if nobody ends it."""
 MOST_CLASSES = 200
 MOST_STUDENTS = 500
 MOST_QUESTIONS = 100
+CLASSES_OF_ONE = 5  # that a browser may have under way
+SEATS_AT_ADDRESS = 250  # of a class
+SEATS_WITHOUT_COOKIE = 40  # of these, for browsers that cannot be told apart
 LONGEST_PLACE = 4000
 ALPHABET = "23456789BCDFGHJKMNPQRSTVWXZ"  # nothing that reads as something else, and no words
 CODE_LENGTH = 5
+LECTURER = ""
+"""Who arrived to start a class, among the students who arrived."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +83,17 @@ class Register:
         self.path = Path(path) if path is not None else files.cache_folder() / "classes.sqlite"
         self.clock = clock
 
-    def start(self) -> Lead:
-        """Open a class; where there are too many, the oldest that nobody joined makes room."""
+    def start(self, client: Client | None = None) -> Lead:
+        """Open a class; where there are too many, the oldest that nobody joined makes room.
+
+        So it is among those of one ``client`` too.
+        """
         key, now = secrets.token_urlsafe(24), self.clock()
         with self._writing() as db:
+            if client is not None:
+                _check_classes(db, client)
             if count(db, "SELECT count(*) FROM class") >= MOST_CLASSES:
-                db.execute(
-                    "DELETE FROM class WHERE code = (SELECT code FROM class WHERE code NOT IN "
-                    "(SELECT code FROM student) ORDER BY started LIMIT 1)"
-                )
+                _make_room(db, "SELECT code FROM class")
             if count(db, "SELECT count(*) FROM class") >= MOST_CLASSES:
                 raise bup.BupError(
                     f"{MOST_CLASSES} classes are under way here, which is as many as there may be: "
@@ -98,6 +106,8 @@ class Register:
                 "INSERT INTO class (code, lock, started, ends) VALUES (?, ?, ?, ?)",
                 (code, _lock(key), now, now + 3600 * HOURS),
             )
+            if client is not None:
+                _arrived(db, code, client, LECTURER)
         return Lead(code, key)
 
     def find(self, code: str) -> Room | None:
@@ -109,8 +119,10 @@ class Register:
         with self._reading() as db:
             return self._leads(db, lead)
 
-    def join(self, code: str, student: str = "") -> str:
-        """Take a seat; a student who comes back has the same. Returns who that is."""
+    def join(self, code: str, student: str = "", client: Client | None = None) -> str:
+        """Take a seat; a student who comes back has the same, and so has a ``client``, in however
+        many tabs and however often it leaves. Returns who that is.
+        """
         with self._writing() as db:
             room = self._room(db, code)
             if student and _is_in(db, room.code, student):
@@ -119,8 +131,13 @@ class Register:
                 raise bup.BupError(
                     f"class {room.code} is full: it has {MOST_STUDENTS} students already"
                 )
-            student = secrets.token_urlsafe(12)
+            student = _seat_of(db, room.code, client) if client is not None else ""
+            if student and _is_in(db, room.code, student):
+                return student
+            student = student or secrets.token_urlsafe(12)
             db.execute("INSERT INTO student VALUES (?, ?)", (room.code, student))
+            if client is not None:
+                _arrived(db, room.code, client, student)
             _happened(db, room.code)
         return student
 
@@ -297,6 +314,66 @@ class Register:
         with connected(self.path) as db:
             db.execute("BEGIN")
             yield db
+
+
+def _check_classes(db: sqlite3.Connection, client: Client) -> None:
+    """Refuse a browser or an address that has enough classes under way."""
+    own = "SELECT count(*) FROM arrival WHERE student = ? AND client = ?"
+    if count(db, own, LECTURER, client.own) >= CLASSES_OF_ONE:
+        of = "SELECT code FROM arrival WHERE student = ? AND client = ?"
+        _make_room(db, of, LECTURER, client.own)
+    if count(db, own, LECTURER, client.own) >= CLASSES_OF_ONE:
+        raise bup.BupError(
+            f"you have started {CLASSES_OF_ONE} classes that are under way, which is as many as "
+            "one may: end one of them first"
+        )
+    around = "SELECT count(*) FROM arrival WHERE student = ? AND address = ?"
+    if count(db, around, LECTURER, client.around) >= CROWD * CLASSES_OF_ONE:
+        raise bup.BupError(
+            f"{CROWD * CLASSES_OF_ONE} classes from your network are under way, which is as many "
+            "as there may be: wait until one of them ends"
+        )
+
+
+def _make_room(db: sqlite3.Connection, among: str, *values: str) -> None:
+    """Delete the oldest of these classes that nobody joined, if there is one."""
+    db.execute(
+        "DELETE FROM class WHERE code = (SELECT code FROM class WHERE code NOT IN (SELECT code "
+        f"FROM student) AND code IN ({among}) ORDER BY started LIMIT 1)",
+        values,
+    )
+
+
+def _seat_of(db: sqlite3.Connection, code: str, client: Client) -> str:
+    """The student that a browser is in a class; "" for one who comes for the first time.
+
+    Of those that keep no cookie, whoever comes takes the seat of one who has left.
+    """
+    rows = db.execute(
+        "SELECT student FROM arrival WHERE code = ? AND client = ? AND student <> ?",
+        (code, client.own, LECTURER),
+    )
+    seats = [student for (student,) in rows]
+    for student in seats:
+        if client.known or not _is_in(db, code, student):
+            return student
+    around = "SELECT count(*) FROM arrival WHERE code = ? AND address = ? AND student <> ?"
+    if len(seats) >= SEATS_WITHOUT_COOKIE:
+        raise bup.BupError(
+            f"class {code} has {len(seats)} students from your network whose browsers keep no "
+            "cookies, which is as many as there may be: allow cookies for this page, and join again"
+        )
+    if count(db, around, code, client.around, LECTURER) >= SEATS_AT_ADDRESS:
+        raise bup.BupError(
+            f"class {code} has {SEATS_AT_ADDRESS} students from your network, which is as many as "
+            "there may be: join from another network, such as that of your phone"
+        )
+    return ""
+
+
+def _arrived(db: sqlite3.Connection, code: str, client: Client, student: str) -> None:
+    known = (code, client.own, client.around, student)
+    db.execute("INSERT OR IGNORE INTO arrival VALUES (?, ?, ?, ?)", known)
 
 
 def _lock(key: str) -> bytes:

@@ -12,6 +12,7 @@ import streamlit as st
 
 import bup
 from dashboard.classes.register import HOURS, Lead, Register, Room, tidy
+from dashboard.visitor import client
 
 LEAD, JOIN = "lead", "code"
 """What a lecturer's and a student's link carry."""
@@ -75,14 +76,14 @@ def _taken_from_link(name: str) -> str:
 
 
 def start() -> None:
-    lead = register().start()
+    lead = register().start(client())
     take(Seat(lead.code, key=lead.key))
 
 
 def join(code: str) -> None:
     before = mine()
     known = before.student if before is not None and before.code == tidy(code) else ""
-    take(Seat(tidy(code), register().join(code, known)))
+    take(Seat(tidy(code), register().join(code, known, client())))
 
 
 def leave() -> None:
