@@ -7,7 +7,8 @@ refused, with its place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,16 @@ from bup.graph import NO_PART, PARTS, UNLABELLED, Graph, simple_edges
 from bup.words import tfidf
 
 MASKS = ("train_mask", "val_mask", "test_mask")  # PyG's, in the order of ``PARTS``
+WEIGHTS = ("weight", "weights", "strength")
+"""What people call the column or attribute that says how much a link counts."""
+
 NO_FEATURES = (
     "The nodes have no features: each is its own only word, so that links alone can tell classes."
 )
 
 
 def from_arrays(
-    features: sparse.sparray | np.ndarray,
+    features: sparse.sparray | np.ndarray | None,
     edges: np.ndarray,
     labels: np.ndarray,
     class_names: Sequence[str] | None = None,
@@ -44,12 +48,16 @@ def from_arrays(
         # A float label is refused by the graph itself, with its value.
         known = int(labels.max(initial=UNLABELLED)) if labels.dtype.kind in "iu" else 0
         class_names = tuple(str(c) for c in range(known + 1))
-    if sparse.issparse(features):
-        features = sparse.csr_array(features)
+    if features is None:
+        features = sparse.eye_array(len(labels), dtype=np.float32, format="csr")
+        notes = (*notes, NO_FEATURES)
+    features = sparse.csr_array(features) if sparse.issparse(features) else np.asarray(features)
+    if features.dtype.kind not in "biuf":
+        raise BupError(f"features must be numbers, got {features.dtype}: turn text into numbers")
     edges, dropped = _simple(edges.astype(np.int64))
     return Graph(
         name=name,
-        features=compact(features if sparse.issparse(features) else np.asarray(features)),
+        features=compact(features),
         edges=edges,
         labels=labels,
         class_names=tuple(class_names),
@@ -86,24 +94,31 @@ def from_frames(
     source: str = "source",
     target: str = "target",
     name: str = "frames",
+    unweighted: bool = False,
 ) -> Graph:
     """A graph from a table of nodes and a table of links.
 
     ``id`` is the column of ids (None: the row numbers), ``label`` that of the class, empty where it
     is unknown. Features are the columns ``features`` or a matrix with a row per node; or the words
     of the column(s) ``text``, weighted by TF-IDF; without either, each node is its own only word.
+    Every link counts alike: a column of weights is warned about, unless ``unweighted`` says that
+    this is known.
     """
+    for frame in (nodes, edges):
+        if not isinstance(frame, pd.DataFrame):
+            raise BupError(f"nodes and links are two data frames, got a {type(frame).__name__}")
     texts = [text] if isinstance(text, str) else list(text or [])
     columns = [str(c) for c in features] if _are_names(features) else []  # type: ignore[union-attr]
-    for what, names, frame in (
-        ("nodes", [id, label, title, *texts, *columns], nodes),
-        ("links", [source, target], edges),
+    for what, frame, named in (
+        ("nodes", nodes, [("id", id), ("label", label), ("title", title)]),
+        ("nodes", nodes, [*(("text", t) for t in texts), *(("features", c) for c in columns)]),
+        ("links", edges, [("source", source), ("target", target)]),
     ):
-        for column in names:
+        for argument, column in named:
             if column is not None and column not in frame.columns:
                 raise BupError(
                     f"the table of {what} has no column {shown(str(column))}: it has "
-                    f"{listed(map(str, frame.columns))}"
+                    f"{listed(map(str, frame.columns))}; choose one with {argument}="
                 )
     if len(nodes) == 0 or len(edges) == 0:
         raise BupError(f"a graph needs nodes and links, got {len(nodes)} and {len(edges)}")
@@ -115,14 +130,15 @@ def from_frames(
     if not place.index.is_unique:
         again = str(place.index[place.index.duplicated()][0])
         raise BupError(f"id {shown(again)} occurs twice: give each node once and its own id")
-    notes, words = [], None
+    weights = [c for c in edges.columns if str(c).lower() in WEIGHTS and c not in (source, target)]
+    notes = [] if unweighted else _warned({c: edges[c].to_numpy() for c in weights})
+    words = None
     if texts:
         joined = nodes[texts].astype(object).where(nodes[texts].notna(), "").astype(str)
         matrix, words = tfidf(joined.agg(" ".join, axis=1).tolist())
         notes.append(f"Features are {len(words):,} words of {listed(texts)}, by TF-IDF.")
     elif features is None or (_are_names(features) and not columns):
-        matrix = sparse.eye_array(len(nodes), dtype=np.float32, format="csr")
-        notes.append(NO_FEATURES)
+        matrix = None
     else:
         matrix = _numbers(nodes, columns, ids) if columns else features
     return from_arrays(
@@ -221,7 +237,21 @@ def _ends(column: pd.Series, name: str, place: pd.Series) -> np.ndarray:
     return ends.to_numpy(np.int64)
 
 
+def _warned(weights: Mapping[str, np.ndarray]) -> list[str]:
+    """Warns of weights of links that differ, and a note for each; nobody may take them as used."""
+    notes = [
+        f"The {shown(name)} of links is not used: every link counts alike."
+        for name, values in weights.items()
+        if len(values) and not (values == values[0]).all()
+    ]
+    for note in notes:
+        warnings.warn(f"{note} unweighted=True says that you know.", stacklevel=4)
+    return notes
+
+
 def from_networkx(graph: Any, **columns: Any) -> Graph:
+    if not hasattr(graph, "adj"):
+        raise BupError(f"this is no NetworkX graph, got a {type(graph).__name__}")
     return from_frames(*frames_of(graph), **{"name": "networkx", **columns})
 
 
@@ -230,10 +260,17 @@ def frames_of(graph: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows = [{**attributes, "id": str(node)} for node, attributes in graph.nodes(data=True)]
     nodes = pd.DataFrame(rows)
     links = [(str(a), str(b)) for a, b in graph.edges()]
-    return nodes, pd.DataFrame(links, columns=["source", "target"], dtype=object)
+    edges = pd.DataFrame(links, columns=["source", "target"], dtype=object)
+    given = [about for *_, about in graph.edges(data=True)]
+    for name in WEIGHTS:
+        if any(name in about for about in given):
+            edges[name] = [about.get(name, 1) for about in given]
+    return nodes, edges
 
 
-def from_pyg(data: Any, class_names: Sequence[str] | None = None, **rest: Any) -> Graph:
+def from_pyg(
+    data: Any, class_names: Sequence[str] | None = None, unweighted: bool = False, **rest: Any
+) -> Graph:
     for field in ("x", "edge_index", "y"):
         if getattr(data, field, None) is None:
             raise BupError(
@@ -250,8 +287,12 @@ def from_pyg(data: Any, class_names: Sequence[str] | None = None, **rest: Any) -
         labels = whole.astype(np.int64) if (whole == np.floor(whole)).all() else labels
     matrix = sparse.csr_array(x.to_dense().numpy()) if x.layout is not _strided() else x.numpy()
     edges = data.edge_index.detach().cpu().numpy()
+    given = {name: getattr(data, name, None) for name in ("edge_weight", "edge_attr")}
+    weights = {k: v.detach().cpu().numpy() for k, v in given.items() if v is not None}
+    notes = [] if unweighted else _warned(weights)
     parts, said = _masks(data, len(labels))
-    named = {"name": "pyg", "parts": parts, **rest, "notes": (*rest.get("notes", ()), *said)}
+    notes = [*rest.get("notes", ()), *notes, *said]
+    named = {"name": "pyg", "parts": parts, **rest, "notes": notes}
     return from_arrays(matrix, edges, labels, class_names, **named)
 
 

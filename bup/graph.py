@@ -72,7 +72,7 @@ class Graph:
 
     @staticmethod
     def from_arrays(
-        features: sparse.sparray | np.ndarray,
+        features: sparse.sparray | np.ndarray | None,
         edges: np.ndarray,
         labels: np.ndarray,
         class_names: Sequence[str] | None = None,
@@ -80,6 +80,7 @@ class Graph:
     ) -> Graph:
         """A graph from arrays as they come: edges [2, m] in any order, repeated or with loops.
 
+        Without features (None) each node is its own only word, so that links alone tell classes.
         What is dropped is said in the notes. Without ``class_names`` classes are called by number;
         ``rest`` are further fields, such as ``name``, ``ids`` and ``titles``.
         """
@@ -96,7 +97,10 @@ class Graph:
 
     @staticmethod
     def from_networkx(graph: Any, **columns: Any) -> Graph:
-        """A graph from NetworkX: attributes of nodes are what columns are to ``from_frames``."""
+        """A graph from NetworkX: attributes of nodes are what columns are to ``from_frames``.
+
+        Every link counts alike; ``unweighted=True`` says that you know, if links have weights.
+        """
         from bup.exchange import from_networkx
 
         return from_networkx(graph, **columns)
@@ -106,6 +110,7 @@ class Graph:
         """A graph from PyTorch Geometric's ``Data`` with ``x``, ``edge_index`` and ``y``.
 
         Its ``train_mask``, ``val_mask`` and ``test_mask`` are the graph's split, see ``bup.fit``.
+        Every link counts alike; ``unweighted=True`` says that you know, if links have weights.
         """
         from bup.exchange import from_pyg
 
@@ -116,6 +121,11 @@ class Graph:
         from bup.exchange import to_pyg
 
         return to_pyg(self)
+
+    def __repr__(self) -> str:
+        sizes = self.noun.counted(self.num_nodes), f"{self.num_edges:,} links"
+        rest = f"{self.num_features:,} features", f"{self.num_classes} classes"
+        return f"Graph({self.name!r}, {', '.join((*sizes, *rest))})"
 
     @property
     def num_nodes(self) -> int:

@@ -99,8 +99,10 @@ class Hop:
         """Of values [start, ...], those of the nodes that the hop leads to."""
         return values if self.to is self.start else values[self._places]
 
-    def pick(self, values: Tensor) -> Tensor:
+    def pick(self, values: Tensor | np.ndarray) -> Tensor:
         """Of values per node [n], or per seed and node [seeds, n], those the hop leads to [to]."""
+        if isinstance(values, np.ndarray):
+            values = torch.from_numpy(values.astype(np.float32))
         if values.dim() == 1:
             return values[self._nodes]
         pairs = zip(values, self.to, strict=True)

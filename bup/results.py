@@ -11,7 +11,8 @@ import numpy as np
 
 from bup import conformal, metrics, scores
 from bup.conformal import Sets, conformal_sets
-from bup.datasets import load_graph
+from bup.datasets import as_graph, load_graph
+from bup.errors import BupError
 from bup.files import DamagedFile, Packed
 from bup.graph import Graph
 from bup.late import pandas as pd
@@ -50,6 +51,24 @@ class Result:
         """The graph of the run, loaded by its name if it is not at hand."""
         return self.graph if self.graph is not None else load_graph(self.spec.graph)
 
+    def checked(self, graph: Any) -> Graph:
+        """A graph, as ``as_graph`` takes it, if it has the content of the run's."""
+        graph = as_graph(graph)
+        known = self.graph
+        sizes = graph.num_nodes, graph.num_classes
+        mine = len(self.probs), len(self.split.classes) + len(self.split.left_out)
+        if graph is known or (known.digest == graph.digest if known else sizes == mine):
+            return graph
+        other = (
+            f"{sizes[0]:,} nodes and {sizes[1]} classes"
+            if sizes != mine
+            else "as many nodes and classes, but other content"
+        )
+        raise BupError(
+            f"this result is of {self.spec.graph}, a graph of {mine[0]:,} nodes and {mine[1]} "
+            f"classes, got {graph.name} with {other}: give the graph that it was trained on"
+        )
+
     def table(self) -> pd.DataFrame:
         """One row per node, see ``node_table``."""
         return node_table(self, self.its_graph)
@@ -72,6 +91,7 @@ class Result:
 
     def judged(self, graph: Graph) -> Judged:
         """The test nodes whose class the model could answer with."""
+        graph = self.checked(graph)
         test = self.split.test
         nodes = test[~self.split.is_ood(graph.labels[test])]
         return Judged(self.probs[nodes], self.split.targets(graph.labels[nodes]), nodes)
@@ -186,13 +206,14 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
 
 def evaluate(
     result: Result,
-    graph: Graph,
+    graph: Any = None,
     bins: int = 10,
     unjudged: Collection[int] = (),
     distance: np.ma.MaskedArray | None = None,
 ) -> dict[str, Any]:
     """Every metric of a run on its test nodes, as plain values.
 
+    ``graph`` has to be the one that the run was trained on (None: the one that it has).
     ``test`` is on the nodes of learned classes, as is ``conformal``: how often sets of classes that
     shall contain the true one in nine of ten cases do, and how large they are. ``errors`` says how
     well each uncertainty score finds the mistakes among them, ``ood`` how well it finds the
@@ -200,6 +221,9 @@ def evaluate(
     to the training nodes, as far as these vary; who has their mean ``distance`` brings it. Nodes of
     the left-out classes that are ``unjudged`` count neither as known nor as unseen.
     """
+    if not isinstance(result, Result):
+        raise BupError(f"evaluate(result, graph) judges a result, got a {type(result).__name__}")
+    graph = result.its_graph if graph is None else result.checked(graph)
     split = result.split
     test = split.test[~np.isin(graph.labels[split.test], list(unjudged))]
     ood = split.is_ood(graph.labels[test])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bup import calibrators, files, methods, soundness
-from bup.datasets import load_graph
+from bup.datasets import as_graph
 from bup.errors import BupError
 from bup.files import DamagedFile, Packed
 from bup.graph import Graph
@@ -23,8 +23,8 @@ from bup.training import OnEpoch
 
 
 def fit(
-    graph: Graph | str,
-    method: str = "bup",
+    graph: Any,
+    method: str | None = None,
     per_class: int | None = None,
     seed: int = 0,
     left_out: Classes = (),
@@ -47,7 +47,8 @@ def fit(
 
     ``on_epoch`` is called after every epoch and may raise ``bup.Cancelled``. ``settings`` are the
     method's own; the same arguments give bit-identical results on the same machine. ``model`` is
-    a model of your own instead of a method, see ``bup.own.fit_model``.
+    a model of your own instead of a method, see ``bup.own.fit_model``. ``graph`` may be a name or
+    another package's graph, see ``bup.datasets.as_graph``.
 
     ``store=True`` reads the result from the store of the app and the commands if it is there, and
     puts it there otherwise; a path or a ``bup.Store`` is another one. It is the same result. By
@@ -56,7 +57,9 @@ def fit(
     if model is not None:
         from bup.own import fit_model
 
-        graph = load_graph(graph) if isinstance(graph, str) else graph
+        if method is not None:
+            raise BupError(f"give a method ({method!r}) or a model of your own, not both")
+        graph = as_graph(graph)
         spec = asked(graph, "own", per_class, seed, left_out, validation, test, split)
         result = fit_model(graph, model, spec, on_epoch, **settings)
         if (kept := _store(store)) is not None:
@@ -64,7 +67,7 @@ def fit(
         return result
     several = fit_many(
         graph,
-        method,
+        method or "bup",
         per_class,
         [seed],
         left_out,
@@ -79,7 +82,7 @@ def fit(
 
 
 def fit_many(
-    graph: Graph | str,
+    graph: Any,
     method: str = "bup",
     per_class: int | None = None,
     seeds: Iterable[int] = range(10),
@@ -92,8 +95,9 @@ def fit_many(
     **settings: Any,
 ) -> list[Result]:
     """Train several seeds side by side: the same results as one by one, in less time."""
-    if isinstance(graph, str):
-        graph = load_graph(graph)
+    graph = as_graph(graph)
+    if not isinstance(seeds, Iterable):
+        raise BupError(f"seeds are a list of whole numbers, such as range(3), got {seeds!r}")
     first = asked(graph, method, per_class, 0, left_out, validation, test, split, settings)
     specs = [methods.complete(dataclasses.replace(first, seed=seed)) for seed in seeds]
     kept = _store(store)

@@ -38,7 +38,8 @@ class Spec:
 
     def __post_init__(self) -> None:
         for name, kinds in _KINDS.items():
-            value = getattr(self, name)
+            value = unwrapped(getattr(self, name))
+            object.__setattr__(self, name, value)
             if not isinstance(value, kinds) or isinstance(value, bool):
                 wanted = " or ".join("nothing" if k is type(None) else k.__name__ for k in kinds)
                 raise BupError(f"{name} of a run must be {wanted}, got {value!r}")
@@ -47,8 +48,8 @@ class Spec:
         if isinstance(settings, Mapping):
             settings = settings.items()
         try:
-            left_out = tuple(sorted(set(left_out)))
-            settings = tuple(sorted((name, value) for name, value in settings))
+            left_out = tuple(sorted({unwrapped(c) for c in left_out}))
+            settings = tuple(sorted((name, unwrapped(value)) for name, value in settings))
         except (TypeError, ValueError):
             raise BupError(
                 "left_out must be a list of class numbers and settings a table of names and "
@@ -157,6 +158,12 @@ def _check_split(name: str) -> None:
             f"to 100, such as 20/10/70, or one of your own (masks, lists of nodes, a file), got "
             f"{name!r}"
         )
+
+
+def unwrapped(value: Any) -> Any:
+    """A single number of NumPy or torch as Python's own; anything else as it is."""
+    single = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
+    return value.item() if single else value
 
 
 def text_of(value: Value) -> str:

@@ -1,5 +1,7 @@
 """Graphs from Python: arrays, data frames, NetworkX, PyTorch Geometric."""
 
+import warnings
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -145,3 +147,73 @@ def test_pyg_labels_may_be_missing_and_have_a_column_of_their_own():
     given = {"x": torch.eye(3).to_sparse(), "edge_index": torch.tensor([[0], [1]])}
     nan = Graph.from_pyg(Data(**given, y=torch.tensor([[0.0], [torch.nan], [1.0]])))
     assert nan.labels.tolist() == [0, -1, 1]
+
+
+def weighted(weights: list) -> dict[str, object]:
+    peer = nx.Graph([(0, 1, {"weight": weights[0]}), (1, 2, {"weight": weights[1]}), (2, 3, {})])
+    nx.set_node_attributes(peer, dict(enumerate("abab")), "label")
+    ends = torch.tensor([[0, 1], [1, 2]])
+    data = Data(x=torch.eye(3), edge_index=ends, y=torch.tensor([0, 1, 0]))
+    column = {"source": ["a", "b"], "target": ["b", "c"], "Weight": weights}
+    return {
+        "networkx": lambda **more: Graph.from_networkx(peer, **more),
+        "frames": lambda **more: Graph.from_frames(NODES, pd.DataFrame(column), **more),
+        "pyg": lambda **more: Graph.from_pyg(
+            data.clone().update({"edge_weight": torch.tensor(weights)}), **more
+        ),
+        "attributes": lambda **more: Graph.from_pyg(
+            data.clone().update({"edge_attr": torch.tensor([weights, weights]).T}), **more
+        ),
+    }
+
+
+@pytest.mark.parametrize("door", weighted([1, 1]))
+def test_weights_of_links_are_not_lost_in_silence(door):
+    with pytest.warns(UserWarning, match="of links is not used: every link counts") as said:
+        graph = weighted([1, 2])[door]()
+    assert len(said) == 1 and "of links is not used" in " ".join(graph.notes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        accepted = weighted([1, 2])[door](unweighted=True)
+        assert "of links is not used" not in " ".join(accepted.notes)
+        weighted([1, 1])[door]()  # nothing is lost
+
+
+def test_what_others_call_a_graph_can_be_trained_on():
+    peer = nx.stochastic_block_model([20, 20], [[0.4, 0.02], [0.02, 0.4]], seed=0)
+    nx.set_node_attributes(peer, {i: "ab"[i // 20] for i in peer}, "label")
+    graph = Graph.from_networkx(peer)
+    sizes = {"per_class": 2, "validation": 4, "test": None, "epochs": 2}
+    for known in (peer, graph.to_pyg(), graph):
+        result = bup.fit(known, "gcn", **sizes)
+        assert result.probs.shape == (40, 2)
+        assert bup.evaluate(result, known) == bup.evaluate(result)
+    nx.set_node_attributes(peer, "?", "club")
+    for attributes in peer.nodes.values():
+        del attributes["label"]
+    with pytest.raises(bup.BupError, match=r"no column 'label'.*'club'.*choose one with label="):
+        bup.fit(peer)
+
+
+@pytest.mark.parametrize("thing", [None, 3, NODES, [1, 2], np.eye(3)])
+def test_what_is_no_graph_is_said(thing):
+    with pytest.raises(bup.BupError, match=r"a graph is a bup.Graph, .* got"):
+        bup.fit(thing)
+    with pytest.raises(bup.BupError, match="by its name, got"):
+        bup.load_graph(thing)
+
+
+def test_arrays_may_come_without_features():
+    graph = Graph.from_arrays(None, np.array([[0, 1], [1, 2]]), np.array([0, 1, 0]))
+    assert parts(graph)[0] == np.eye(3).tolist() and "no features" in graph.notes[0]
+
+
+@pytest.mark.parametrize("features", [np.array([["a"]] * 3), np.array([[None]] * 3)])
+def test_features_are_numbers(features):
+    with pytest.raises(bup.BupError, match="features must be numbers, got"):
+        Graph.from_arrays(features, np.array([[0], [1]]), np.array([0, 1, 0]))
+
+
+def test_a_graph_says_how_large_it_is():
+    graph = Graph.from_arrays(np.ones((1200, 3)), np.array([[0, 1], [1, 2]]), np.arange(1200) % 2)
+    assert repr(graph) == "Graph('arrays', 1,200 nodes, 2 links, 3 features, 2 classes)"

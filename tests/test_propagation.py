@@ -288,3 +288,11 @@ def test_on_the_real_graphs_the_papers_factor_falls_with_degree(name, sign, requ
     graph = request.getfixturevalue(name)
     factor = rule_on(graph, "paper").factor
     assert spearmanr(graph.degree, factor).statistic == pytest.approx(sign, abs=0.01)
+
+
+def test_a_hop_picks_numbers_of_numpy_and_of_torch(path_graph):
+    hop, _ = Inputs.of(path_graph).field([np.array([1, 3]), np.array([0])]).hops
+    values = np.random.RandomState(0).random_sample((2, path_graph.num_nodes))
+    for given_values in (values, values[0], path_graph.degree):
+        expected = hop.pick(torch.tensor(given_values, dtype=torch.float32))
+        assert torch.equal(hop.pick(given_values), expected)

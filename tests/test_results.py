@@ -1,6 +1,7 @@
 import dataclasses
 
 import numpy as np
+import pytest
 
 import bup
 from bup.graph import Graph, simple_edges
@@ -61,3 +62,40 @@ def test_left_out_nodes_that_nobody_tests_are_not_measured():
     result = bup.fit(graph, left_out=[2], per_class=3, validation=10, test=5, epochs=2)
     assert 5 not in result.split.test
     assert "ood" not in bup.evaluate(result, graph)
+
+
+def test_a_result_is_judged_on_its_own_graph_only(citeseer):
+    drawn = "synthetic:nodes=120,classes=3,words=20"
+    graph, other = bup.load_graph(drawn), bup.load_graph(f"{drawn},seed=1")
+    result = bup.fit(graph, "gcn", per_class=3, validation=10, test=None, epochs=2)
+    report = bup.evaluate(result, graph)
+    assert bup.evaluate(result, drawn) == bup.evaluate(result) == report
+    for given, what in (
+        (other, "as many nodes and classes, but other content"),
+        (bup.load_graph("synthetic:nodes=80,classes=3,words=20"), "80 nodes and 3 classes"),
+        (citeseer, r"citeseer with 3,327 nodes and 6 classes"),
+    ):
+        for judge in (bup.evaluate, bup.Result.judged):
+            with pytest.raises(bup.BupError, match=f"this result is of synthetic.*{what}"):
+                judge(result, given)
+    with pytest.raises(bup.BupError, match="judges a result, got a Graph"):
+        bup.evaluate(graph, result)
+    bare = dataclasses.replace(result, graph=None)  # its size at least is known
+    with pytest.raises(bup.BupError, match="80 nodes"):
+        bup.evaluate(bare, bup.load_graph("synthetic:nodes=80,classes=3,words=20"))
+
+
+def test_seeds_may_be_an_array_and_a_single_one_is_explained():
+    graph = bup.load_graph("synthetic:nodes=120,classes=3,words=20")
+    sizes = {"per_class": np.int64(3), "validation": np.int8(10), "test": None, "epochs": 2}
+    one, two = bup.fit_many(graph, "gcn", seeds=np.arange(2), left_out=np.array([1]), **sizes)
+    assert (one.spec.seed, two.spec.seed, one.spec.left_out) == (0, 1, (1,))
+    alone = bup.fit(graph, "gcn", seed=1, left_out=[1], **sizes)
+    assert np.array_equal(alone.probs, two.probs) and alone.spec == two.spec
+    with pytest.raises(bup.BupError, match=r"such as range\(3\), got 2"):
+        bup.fit_many(graph, "gcn", seeds=2, **sizes)
+
+
+def test_a_method_beside_a_model_is_refused():
+    with pytest.raises(bup.BupError, match=r"'gcn'.* not both"):
+        bup.fit("synthetic", "gcn", model=lambda graph, split: None)

@@ -2,6 +2,7 @@ import contextlib
 import json
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +50,15 @@ def test_values_are_read_back_with_their_type(value):
 @given(specs)
 def test_the_key_is_a_plain_folder_name(spec):
     assert re.fullmatch(r"[a-z0-9-]{1,120}", Run(spec, "ab" * 32).key)
+
+
+@given(values.filter(lambda v: isinstance(v, bool | float)) | st.integers(-(2**60), 2**60))
+def test_numpys_numbers_are_numbers(value):
+    for given_value in (np.array(value)[()], np.array(value), np.asarray([value])[0]):
+        assert exactly(Spec(settings={"a": given_value})) == exactly(Spec(settings={"a": value}))
+    if type(value) is int:
+        theirs = Spec(per_class=np.int64(value), seed=np.array(value), left_out=np.array([value]))
+        assert exactly(theirs) == exactly(Spec(per_class=value, seed=value, left_out=(value,)))
 
 
 def test_order_does_not_matter():

@@ -6,6 +6,7 @@ A source of graphs is one module or package here, and one line in ``SOURCES``.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 
 from bup.datasets import citation, fewer, folder, noisy, own, pyg, synthetic
 from bup.datasets.folder.wording import shown
@@ -62,8 +63,31 @@ def load_graph(name: str) -> Graph:
     ``synthetic:homophily=0.6,nodes=500``: drawn from a known model. ``folder:PATH``: your files.
     ``pyg:Amazon/Photo``: what PyTorch Geometric can download.
     """
+    if not isinstance(name, str):
+        raise BupError(f"a graph is loaded by its name, got {_kind(name)}")
     source, _ = layers(name)[0]
     return source.load(name)
+
+
+def as_graph(given: Any) -> Graph:
+    """A graph from what people have at hand: its name, PyTorch Geometric's data, NetworkX."""
+    if isinstance(given, Graph):
+        return given
+    if isinstance(given, str):
+        return load_graph(given)
+    makers = {base.__module__.partition(".")[0] for base in type(given).__mro__}
+    if "torch_geometric" in makers:
+        return Graph.from_pyg(given)
+    if "networkx" in makers:
+        return Graph.from_networkx(given)
+    raise BupError(
+        "a graph is a bup.Graph, a name such as 'cora', PyTorch Geometric's Data or a NetworkX "
+        f"graph, got {_kind(given)}: bup.Graph.from_arrays and from_frames make one"
+    )
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"
 
 
 def stamp(name: str) -> Hashable:

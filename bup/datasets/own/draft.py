@@ -20,7 +20,7 @@ from bup.datasets.own import limits, tables
 from bup.datasets.own.archive import Files, files_of
 from bup.datasets.own.networks import FORMS, read_network
 from bup.errors import BupError
-from bup.exchange import from_frames
+from bup.exchange import WEIGHTS, from_frames
 from bup.graph import Graph
 
 TABLES = (".csv", ".tsv", ".txt")
@@ -37,7 +37,6 @@ _LABEL = (
 )
 _TITLE = ("title", "name", "label")
 _TEXT = ("text", "abstract", "description", "content", "summary", "words")
-_WEIGHT = ("weight", "weights", "strength")
 _SOURCE = ("source", "from", "src", "start", "citing", "u")
 _TARGET = ("target", "to", "dst", "end", "cited", "v")
 
@@ -214,7 +213,7 @@ def graph_of(draft: Draft, choice: Choice, name: str) -> Graph:
             f"no link joins two known nodes, the first is {shown(first.iloc[0])} to "
             f"{shown(first.iloc[1])}: choose the column of ids that the links use"
         )
-    weight = _named(_WEIGHT, draft.edges, (choice.source, choice.target))
+    weight = _named(WEIGHTS, draft.edges, (choice.source, choice.target))
     if weight is not None and draft.edges[weight].nunique() > 1:
         notes.append(f"The {shown(weight)} of links is not used: every link counts alike.")
     features: Any = list(choice.features) if not choice.text else None
@@ -231,6 +230,7 @@ def graph_of(draft: Draft, choice: Choice, name: str) -> Graph:
         source=choice.source,
         target=choice.target,
         name=name,
+        unweighted=True,  # said above
     )
     unlabelled = int((~graph.labelled).sum())
     if unlabelled:

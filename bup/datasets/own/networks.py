@@ -34,7 +34,6 @@ def read_network(name: str, content: bytes) -> tuple[pd.DataFrame, pd.DataFrame,
                 read = nx.read_graphml if form == "graphml" else nx.read_gexf
                 graph = read(io.BytesIO(content))
             nodes, edges = frames_of(graph)
-            edges["weight"] = [about.get("weight", 1) for *_, about in graph.edges(data=True)]
     except BupError:
         raise
     except Exception as error:  # the readers answer damage with a dozen kinds of exceptions
