@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bup import calibrators, files, methods, soundness
-from bup.datasets import as_graph
+from bup.datasets import as_graph, load_graph
 from bup.errors import BupError
 from bup.files import DamagedFile, Packed
 from bup.graph import Graph
