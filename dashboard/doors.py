@@ -17,7 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dashboard import processes
+from dashboard import descriptors, processes
 
 ANYBODY = "*"
 INWARD = "/_stcore/metrics"
@@ -90,6 +90,9 @@ class Doors:
             return await _refuse(403, said, scope, receive, send)
         if scope["path"].rstrip("/").endswith(INWARD):
             return await _refuse(404, "not for visitors", scope, receive, send)
+        opens = scope["type"] == "websocket" or "text/html" in headers.get("accept", "")
+        if opens and descriptors.few_left():
+            return await _refuse(503, descriptors.FULL, scope, receive, send)
         if scope["type"] == "websocket" and origin is not None:
             scope = _as_own_page(scope, host)
         policy = self._policy(host)

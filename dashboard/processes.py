@@ -3,8 +3,9 @@
 This process keeps the queue of trainings for all of them.
 
 A process names itself in a cookie. Whoever brings no cookie, or that of a process that has ended,
-is given the one with the fewest connections. Requests are looked at only as far as their cookie;
-then bytes pass both ways as they are, so that everything on a connection goes to one process.
+is given the one with the fewest connections. One that has ended is replaced. Requests are looked at
+only as far as their cookie; then bytes pass both ways as they are, so that everything on a
+connection goes to one process.
 """
 
 from __future__ import annotations
@@ -24,15 +25,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bup.errors import BupError
-from dashboard import clients
+from dashboard import clients, descriptors
 from dashboard.jobs import sharing
 
 COOKIE = "bup_process"
 OWN = "BUP_PROCESS"
 """In the environment of a process: its number."""
 MOST_HEAD = 64 * 2**10  # bytes before the first empty line of a request
-PATIENCE = 60  # seconds for it to come
+PATIENCE = 10  # seconds for it to come
 START = 300  # seconds for a process to answer
+REST = 1.0  # seconds between two looks at whether a process has ended
+LONGEST_REST = 60.0  # after one that did not even start
+GONE = "The app has stopped and is starting again: please try again in a minute."
 
 
 @dataclass(eq=False)
@@ -42,6 +46,7 @@ class Process:
     popen: subprocess.Popen
     connections: int = 0
     newcomers: int = 0  # given to it because they had no cookie
+    ready: bool = True
 
     @property
     def alive(self) -> bool:
@@ -50,19 +55,21 @@ class Process:
 
 def start(numbers: Iterable[int], arguments: Sequence[str]) -> list[Process]:
     """Servers on free ports of this machine, when all of them answer."""
-    processes = []
-    for number in numbers:
-        with socket.create_server(("localhost", 0)) as free:
-            port = free.getsockname()[1]
-        command = [sys.executable, "-m", "bup.cli", "dashboard", "--port", str(port), *arguments]
-        surroundings = os.environ | {OWN: str(number), "STREAMLIT_SERVER_HEADLESS": "true"}
-        popen = subprocess.Popen(
-            command, env=surroundings, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-        )
-        processes.append(Process(number, port, popen))
+    processes = [_started(number, arguments) for number in numbers]
     for process in processes:
         _wait(process)
     return processes
+
+
+def _started(number: int, arguments: Sequence[str]) -> Process:
+    with socket.create_server(("localhost", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "bup.cli", "dashboard", "--port", str(port), *arguments]
+    surroundings = os.environ | {OWN: str(number), "STREAMLIT_SERVER_HEADLESS": "true"}
+    popen = subprocess.Popen(
+        command, env=surroundings, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
+    return Process(number, port, popen, ready=False)
 
 
 def _wait(process: Process) -> None:
@@ -70,9 +77,38 @@ def _wait(process: Process) -> None:
     while process.alive and time.monotonic() < deadline:
         url = f"http://localhost:{process.port}/_stcore/health"
         with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=START):
+            process.ready = True
             return
         time.sleep(0.1)
     raise BupError("a server process did not start: see what it said above, or leave --processes")
+
+
+def replace(processes: list[Process], ended: threading.Event) -> None:
+    """Until all are to end: have another process take the place of one that has ended.
+
+    It has the same number, so that those whose cookie names it come to it.
+    """
+    rest = REST
+    while not ended.wait(rest):
+        rest = REST
+        dead = [process for process in processes if not process.alive]
+        for process in dead:
+            print(f"bup: a server process has ended ({_end(process)}), another starts", flush=True)
+        others = [_started(process.number, ["--no-prepare"]) for process in dead]
+        for process, other in zip(dead, others, strict=True):
+            processes[processes.index(process)] = other
+        for other in others:
+            try:
+                _wait(other)
+            except BupError as error:
+                print(f"bup: {error}", file=sys.stderr, flush=True)
+                other.popen.kill()
+                rest = LONGEST_REST
+
+
+def _end(process: Process) -> str:
+    code = process.popen.returncode
+    return f"exit code {code}" if code >= 0 else f"signal {-code}"
 
 
 def end_with_the_first() -> None:
@@ -99,7 +135,9 @@ def serve(listening: socket.socket, count: int, prepare: bool, ready: Callable[[
     """Answer until interrupted; ``ready`` is called when all processes are."""
     # Ended from outside, it takes its processes along.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    descriptors.raise_limit()
     processes: list[Process] = []
+    ended = threading.Event()
     clients.key()  # which they inherit
     with sharing.shared() as queue:
         os.environ[sharing.QUEUE] = queue
@@ -108,8 +146,10 @@ def serve(listening: socket.socket, count: int, prepare: bool, ready: Callable[[
             processes += start([0], [] if prepare else ["--no-prepare"])
             processes += start(range(1, count), ["--no-prepare"])
             ready()
+            threading.Thread(target=replace, args=[processes, ended], daemon=True).start()
             asyncio.run(_share(listening, processes))
         finally:
+            ended.set()
             end(processes)
 
 
@@ -119,9 +159,13 @@ async def _share(listening: socket.socket, processes: Sequence[Process]) -> None
         try:
             async with asyncio.timeout(PATIENCE):
                 head = await reader.readuntil(b"\r\n\r\n")
-            if (process := chosen(head, processes)) is not None:
-                peer, *_ = writer.get_extra_info("peername")
-                await _pass_on(clients.addressed(head, peer), reader, writer, process)
+            if descriptors.few_left():
+                return await _refuse(writer, descriptors.FULL)
+            process = chosen(head, processes)
+            peer, *_ = writer.get_extra_info("peername")
+            head = clients.addressed(head, peer)
+            if process is None or not await _pass_on(head, reader, writer, process):
+                await _refuse(writer, GONE)
         except (OSError, EOFError, asyncio.LimitOverrunError):  # they left, or do not speak HTTP
             pass
         finally:
@@ -134,8 +178,9 @@ async def _share(listening: socket.socket, processes: Sequence[Process]) -> None
 
 def chosen(head: bytes, processes: Sequence[Process]) -> Process | None:
     """The process that a request's cookie names, else the least busy; None if all have ended."""
-    living = [process for process in processes if process.alive]
-    named = re.search(rb"(?i)^cookie:.*\b" + COOKIE.encode() + rb"=(\d+)", head, re.MULTILINE)
+    living = [process for process in processes if process.ready and process.alive]
+    cookie = rb"(?i)^cookie:.*\b" + COOKIE.encode() + rb"=(\d{1,3})(?!\d)"
+    named = re.search(cookie, head, re.MULTILINE)
     for process in living:
         if named and process.number == int(named[1]):
             return process
@@ -147,8 +192,12 @@ def chosen(head: bytes, processes: Sequence[Process]) -> Process | None:
 
 async def _pass_on(
     head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, process: Process
-) -> None:
-    inner_reader, inner_writer = await asyncio.open_connection("localhost", process.port)
+) -> bool:
+    """Whether the process has taken it."""
+    try:
+        inner_reader, inner_writer = await asyncio.open_connection("localhost", process.port)
+    except OSError:
+        return False
     process.connections += 1
     try:
         inner_writer.write(head)
@@ -160,6 +209,21 @@ async def _pass_on(
     finally:
         process.connections -= 1
         inner_writer.close()
+    return True
+
+
+async def _refuse(writer: asyncio.StreamWriter, said: str) -> None:
+    """In words, where no process answers."""
+    lines = [
+        "HTTP/1.1 503 Service Unavailable",
+        "Content-Type: text/plain; charset=utf-8",
+        f"Content-Length: {len(said)}",
+        "Retry-After: 30",
+        "Cache-Control: no-store",
+        "Connection: close",
+    ]
+    writer.write("\r\n".join([*lines, "", said]).encode())
+    await writer.drain()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

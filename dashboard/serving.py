@@ -21,10 +21,11 @@ from streamlit.config import get_option
 import bup
 from bup import datasets
 from bup.spec import text_of
-from dashboard import network, payloads
+from dashboard import descriptors, network, payloads
 from dashboard.classes import watching
 from dashboard.clients import Clients
 from dashboard.doors import Doors
+from dashboard.patience import Patient
 
 SCRIPT = Path(__file__).parent / "app.py"
 
@@ -43,6 +44,7 @@ def surroundings(ahead: bool = False, url: str | None = None) -> dict[str, Any]:
 
     @asynccontextmanager
     async def ready(app: st.App) -> AsyncIterator[None]:
+        descriptors.raise_limit()
         await asyncio.to_thread(_prepare, ahead)
         if url is not None:
             _show(url)
@@ -59,6 +61,7 @@ def serve(app: st.App, listening: socket.socket) -> None:
     """Answer until interrupted."""
     options = uvicorn.Config(
         app,
+        http=Patient,
         ws="websockets-sansio",
         ws_max_size=get_option("server.maxMessageSize") * 2**20,
         log_level="warning",

@@ -22,6 +22,8 @@ FLOORS = (
         "kept",
         "classes",
         "payloads",
+        "descriptors",
+        "patience",
     },
     {"figures", "components", "processes", "network"},
     {"address", "doors", "picks", "graphs", "links", "problems", "numbers", "garbage", "visitor"},

@@ -1,19 +1,35 @@
 import asyncio
 import contextlib
 import socket
+import threading
 from types import SimpleNamespace
 
 import pytest
 
-from dashboard import clients
+from bup import BupError
+from dashboard import clients, processes
 from dashboard.processes import Process, _share, chosen
 
 HERE = "127.0.0.1"
 
 
 def process(number: int, port: int = 0, alive: bool = True) -> Process:
-    popen = SimpleNamespace(poll=lambda: None if alive else 1)
+    popen = SimpleNamespace(poll=lambda: None if alive else 1, returncode=-9)
     return Process(number, port, popen)
+
+
+async def answered(request: bytes, *servers: Process) -> bytes:
+    """What the one at the front answers until it closes the connection."""
+    with socket.create_server(("localhost", 0)) as door:
+        sharing = asyncio.create_task(_share(door, servers))
+        reader, writer = await asyncio.open_connection(*door.getsockname())
+        writer.write(request)
+        answer = await reader.read()
+        writer.close()
+        sharing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await sharing
+    return answer
 
 
 def head(cookie: str = "") -> bytes:
@@ -27,7 +43,9 @@ def test_a_visitor_stays_with_the_process_that_knows_them(cookie):
     assert chosen(head(cookie), [process(0), process(1), process(2)]).number == 1
 
 
-@pytest.mark.parametrize("cookie", ["", "bup_process=7", "bup_process=x", "other=1"])
+@pytest.mark.parametrize(
+    "cookie", ["", "bup_process=7", "bup_process=x", "other=1", "bup_process=" + "1" * 5000]
+)
 def test_others_go_where_the_fewest_are(cookie):
     busy, idle = process(0), process(1)
     busy.connections = 3
@@ -43,6 +61,67 @@ def test_those_of_a_process_that_has_ended_go_to_another():
     living = process(0)
     assert chosen(head("bup_process=1"), [living, process(1, alive=False)]) is living
     assert chosen(head(), [process(0, alive=False)]) is None
+
+
+def test_none_goes_to_a_process_that_does_not_answer_yet():
+    starting = process(1)
+    starting.ready = False
+    old = process(0)
+    assert chosen(head("bup_process=1"), [old, starting]) is old
+
+
+def test_a_process_that_has_ended_is_replaced_by_one_of_its_number(monkeypatch):
+    living, dead, ended = process(0), process(1, alive=False), threading.Event()
+    shared = [living, dead]
+
+    def wait(other: Process) -> None:
+        other.ready = True
+        ended.set()
+
+    monkeypatch.setattr(processes, "REST", 0.01)
+    monkeypatch.setattr(processes, "_started", lambda number, _: process(number, 99))
+    monkeypatch.setattr(processes, "_wait", wait)
+    processes.replace(shared, ended)
+    assert shared[0] is living and shared[1] is not dead
+    assert (shared[1].number, shared[1].port, len(shared)) == (1, 99, 2)
+
+
+def test_one_that_does_not_even_start_is_not_started_again_at_once(monkeypatch):
+    started, rests = [], []
+
+    def fail(other: Process) -> None:
+        raise BupError("no")
+
+    def rest(seconds: float) -> bool:
+        rests.append(seconds)
+        return len(rests) > 2
+
+    def start(number: int, _: object) -> Process:
+        started.append(number)
+        other = process(number)
+        other.popen = SimpleNamespace(poll=lambda: 1, returncode=1, kill=lambda: None)
+        return other
+
+    monkeypatch.setattr(processes, "_started", start)
+    monkeypatch.setattr(processes, "_wait", fail)
+    processes.replace([process(0, alive=False)], SimpleNamespace(wait=rest))
+    assert started == [0, 0] and rests[0] == processes.REST
+    assert rests[1:] == [processes.LONGEST_REST] * 2
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_without_a_process_that_answers_a_sentence_says_so(ended):
+    """Also where one has ended without anybody having noticed."""
+    with socket.create_server(("localhost", 0)) as free:
+        nobody = process(0, free.getsockname()[1], alive=not ended)
+
+    answer = asyncio.run(answered(head(), nobody))
+    assert answer.startswith(b"HTTP/1.1 503 ") and answer.endswith(processes.GONE.encode())
+
+
+def test_half_a_request_is_not_waited_for_long(monkeypatch):
+    monkeypatch.setattr(processes, "PATIENCE", 0.05)
+    assert asyncio.run(answered(b"GET / HTTP/1.1\r\nHost: ", process(0))) == b""
 
 
 def test_bytes_pass_both_ways_and_a_connection_stays_where_it_is():

@@ -1,0 +1,52 @@
+import subprocess
+import sys
+
+import pytest
+
+from dashboard import descriptors
+from dashboard.doors import Doors
+
+SCRIPT = """
+import os, resource
+from dashboard import descriptors
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (150, 300))
+descriptors.raise_limit()
+print(resource.getrlimit(resource.RLIMIT_NOFILE), descriptors.few_left())
+kept = [os.open(os.devnull, os.O_RDONLY) for _ in range(300 - descriptors.SPARE)]
+print(descriptors.few_left())
+for one in kept[:100]:
+    os.close(one)
+print(descriptors.few_left())
+kept = []
+while True:
+    try:
+        kept.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        break
+print(descriptors.few_left())
+"""
+
+
+def test_the_limit_is_raised_and_newcomers_are_told_before_it_is_reached():
+    pytest.importorskip("resource")
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["(300, 300) False", "True", "False", "True"], done.stderr
+
+
+def test_where_there_is_no_limit_there_is_always_room(monkeypatch):
+    monkeypatch.setattr(descriptors, "resource", None)
+    descriptors.raise_limit()
+    assert not descriptors.few_left()
+
+
+def test_a_server_without_room_says_so_to_newcomers_only(monkeypatch):
+    from asgi_parts import ask
+    from test_doors import server
+
+    monkeypatch.setattr(descriptors, "few_left", lambda: True)
+    doors: Doors = server()
+    answer = ask(doors, "/", {"accept": "text/html,*/*"})
+    assert answer.status == 503 and answer.body.decode().startswith(descriptors.FULL)
+    assert ask(doors, "/", kind="websocket").status == "websocket.close"
+    assert ask(doors, "/", {"accept": "*/*"}).status == 200  # a file of somebody who is here

@@ -1,0 +1,72 @@
+"""Half a request, sent to a real server."""
+
+import asyncio
+import socket
+
+import pytest
+import uvicorn
+
+from dashboard import patience
+from dashboard.patience import Patient
+
+PAUSE = 0.3  # seconds that the app takes for a piece
+
+
+async def app(scope, receive, send):
+    """Answers with the length of the body, slowly taken."""
+    length, more = 0, True
+    while more:
+        message = await receive()
+        length += len(message.get("body", b""))
+        more = message.get("more_body", False)
+        await asyncio.sleep(length and PAUSE)
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"%d bytes" % length})
+
+
+async def answered(*pieces: bytes, pause: float = 0.0) -> bytes:
+    """What comes until the server closes the connection."""
+    with socket.create_server(("localhost", 0)) as door:
+        options = uvicorn.Config(app, http=Patient, lifespan="off", log_level="error")
+        server = uvicorn.Server(options)
+        serving = asyncio.create_task(server.serve(sockets=[door]))
+        reader, writer = await asyncio.open_connection(*door.getsockname())
+        for piece in pieces:
+            writer.write(piece)
+            await asyncio.sleep(pause)
+        try:
+            answer = await asyncio.wait_for(reader.read(), 30)
+        except ConnectionResetError:
+            answer = b""
+        writer.close()
+        server.should_exit = True
+        await serving
+    return answer
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch):
+    monkeypatch.setattr(patience, "HEAD", 0.3)
+    monkeypatch.setattr(patience, "BODY", 0.3)
+
+
+POST = b"POST / HTTP/1.1\r\nHost: here\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: here\r\n", POST % 9 + b"half"]
+)
+def test_half_a_request_is_given_up(sent):
+    assert b"200" not in asyncio.run(answered(sent))
+
+
+def test_a_slow_body_is_waited_for_as_long_as_it_comes(monkeypatch):
+    monkeypatch.setattr(patience, "BODY", 1.0)
+    pieces = [POST % 60, *[b"0123456789"] * 6]
+    assert b"60 bytes" in asyncio.run(answered(*pieces, pause=0.3))
+
+
+def test_a_slow_app_is_no_slow_visitor(monkeypatch):
+    monkeypatch.setattr(patience, "BODY", PAUSE / 3)
+    size = 1_000_000
+    assert b"%d bytes" % size in asyncio.run(answered(POST % size + bytes(size)))
