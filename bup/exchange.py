@@ -192,9 +192,15 @@ def _classes(column: pd.Series, name: str) -> tuple[np.ndarray, tuple[str, ...]]
         said = f"only the class {shown(min(found))}" if found else "no label at all"
         raise BupError(f"column {shown(name)} has {said}: give labels of at least two classes")
     numbered = all(t.isascii() and t.isdecimal() for t in found)
-    names = tuple(sorted(found, key=int if numbered else None))
+    names = tuple(sorted(found, key=_size_of_number if numbered else None))
     number = {label: k for k, label in enumerate(names)} | {"": UNLABELLED}
     return np.array([number[t] for t in texts]), names
+
+
+def _size_of_number(digits: str) -> tuple[int, str]:
+    """Sorts as ``int`` does, which refuses thousands of digits."""
+    digits = digits.lstrip("0")
+    return len(digits), digits
 
 
 def _refuse_fractions(column: pd.Series, name: str, what: str) -> None:

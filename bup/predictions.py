@@ -13,7 +13,7 @@ import hashlib
 import io
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from bup import files
 from bup.datasets.folder.wording import listed, shown
 from bup.datasets.own import limits
 from bup.datasets.own.space import Space
+from bup.datasets.zips import array_in, check_zip
 from bup.errors import BupError
 from bup.files import DamagedFile
 from bup.graph import PARTS, Graph
@@ -124,7 +125,9 @@ def checked(
                     f"{name} must have a row per node and a column per class, {shape}, got "
                     f"{array.shape}"
                 )
-            _refuse(graph, ~np.isfinite(array).all(axis=1), array, "is not finite")
+            with np.errstate(over="ignore"):  # as it is kept: 1e300 would be infinite
+                narrow = array.astype("f4")
+            _refuse(graph, ~np.isfinite(narrow).all(axis=1), array, "is not finite")
             arrays[name] = array
     if "probs" in arrays:
         table = arrays["probs"]
@@ -134,7 +137,10 @@ def checked(
         arrays["probs"] = (table.clip(0) / table.clip(0).sum(axis=1, keepdims=True)).astype("f4")
     elif "mean" in arrays and "var" in arrays:
         _refuse(
-            graph, (arrays["var"] <= 0).any(axis=1), arrays["var"], "has a variance of 0 or less"
+            graph,
+            (arrays["var"].astype("f4") <= 0).any(axis=1),
+            arrays["var"],
+            "has a variance of 0 or less",
         )
         arrays = {name: array.astype("f4") for name, array in arrays.items()}
     else:
@@ -158,12 +164,17 @@ def _refuse(graph: Graph, bad: Any, table: np.ndarray, what: str) -> None:
         )
 
 
-def _scores(graph: Graph, scores: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def _refuse_many(scores: Collection[str]) -> None:
     if len(scores) > MOST_SCORES:
         raise BupError(f"there are {len(scores)} scores: give at most {MOST_SCORES}")
+
+
+def _scores(graph: Graph, scores: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    _refuse_many(scores)
     found = {}
     for k, (name, given) in enumerate(scores.items(), 1):
-        values = np.asarray(given, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            values = np.asarray(given, dtype=np.float32)
         if values.shape != (graph.num_nodes,) or not np.isfinite(values).all():
             raise BupError(f"score {shown(name)} must be a finite number for each node")
         found[f"own_score_{k}"] = values
@@ -234,12 +245,7 @@ def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
 
 def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            unpacked = sum(info.file_size for info in archive.infolist())
-        if unpacked > limits.UNPACKED_MB.value * limits.MEGABYTE:
-            raise BupError(f"{shown(name)} unpacks to {unpacked:,} bytes: give fewer")
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
+        arrays = _arrays_of(name, content)
     except BupError:
         raise
     except Exception as error:  # numpy and zipfile answer damage with a dozen kinds of exceptions
@@ -247,31 +253,66 @@ def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
             f"{shown(name)} cannot be read ({type(error).__name__}): write it with numpy.savez and "
             "plain numbers or text, no objects"
         ) from error
-    for key, kinds in (("probs", "f"), ("mean", "f"), ("var", "f"), ("ids", "USiu")):
-        if key in arrays and arrays[key].dtype.kind not in kinds:
-            raise BupError(f"{shown(name)}: {key!r} has dtype {arrays[key].dtype}, not {kinds!r}")
-    if "probs" not in arrays and not {"mean", "var"} <= set(arrays):
-        raise BupError(
-            f"{shown(name)} has {listed(sorted(arrays)) or 'no arrays'}: give 'probs' [n, c], or "
-            "'mean' and 'var'"
-        )
-    order: Any = slice(None)
-    if "ids" in arrays:
-        order = _order(graph, name, [str(i) for i in arrays["ids"].ravel().tolist()])
     classes = None
     if "classes" in arrays:
-        named = [str(c) for c in arrays["classes"].ravel().tolist()]
+        named = list(map(str, arrays.pop("classes").tolist()))
         classes, found = _class_columns(graph, name, named)
         if len(found) != len(named):
             raise BupError(f"{shown(name)}: not all of {listed(named)} are classes of the graph")
-    given = {key: arrays[key][order] for key in ("probs", "mean", "var") if key in arrays}
+    for key, array in arrays.items():
+        if len(array) != graph.num_nodes:
+            raise BupError(
+                f"{shown(name)}: {shown(key)} has {len(array):,} rows where the graph has "
+                f"{graph.num_nodes:,} nodes: give a row for each"
+            )
+    order: Any = slice(None)
+    if "ids" in arrays:
+        order = _order(graph, name, list(map(str, arrays.pop("ids").tolist())))
+    parts = arrays.pop("split", None)
+    given = {key: arrays.pop(key)[order] for key in ("probs", "mean", "var") if key in arrays}
     return checked(
         graph,
         **given,
         classes=classes,
-        scores={k: v[order] for k, v in arrays.items() if k.startswith("score")},
-        parts=places(name, arrays["split"].astype(str)[order]) if "split" in arrays else None,
+        scores={key: array[order] for key, array in arrays.items()},
+        parts=None if parts is None else places(name, parts[order]),
     )
+
+
+_ARRAYS = {
+    "probs": ("f", 2),
+    "mean": ("f", 2),
+    "var": ("f", 2),
+    "ids": ("SUiu", 1),
+    "classes": ("SUiu", 1),
+    "split": ("SU", 1),
+}
+"""What an npz file can have, besides scores: kinds of numbers, and dimensions."""
+
+
+def _arrays_of(name: str, content: bytes) -> dict[str, np.ndarray]:
+    file = io.BytesIO(content)
+    check_zip(name, file)
+    with zipfile.ZipFile(file) as archive:
+        unpacked = sum(info.file_size for info in archive.infolist())
+        if unpacked > limits.UNPACKED_MB.value * limits.MEGABYTE:
+            raise BupError(f"{shown(name)} unpacks to {unpacked:,} bytes: give fewer")
+        found = [entry.removesuffix(".npy") for entry in archive.namelist()]
+        if "probs" not in found and not {"mean", "var"} <= set(found):
+            raise BupError(
+                f"{shown(name)} has {listed(sorted(found)) or 'no arrays'}: give 'probs' [n, c], "
+                "or 'mean' and 'var'"
+            )
+        scores = [key for key in found if key.startswith("score")]
+        _refuse_many(scores)
+        wanted = _ARRAYS | dict.fromkeys(scores, ("fiub", 1))
+        arrays = {
+            key: array_in(name, archive, key, *wanted[key]).content(archive)
+            for key in found
+            if key in wanted
+        }
+    # Bytes are text as well.
+    return {key: a.astype(str) if a.dtype.kind == "S" else a for key, a in arrays.items()}
 
 
 def _order(graph: Graph, name: str, ids: list[str]) -> np.ndarray:

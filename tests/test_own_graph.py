@@ -5,6 +5,7 @@ import io
 import json
 import os
 import stat
+import struct
 import time
 import zipfile
 
@@ -151,6 +152,88 @@ LOCAL = b'<!DOCTYPE g [<!ENTITY f SYSTEM "file:///etc/passwd">]><gexf>&f;</gexf>
 BIG = zipped({"nodes.csv": b"0" * (500 * 2**20)}, compression=zipfile.ZIP_DEFLATED)
 
 
+MANY = zipped({f"{i}.csv": b"" for i in range(2000)})
+
+
+def with_second_directory(small: bytes, many: bytes) -> bytes:
+    """A zip whose plain end record lists few files, and whose 64-bit one lists many.
+
+    ``zipfile`` believes the latter.
+    """
+    count, size, offset = struct.unpack("<HII", many[-12:-2])
+    second = struct.pack(
+        "<4sQHHIIQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, count, count, size, offset
+    )
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, len(many) - 22, 1)
+    return many[:-22] + second + locator + small[-22:]
+
+
+TWO_ENDS = with_second_directory(zipped({"nodes.csv": b""}), MANY)
+
+
+def test_what_zipfile_would_believe_of_two_directories():
+    assert len(zipfile.ZipFile(io.BytesIO(TWO_ENDS)).namelist()) == 2000
+
+
+def test_a_zip_may_have_a_comment():
+    file = io.BytesIO(zipped({"nodes.csv": NODES.encode(), "edges.csv": EDGES.encode()}))
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.comment = b"made by hand"
+    assert read([("g.zip", file.getvalue())]).num_nodes == 4
+
+
+def attributes(rows: int) -> str:
+    """A small file, and a large table: every node has an attribute that no other has."""
+    nodes = [{"id": i, "label": "ab"[i % 2], f"k{i}": i} for i in range(rows)]
+    return json.dumps({"nodes": nodes, "links": [{"source": 0, "target": 1}]})
+
+
+def wide(rows: int, columns: int, first: str = "") -> str:
+    line = ",".join(map(str, range(columns)))
+    return first + "\n".join([line] * (rows + 1))
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (dropped(a_json=attributes(400)), "160,800 cells"),
+        (dropped(a_json=attributes(21_000)), "21,002 columns"),
+        (dropped(nodes_csv=wide(100, 999), edges_csv=EDGES), "cells, more than 50,000"),
+        (dropped(nodes_csv=wide(100, 999, "\n\n"), edges_csv=EDGES), "cells, more than"),
+        (dropped(nodes_csv=wide(100, 999, '"a\nb",c,'), edges_csv=EDGES), "cells, more than"),
+        (dropped(nodes_csv=wide(0, 30_000), edges_csv=EDGES), "30,000 columns"),
+        (dropped(nodes_csv="\n" + wide(1, 30_000), edges_csv=EDGES), "30,000 columns"),
+        (dropped(a_json=json.dumps({
+            "nodes": [{"id": i, "x": [0] * 600} for i in range(100)],
+            "links": [{"source": 0, "target": 1}],
+        })), "60,000 cells"),
+        (dropped(a_zip=TWO_ENDS), "truncated or no zip"),
+        (dropped(nodes_csv=NODES, edges_csv=EDGES, x_npz=TWO_ENDS), "truncated or no npz"),
+        (dropped(a_zip=MANY), "too many files"),
+    ],
+)  # fmt: skip
+def test_what_is_small_and_would_become_large_is_refused_by_its_size(files, message, monkeypatch):
+    monkeypatch.setenv("BUP_OWN_CELLS", "50000")
+    with pytest.raises(bup.BupError, match=message):
+        read(files)
+
+
+def test_integers_beyond_any_number_are_text_or_refused():
+    vectors = [{"id": i, "label": "ab"[i % 2], "x": [1, 10**400]} for i in range(3)]
+    links = [{"source": 0, "target": 1}, {"source": 1, "target": 2}]
+    graph = read(dropped(g_json=json.dumps({"nodes": vectors, "links": links})), text=())
+    assert graph.num_nodes == 3
+    with pytest.raises(bup.BupError, match="cannot be read as JSON"):
+        read(dropped(g_json='{"nodes": [{"id": 1' + "0" * 5000 + "}]}"))
+
+
+def test_classes_with_names_of_thousands_of_digits_are_sorted_as_numbers_are():
+    long = "9" * 5000
+    nodes = f"id,label\na,{long}\nb,10\nc,9\nd,007\ne,{long}1\nf,9\n"
+    graph = read(dropped(nodes_csv=nodes, edges_csv="source,target\na,b\n"))
+    assert graph.class_names == ("007", "9", "10", long, long + "1")
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [
@@ -168,7 +251,7 @@ BIG = zipped({"nodes.csv": b"0" * (500 * 2**20)}, compression=zipfile.ZIP_DEFLAT
         (dropped(a_json="[1, 2]"), "no node-link JSON"),
         (dropped(a_json='{"nodes": [], "links": []}'), "has 0 nodes"),
         (dropped(a_zip=BIG), "unpacks to 500 MB"),
-        (dropped(a_zip=b"PK\x03\x04 not"), "damaged or no zip"),
+        (dropped(a_zip=b"PK\x03\x04 not"), "truncated or no zip"),
         (dropped(a_zip=zipped({"b.zip": b""})), "a zip inside it"),
         (dropped(a_zip=zipped({"a/x.csv": b"", "b/x.csv": b""})), "two files of one name"),
         (dropped(a_zip=zipped({f"{i}.csv": b"" for i in range(101)})), "lists 101 files"),

@@ -152,11 +152,25 @@ def test_bad_rows_are_named(graph, name, change, message):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"probs": UNSOUND[:5]}, r"\(200, 3\), got \(5, 3\)"),
-        ({"probs": np.array([[None]], dtype=object)}, "no objects"),
-        ({"probs": UNSOUND.astype(int)}, "dtype int64"),
+        ({"probs": UNSOUND[:5]}, "5 rows where the graph has 200"),
+        ({"probs": UNSOUND[:, :2]}, r"\(200, 3\), got \(200, 2\)"),
+        ({"probs": np.array([[None]], dtype=object)}, "dtype 'object'"),
+        ({"probs": UNSOUND.astype(int)}, "dtype 'int64'"),
+        ({"probs": np.float64(1)}, r"'probs' has .* shape '\(\)': give 2-dimensional"),
+        ({"mean": np.float64(1), "var": UNSOUND}, "'mean' has"),
+        ({"probs": UNSOUND, "score": np.full(200, "much")}, "'score' has dtype '<U4'"),
+        ({"probs": UNSOUND, "score": np.float64(1)}, "'score' has .* 1-dimensional"),
+        ({"probs": UNSOUND, "score": np.arange(5)}, "'score' has 5 rows"),
+        ({"probs": UNSOUND, "score": np.full(200, 1e300)}, "finite number for each"),
+        ({"probs": UNSOUND, "ids": np.arange(200).reshape(2, 100)}, "'ids' has"),
+        ({"probs": UNSOUND[:5], "ids": np.arange(200)}, "'probs' has 5 rows"),
+        ({"probs": UNSOUND, "split": np.array(["test"])}, "'split' has 1 rows"),
+        ({"probs": UNSOUND, "split": np.arange(200)}, "'split' has dtype"),
+        ({"probs": UNSOUND, **{f"score{k}": np.ones(200) for k in range(4)}}, "at most 3"),
         ({"other": UNSOUND}, "give 'probs'"),
         ({"mean": UNSOUND, "var": UNSOUND * 0}, "variance of 0"),
+        ({"mean": UNSOUND, "var": UNSOUND * 1e-300}, "variance of 0"),
+        ({"mean": UNSOUND * 1e300, "var": UNSOUND}, "not finite"),
         ({"probs": UNSOUND, "score": np.full(200, np.inf)}, "finite number for each"),
         ({"probs": UNSOUND, "split": np.full(200, "exam")}, "'exam' is no part"),
         ({"probs": UNSOUND, "split": np.full(200, "test")}, "no train node"),
@@ -166,6 +180,14 @@ def test_bad_rows_are_named(graph, name, change, message):
 def test_unsound_arrays_are_refused(graph, arrays, message):
     with pytest.raises(bup.BupError, match=message):
         predictions.read(graph, "p.npz", as_npz(**arrays))
+
+
+def test_numpy_text_of_either_kind_names_nodes_and_parts(graph):
+    parts = np.array(["train", "validation", "test", ""] * 50)
+    ids = np.array([graph.node_id(i) for i in range(200)])
+    plain = predictions.read(graph, "p.npz", as_npz(probs=UNSOUND, ids=ids, split=parts))
+    raw = as_npz(probs=UNSOUND, ids=ids.astype("S"), split=parts.astype("S"))
+    assert predictions.read(graph, "p.npz", raw).key == plain.key
 
 
 def test_predictions_stay_with_their_graph(graph, theirs):

@@ -8,9 +8,9 @@ import zipfile
 import numpy as np
 
 from bup.datasets.folder import limits
-from bup.datasets.folder.archive import check_directory, member_of
 from bup.datasets.folder.files import FEATURES, NODES, opened
 from bup.datasets.folder.wording import SCALE, listed, shown
+from bup.datasets.zips import array_in, check_zip
 from bup.errors import BupError
 from bup.late import sparse
 
@@ -18,7 +18,7 @@ from bup.late import sparse
 def read_features(folder: str, ids: tuple[str, ...]) -> sparse.csr_array | np.ndarray:
     with opened(folder, FEATURES, limits.MAX_NPZ_BYTES) as file:
         try:
-            check_directory(file)
+            check_zip(FEATURES, file)
             with zipfile.ZipFile(file) as archive:
                 names = set(archive.namelist())
                 if {"features.npy", "format.npy"} <= names:
@@ -43,7 +43,7 @@ def read_features(folder: str, ids: tuple[str, ...]) -> sparse.csr_array | np.nd
 
 
 def _read_dense(archive: zipfile.ZipFile, ids: tuple[str, ...]) -> np.ndarray:
-    member = member_of(archive, "features", "fiub", ndim=2)
+    member = array_in(FEATURES, archive, "features", "fiub", ndim=2)
     _check_shape(member.shape, len(ids))
     check_cells(math.prod(member.shape), FEATURES)
     values = member.content(archive)
@@ -56,19 +56,19 @@ def _read_dense(archive: zipfile.ZipFile, ids: tuple[str, ...]) -> np.ndarray:
 
 
 def _read_csr(archive: zipfile.ZipFile, ids: tuple[str, ...]) -> sparse.csr_array:
-    form = member_of(archive, "format", "SU", ndim=0)
+    form = array_in(FEATURES, archive, "format", "SU", ndim=0)
     name = form.content(archive).item() if form.dtype.itemsize <= 64 else "?"
     if name not in (b"csr", "csr"):
         raise BupError(f"{FEATURES} holds format {name!r}: save the matrix as csr, with .tocsr()")
-    shape_member = member_of(archive, "shape", "iu", ndim=1)
+    shape_member = array_in(FEATURES, archive, "shape", "iu", ndim=1)
     if shape_member.shape != (2,):
         raise BupError(f"{FEATURES} holds {shape_member.shape[0]} dimensions: save a table of 2")
     rows, columns = shape = tuple(map(int, shape_member.content(archive)))
     _check_shape(shape, len(ids))
     members = {
-        "data": member_of(archive, "data", "fiub", ndim=1),
-        "indices": member_of(archive, "indices", "iu", ndim=1),
-        "indptr": member_of(archive, "indptr", "iu", ndim=1),
+        "data": array_in(FEATURES, archive, "data", "fiub", ndim=1),
+        "indices": array_in(FEATURES, archive, "indices", "iu", ndim=1),
+        "indptr": array_in(FEATURES, archive, "indptr", "iu", ndim=1),
     }
     stored = members["data"].shape[0]
     check_cells(stored, FEATURES)

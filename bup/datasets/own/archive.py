@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from bup.datasets.folder.wording import listed, shown
 from bup.datasets.own import limits
+from bup.datasets.zips import check_zip
 from bup.errors import BupError
 
 MOST_FILES = 100
@@ -47,8 +48,13 @@ def _check_kind(name: str) -> None:
 
 def _unzipped(name: str, content: bytes) -> Files:
     try:
-        _check_directory(name, content)
+        check_zip(name, io.BytesIO(content))
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if (entries := len(archive.infolist())) > MOST_FILES:
+                raise BupError(
+                    f"{shown(name)} lists {entries:,} files: give at most {MOST_FILES}, and only "
+                    "those of the graph"
+                )
             members = [info for info in archive.infolist() if _is_wanted(info)]
             _check_members(name, members)
             return {PurePosixPath(info.filename).name: _content(archive, info) for info in members}
@@ -58,20 +64,6 @@ def _unzipped(name: str, content: bytes) -> Files:
         raise BupError(
             f"{shown(name)} is damaged or no zip file ({type(error).__name__}): zip the files again"
         ) from error
-
-
-def _check_directory(name: str, content: bytes) -> None:
-    """Refuse a long directory before ``zipfile`` builds an object per entry."""
-    end = content.rfind(b"PK\x05\x06", max(0, len(content) - 65_557))
-    if end < 0 or len(content) < end + 22:
-        raise BupError(f"{shown(name)} is damaged or no zip file: zip the files again")
-    entries = int.from_bytes(content[end + 10 : end + 12], "little")
-    size = int.from_bytes(content[end + 12 : end + 16], "little")
-    if entries > MOST_FILES or size > 2**16:
-        raise BupError(
-            f"{shown(name)} lists {entries:,} files: give at most {MOST_FILES}, and only those of "
-            "the graph"
-        )
 
 
 def _is_wanted(info: zipfile.ZipInfo) -> bool:

@@ -145,7 +145,7 @@ def guess(draft: Draft) -> Choice:
     nodes, edges = draft.nodes, draft.edges
     source = _named(_SOURCE, edges) or edges.columns[0]
     target = _named(_TARGET, edges, (source,)) or next(c for c in edges.columns if c != source)
-    kinds = {column: nodes[column].replace("", pd.NA).nunique() for column in nodes.columns}
+    kinds = {column: len(set(nodes[column]) - {""}) for column in nodes.columns}
     unique = [column for column, kind in kinds.items() if kind == len(nodes)]
     id = next((c for c in nodes.columns if c.lower() in _ID and c in unique), None)
     id = id or next(iter(unique), None)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bup.datasets.folder.wording import shown
-from bup.datasets.own.tables import decoded
+from bup.datasets.own.tables import check_cells, decoded
 from bup.errors import BupError
 from bup.exchange import frames_of, written
 
@@ -33,6 +33,7 @@ def read_network(name: str, content: bytes) -> tuple[pd.DataFrame, pd.DataFrame,
                 _refuse_definitions(name, content)
                 read = nx.read_graphml if form == "graphml" else nx.read_gexf
                 graph = read(io.BytesIO(content))
+            _check_rows(name, [about for _, about in graph.nodes(data=True)])
             nodes, edges = frames_of(graph)
     except BupError:
         raise
@@ -42,7 +43,7 @@ def read_network(name: str, content: bytes) -> tuple[pd.DataFrame, pd.DataFrame,
             f"{shown(name)} cannot be read as {form.upper()} ({type(error).__name__}: {reason}): "
             "save it again, or give nodes.csv and edges.csv"
         ) from error
-    nodes, features = _without_vectors(nodes)
+    nodes, features = _without_vectors(name, nodes)
     return _as_text(nodes), _as_text(edges), features
 
 
@@ -70,22 +71,32 @@ def _node_link(name: str, data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
             f"{shown(name)} is no node-link JSON: it must be an object with lists of objects "
             "'nodes' and 'links', as networkx.node_link_data makes it"
         )
+    for part in ("nodes", links):
+        _check_rows(name, data[part])
     return pd.DataFrame(data["nodes"]), pd.DataFrame(data[links])
 
 
-def _without_vectors(nodes: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray | None]:
+def _check_rows(name: str, rows: list[dict]) -> None:
+    """Count the cells of the table that rows will be: each may name columns that no other has."""
+    check_cells(name, len(rows), len(set().union(*rows)))
+
+
+def _without_vectors(name: str, nodes: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray | None]:
     """Take the first column that holds a list of numbers for every node out as features.
 
     What is a table in itself goes: Gephi notes there where it drew a node, and in which colour.
     """
-    inner = [c for c in nodes.columns if any(isinstance(cell, dict) for cell in nodes[c])]
+    mixed = nodes[[c for c in nodes.columns if nodes[c].dtype == object]]
+    inner = [c for c in mixed.columns if any(isinstance(cell, dict) for cell in mixed[c])]
     nodes = nodes.drop(columns=inner)
     for column in nodes.columns:
         cells = nodes[column]
         if len(cells) and all(isinstance(cell, list) and cell for cell in cells):
+            check_cells(name, len(cells), max(map(len, cells)))
             try:
-                matrix = np.array(cells.tolist(), dtype=np.float32)
-            except ValueError:  # of different lengths, or no numbers
+                with np.errstate(over="ignore"):
+                    matrix = np.array(cells.tolist(), dtype=np.float32)
+            except (ValueError, TypeError, OverflowError):  # of different lengths, or no numbers
                 continue
             if matrix.ndim == 2:
                 return nodes.drop(columns=column), matrix
@@ -93,6 +104,11 @@ def _without_vectors(nodes: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray | No
 
 
 def _as_text(table: pd.DataFrame) -> pd.DataFrame:
-    text = table.astype(object).where(table.notna(), "").map(written)
-    text.columns = [str(column) for column in text.columns]
-    return text
+    """Column by column: of thousands of them, each is mostly empty."""
+    columns = {}
+    for name, column in table.items():
+        text = np.full(len(column), "", dtype=object)
+        there = np.flatnonzero(column.notna().to_numpy())
+        text[there] = [written(value) for value in column.iloc[there]]
+        columns[str(name)] = text
+    return pd.DataFrame(columns, index=table.index, dtype=object)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import io
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,8 @@ from bup.datasets.own import limits
 from bup.errors import BupError
 
 SEPARATORS = {"Comma": ",", "Semicolon": ";", "Tab": "\t", "Bar": "|"}
+MOST_COLUMNS = 20_000
+LONGEST_HEADER = 2**22  # characters that are looked at
 DECIMALS = {"Point": ".", "Comma": ","}
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -46,31 +50,29 @@ def _lines(name: str, text: str) -> str:
 
 def separator_of(text: str) -> str:
     """The separator that splits the first line into most cells."""
-    line = re.sub('"[^"]*"', "", text.partition("\n")[0])
+    line = re.sub('"[^"]*"', "", text.lstrip("\n").partition("\n")[0])
     return max(SEPARATORS.values(), key=lambda mark: (line.count(mark), mark == ","))
 
 
 def read_table(name: str, text: str, separator: str | None = None) -> pd.DataFrame:
     """Cells as text: ``007``, ``NA`` and ``null`` stay what they are."""
     separator = separator or separator_of(text)
-    header = text.partition("\n")[0].count(separator) + 1
     rows = text.count("\n")
     if rows > max(limits.NODES.value, limits.LINKS.value):
         raise BupError(f"{shown(name)} has {rows:,} lines: give a smaller graph")
-    if rows * header > limits.CELLS.value:
-        raise BupError(
-            f"{shown(name)} has about {rows * header:,} cells, more than {limits.CELLS.value:,} "
-            f"({limits.CELLS.name}): put features into features.npz (scipy.sparse.save_npz)"
-        )
+    # Before the work, by the header, and after it, by what came out: quotes can hide line ends.
+    check_cells(name, rows, _columns(text, separator))
     try:
-        table = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            dtype=str,
-            na_filter=False,
-            skipinitialspace=True,
-            index_col=False,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            table = pd.read_csv(
+                io.BytesIO(text.encode()),
+                sep=separator,
+                dtype=str,
+                na_filter=False,
+                skipinitialspace=True,
+                index_col=False,
+            )
     except ValueError as error:  # pandas' own errors are ValueErrors
         reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
         raise BupError(
@@ -79,15 +81,45 @@ def read_table(name: str, text: str, separator: str | None = None) -> pd.DataFra
         ) from error
     except pd.errors.ParserWarning:
         raise BupError(f"{shown(name)} has rows with more cells than columns: mend them") from None
+    check_cells(name, *table.shape)
     table.columns = [str(column).strip() for column in table.columns]
     if not len(table.columns) or not len(table):
         raise BupError(f"{shown(name)} has no rows: give a header line and a row for each")
     return table.fillna("").map(str.strip)
 
 
+def _columns(text: str, separator: str) -> int:
+    """How many cells the first line that is not blank has."""
+    lines = csv.reader(
+        io.StringIO(text[:LONGEST_HEADER]), delimiter=separator, skipinitialspace=True
+    )
+    try:
+        return len(next((cells for cells in lines if cells), []))
+    except csv.Error:  # a cell beyond any header's; pandas says what is wrong, if anything is
+        return 1
+
+
+def check_cells(name: str, rows: int, columns: int) -> None:
+    """Refuse more than whoever serves the app takes, whatever the format."""
+    if columns > MOST_COLUMNS:
+        raise BupError(
+            f"{shown(name)} has {columns:,} columns, more than {MOST_COLUMNS:,}: put features into "
+            "features.npz (scipy.sparse.save_npz)"
+        )
+    if rows * columns > limits.CELLS.value:
+        raise BupError(
+            f"{shown(name)} has about {rows * columns:,} cells, more than {limits.CELLS.value:,} "
+            f"({limits.CELLS.name}): put features into features.npz (scipy.sparse.save_npz)"
+        )
+
+
 def numbers(column: pd.Series, decimal: str | None = None) -> np.ndarray | None:
     """The column as numbers, with a decimal comma where nothing else makes sense; else None."""
     for mark in [decimal] if decimal else DECIMALS.values():
+        try:  # of thousands of columns, most are given up at once
+            float(column.iloc[0].replace(mark, "."))
+        except (ValueError, IndexError):
+            continue
         text = column.str.replace(",", ".", regex=False) if mark == "," else column
         values = pd.to_numeric(text, errors="coerce").to_numpy(np.float64, na_value=np.nan)
         if np.isfinite(values).all():

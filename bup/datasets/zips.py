@@ -1,4 +1,4 @@
-"""Arrays in an npz archive, checked before they are unpacked."""
+"""Zip files of strangers, npz files among them: checked before anything is unpacked."""
 
 from __future__ import annotations
 
@@ -12,29 +12,40 @@ from typing import BinaryIO
 import numpy as np
 
 from bup.datasets.folder import limits
-from bup.datasets.folder.files import FEATURES
 from bup.datasets.folder.wording import shown
 from bup.errors import BupError
 
+_AGAIN = {
+    "npz": "write it with numpy.savez or scipy.sparse.save_npz",
+    "zip": "zip the files again",
+}
+_END, _LONGEST_COMMENT, _LOCATOR = 22, 2**16, 20  # bytes
+_MOST_NAMES = 2**16  # bytes of the directory
 
-def check_directory(file: BinaryIO) -> None:
-    """Refuse what numpy does not write before ``zipfile`` builds an object per entry.
 
-    The last 22 bytes of a zip without a comment tell the size of its directory. The 20 bytes
-    before them may point to a second, 64-bit record, which no file within our limit needs.
+def check_zip(name: str, file: BinaryIO) -> None:
+    """Refuse a long directory before ``zipfile`` builds an object per entry.
+
+    The end record tells how long the directory is. ``zipfile`` would rather believe a second one,
+    of 64 bits, that a locator just before the first one points to; no file within our limits needs
+    it.
     """
     end = file.seek(0, os.SEEK_END)
-    file.seek(max(0, end - 42))
+    file.seek(max(0, end - _END - _LONGEST_COMMENT - _LOCATOR))
     tail = file.read()
-    if tail[-22:-18] != b"PK\x05\x06" or tail[-2:] != b"\0\0" or tail[-42:-38] == b"PK\x06\x07":
-        raise BupError(
-            f"{FEATURES} is truncated or no npz file, it ends in {tail[-8:]!r}: write it with "
-            "numpy.savez or scipy.sparse.save_npz"
-        )
     file.seek(0)
-    size = int.from_bytes(tail[-10:-6], "little")
-    if size > 2**16:
-        raise BupError(f"{FEATURES} lists too many files ({size:,} bytes of names): keep one array")
+    at = tail.rfind(b"PK\x05\x06")
+    kind = name.lower().rpartition(".")[2]
+    again = _AGAIN.get(kind, "write it again")
+    if at < 0 or len(tail) < at + _END or tail[max(0, at - _LOCATOR) : at][:4] == b"PK\x06\x07":
+        raise BupError(
+            f"{shown(name)} is truncated or no {kind} file, it ends in {tail[-8:]!r}: {again}"
+        )
+    if (size := int.from_bytes(tail[at + 12 : at + 16], "little")) > _MOST_NAMES:
+        raise BupError(
+            f"{shown(name)} lists too many files ({size:,} bytes of names): keep only those that "
+            "belong to the graph"
+        )
 
 
 @dataclass(frozen=True)
@@ -54,22 +65,28 @@ class Member:
         return values.reshape(self.shape, order="F" if self.fortran else "C")
 
 
-_KINDS = {"fiub": "numbers", "iu": "whole numbers", "SU": "text"}
+_KINDS = {
+    "f": "fractions",
+    "fiub": "numbers",
+    "iu": "whole numbers",
+    "SU": "text",
+    "SUiu": "text or whole numbers",
+}
 
 
-def member_of(archive: zipfile.ZipFile, key: str, kinds: str, ndim: int) -> Member:
+def array_in(name: str, archive: zipfile.ZipFile, key: str, kinds: str, ndim: int) -> Member:
     if f"{key}.npy" not in archive.namelist():
-        raise BupError(f"{FEATURES} has no array {key!r}: write it with scipy.sparse.save_npz")
+        raise BupError(f"{name} has no array {key!r}: {_AGAIN['npz']}")
     info = archive.getinfo(f"{key}.npy")
     if info.file_size > limits.MAX_NPZ_BYTES:
         raise BupError(
-            f"{FEATURES}: {key!r} unpacks to {info.file_size:,} bytes: give at most "
+            f"{name}: {key!r} unpacks to {info.file_size:,} bytes: give at most "
             f"{limits.MAX_NPZ_BYTES:,}, for example as a csr matrix"
         )
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # zipfile bounds what one read inflates for these two only.
         raise BupError(
-            f"{FEATURES}: {key!r} has zip compression {info.compress_type}: write it with "
+            f"{name}: {key!r} has zip compression {info.compress_type}: write it with "
             "numpy.savez_compressed"
         )
     with archive.open(info) as stream:
@@ -81,13 +98,13 @@ def member_of(archive: zipfile.ZipFile, key: str, kinds: str, ndim: int) -> Memb
     shape, fortran, dtype = read_header(head)
     if dtype.kind not in kinds or len(shape) != ndim:
         raise BupError(
-            f"{FEATURES}: {key!r} has dtype {shown(str(dtype))} and shape {shown(str(shape))}: "
+            f"{name}: {key!r} has dtype {shown(str(dtype))} and shape {shown(str(shape))}: "
             f"give {ndim}-dimensional {_KINDS[kinds]}"
         )
     size = info.file_size - head.tell()
     if min(shape, default=0) < 0 or size != math.prod(shape) * dtype.itemsize:
         raise BupError(
-            f"{FEATURES}: {key!r} claims dtype {dtype} and shape {shown(str(shape))} but has "
+            f"{name}: {key!r} claims dtype {dtype} and shape {shown(str(shape))} but has "
             f"{size:,} bytes: write it again"
         )
     return Member(info, head.tell(), dtype, shape, fortran)
