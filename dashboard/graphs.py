@@ -65,7 +65,7 @@ def _drawn_elsewhere(name: str) -> Graph:
     command = [sys.executable, "-P", "-m", "bup.datasets", name]
     with _turn, tempfile.TemporaryFile() as drawn:
         with subprocess.Popen(command, stdout=drawn, stderr=subprocess.PIPE) as process:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, AttributeError):  # Windows has no such thing
                 os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
             _, said = process.communicate()
         if process.returncode == 0:

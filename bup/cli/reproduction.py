@@ -100,7 +100,7 @@ def reproduce(
     specs = () if measured else (run.spec for _, plan in plans for run in plan)
     missing = sweep.missing(specs, by_name, store)
     failures = []
-    cores = workers or len(os.sched_getaffinity(0))
+    cores = workers or _cores()
     seconds = e.expected_seconds(plans, graphs, e.shipped()) if missing or plan_only else {}
     costs = {run.spec: seconds[run] for run in seconds}
     if question == e.ALL or plan_only:
@@ -158,6 +158,13 @@ def asked_of(given: Mapping[str, Any]) -> Asked:
 def _names(text: str | None) -> list[str]:
     """Comma-separated names; the commas of ``synthetic:nodes=500,seed=3`` separate none."""
     return re.split(r",(?![a-z_]+=)", text) if text else []
+
+
+def _cores() -> int:
+    """Those that this process may use, where the system tells; elsewhere the machine's."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _tell_plan(

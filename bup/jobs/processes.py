@@ -116,7 +116,7 @@ class Processes:
             env=os.environ | {"OMP_NUM_THREADS": "1"},
             start_new_session=True,  # the terminal's Ctrl-C is for who started it
         )
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, AttributeError):  # Windows has no such thing
             os.setpriority(os.PRIO_PROCESS, popen.pid, min(19, os.nice(0) + NICENESS))
         process = _Process(popen)
         process.reader = threading.Thread(target=self._read, args=[process], daemon=True)

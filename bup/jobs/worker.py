@@ -14,7 +14,6 @@ import dataclasses
 import json
 import logging
 import os
-import resource
 import sys
 import threading
 import time
@@ -72,8 +71,11 @@ def be_modest() -> None:
     """Let a run that is too large fail, or be killed by the system, rather than who asked for it.
 
     The limit is on data, not on address space, of which torch reserves far more than it uses.
+    Windows has none.
     """
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
+        import resource
+
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         limit = int(MEMORY_SHARE * memory)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

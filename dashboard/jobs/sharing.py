@@ -16,8 +16,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
-from typing import Any
+from socketserver import StreamRequestHandler
+from typing import TYPE_CHECKING, Any
 
 from bup.errors import BupError
 from bup.spec import Run
@@ -25,6 +25,11 @@ from dashboard.jobs import manager
 from dashboard.jobs.job import Job
 from dashboard.jobs.manager import WORKERS, Manager, OnUnstored
 from dashboard.jobs.queue import Queue
+
+if TYPE_CHECKING or hasattr(socket, "AF_UNIX"):
+    from socketserver import ThreadingUnixStreamServer
+else:  # Windows: ``shared`` says so
+    ThreadingUnixStreamServer = object
 
 QUEUE = "BUP_QUEUE"
 """In the environment of a server process: the socket of the queue that it shares."""
@@ -37,6 +42,11 @@ Plain = dict[str, Any]
 @contextmanager
 def shared() -> Iterator[str]:
     """Keep a queue for other processes; gives the path of its socket."""
+    if not hasattr(socket, "AF_UNIX"):
+        raise BupError(
+            "more than one process needs Unix sockets, which this system does not have: "
+            "leave --processes out"
+        )
     with tempfile.TemporaryDirectory(prefix="bup-") as folder:  # entered by its owner only
         path = str(Path(folder) / "queue")
         with _Counter(path) as counter:

@@ -112,7 +112,7 @@ def _messages(source: IO[bytes]) -> Iterator[bytes]:
 
 def serve() -> None:
     """What the process does: takes a graph's links, tells how it goes, gives the positions."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no such thing
         os.setpriority(os.PRIO_PROCESS, 0, _NICENESS)
     out = sys.stdout.buffer
 
