@@ -31,13 +31,21 @@ FitFunction = Callable[[Graph, Split], Any]
 def run_of_predictions(
     graph: Graph, given: Predictions, per_class: int | None = None, seed: int = 0, **settings: Any
 ) -> Spec:
-    """Keep predictions, and say which run they are; a split of their own goes before the others."""
+    """Keep predictions, and say which run they are."""
+    given.keep()
+    return spec_of_predictions(graph, given, per_class, seed, **settings)
+
+
+def spec_of_predictions(
+    graph: Graph, given: Predictions, per_class: int | None = None, seed: int = 0, **settings: Any
+) -> Spec:
+    """Which run predictions are; a split of their own goes before the others."""
     validation, test = usual_sizes(graph)
     if per_class is None:
         sizes = np.bincount(graph.labels[graph.labelled], minlength=graph.num_classes)
         per_class = max(1, min(20, int(sizes[list(given.classes)].min()) // 3))
     left_out = tuple(c for c in range(graph.num_classes) if c not in given.classes)
-    settings = {"predictions": given.keep(), **settings}
+    settings = {"predictions": given.key, **settings}
     return runs.methods.complete(
         Spec(
             graph=graph.name,

@@ -16,13 +16,14 @@ import zipfile
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from bup import files
 from bup.datasets.folder.wording import listed, shown
 from bup.datasets.own import limits
-from bup.datasets.own.space import Space
+from bup.datasets.own.space import Owner, Space
 from bup.datasets.zips import array_in, check_zip
 from bup.errors import BupError
 from bup.files import DamagedFile
@@ -78,14 +79,23 @@ class Predictions:
             content.update(np.ascontiguousarray(array).data)
         return base64.b32encode(content.digest()).decode().lower()[:20]
 
-    def keep(self) -> str:
+    def keep(self, owner: Owner | None = None) -> str:
         """Put them where runs find them, under their key."""
         values = {"version": _VERSION, "digest": self.digest, "classes": self.classes}
-        SPACE.keep(self.key, files.pack(self._arrays(), values))
+        SPACE.keep(self.key, files.pack(self._arrays(), values), owner)
         return self.key
+
+    def show(self) -> None:
+        """Let runs of this process find them, as long as somebody holds them."""
+        _shown[self.key] = self
+
+
+_shown: WeakValueDictionary[str, Predictions] = WeakValueDictionary()
 
 
 def load(key: str) -> Predictions:
+    if (shown := _shown.get(key)) is not None:
+        return shown
     arrays, values = SPACE.load(key)
     if values.get("version") != _VERSION:
         raise BupError(SPACE.gone)
@@ -96,6 +106,7 @@ def load(key: str) -> Predictions:
 
 def delete(key: str) -> None:
     """Take predictions out of the space, and every run of them."""
+    _shown.pop(key, None)
     SPACE.delete(key)
     for folder in (files.cache_folder() / "runs").glob("*-own-*"):
         with contextlib.suppress(OSError, DamagedFile, KeyError, TypeError):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bup.datasets.own.space import Owner
 from dashboard.clients import Client, client_of
 
 
@@ -25,6 +26,12 @@ def client() -> Client:
     context = get_script_run_ctx(suppress_warning=True)
     tab = context.session_id if context is not None else ""
     return client_of(st.context.cookies, str(st.context.ip_address or ""), tab)
+
+
+def owner() -> Owner:
+    """The same for what is kept on disk."""
+    who = client()
+    return Owner(who.own, who.around)
 
 
 def graphs() -> list[str]:

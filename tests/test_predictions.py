@@ -18,6 +18,7 @@ from torch_geometric.nn import GATConv, GCNConv
 import bup
 from bup import predictions, runs
 from bup.cli import app
+from bup.datasets.own import space
 from bup.own import run_of_predictions
 
 NAME = "synthetic:nodes=200,classes=3,words=60,mean_degree=6"
@@ -412,7 +413,7 @@ def test_models_that_do_not_fit_are_explained(graph, model, message):
 def test_nothing_is_left_behind_but_the_space(graph, theirs, tmp_path):
     predictions.checked(graph, theirs.probs).keep()
     kept = [path for path in Path(tmp_path).rglob("*") if path.is_file()]
-    assert [path.parent.name for path in kept] == ["predictions"]
+    assert sorted(path.parent.name for path in kept if path.name != ".lock") == ["predictions"]
 
 
 def test_deleting_takes_the_runs_along(graph, theirs):
@@ -455,3 +456,7 @@ def test_the_page_judges_them_or_says_what_is_wrong(graph, theirs, change, monke
         return
     facts = {metric.label: metric.value for metric in page.metric}
     assert not page.error and facts["Classes"] == "3 of 3" and facts["Split"] == "of this app"
+    folder = predictions.SPACE.path(space.new_token()).parent
+    assert not list(folder.glob("*.bup")), "nobody has opened them yet"
+    page.button("own_run_open").click().run()
+    assert len(list(folder.glob("*.bup"))) == 1

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bup import files
-from bup.datasets.own.space import Space, forget_runs, new_token
+from bup.datasets.own.space import Owner, Space, forget_runs, new_token
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
@@ -32,11 +32,11 @@ def token_of(name: str) -> str:
     return name.removeprefix(PREFIX).partition("-")[0]
 
 
-def keep(graph: Graph, title: str = "") -> str:
+def keep(graph: Graph, title: str = "", owner: Owner | None = None) -> str:
     """Put a graph into the space; returns its name, which is the key to it."""
     token = new_token()
     words = re.sub(r"[^a-z0-9]+", "-", (title or graph.name).lower()).strip("-")[:24].strip("-")
-    SPACE.keep(token, packed(graph))
+    SPACE.keep(token, packed(graph), owner)
     return f"{PREFIX}{token}-{words}" if words else f"{PREFIX}{token}"
 
 

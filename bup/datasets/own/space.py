@@ -1,7 +1,8 @@
 """Where graphs and predictions that people bring are kept: a bounded space, for some days.
 
 Each is one file whose name holds 100 random bits. Knowing the name is the right to open it, so no
-list, no error and no menu ever tells one to somebody who does not have it.
+list, no error and no menu ever tells one to somebody who does not have it. Beside it lies whose it
+is, because nobody may have all of the space.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
+
+from filelock import FileLock
 
 from bup import files
 from bup.datasets.own import limits
@@ -24,10 +28,38 @@ from bup.files import DamagedFile, Packed
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 TOKEN = re.compile("[a-z2-7]{20}")
+OF_ONE, OF_ADDRESS = 1 / 8, 1 / 2
+"""Shares of the space that a visitor may have, and all visitors at one address."""
+_PATIENCE = 60.0  # seconds to wait for others who keep something
 
 
 def new_token() -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(20))
+
+
+class Owner(NamedTuple):
+    """A visitor and an address, by whatever tells them from others."""
+
+    visitor: str = ""
+    address: str = ""
+
+
+class _Kept(NamedTuple):
+    path: Path
+    size: int = 0
+    used: float = 0.0  # when it was last opened
+
+    @property
+    def owner(self) -> Owner:
+        try:
+            return Owner(*_owner_path(self.path).read_text(encoding="ascii").split())
+        except (OSError, ValueError, TypeError):
+            return Owner()
+
+    def delete(self) -> None:
+        for path in (self.path, _owner_path(self.path)):
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 @dataclass(frozen=True)
@@ -42,18 +74,23 @@ class Space:
             raise BupError(self.gone)
         return files.cache_folder() / "own" / self.kind / f"{token}.bup"
 
-    def keep(self, token: str, data: bytes) -> None:
-        """Write it, if there is room; whatever has expired makes room first."""
-        sweep()
-        room = limits.SPACE_MB.value * limits.MEGABYTE - sum(size for _, size in _kept())
-        if len(data) > room:
-            raise BupError(
-                f"there is no room for it here: it takes {_megabytes(len(data))} and "
-                f"{_megabytes(max(room, 0))} are free. Delete a graph that you no longer need, or "
-                f"ask whoever serves this to raise {limits.SPACE_MB.name}"
-            )
+    def keep(self, token: str, data: bytes, owner: Owner | None = None) -> None:
+        """Write it, if there is room; whatever has expired makes room first.
+
+        In the share of an owner, what was not opened for longest makes room.
+        """
+        path = self.path(token)
         try:
-            files.write_atomically(self.path(token), data)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(path.parent.parent / ".lock", timeout=_PATIENCE):
+                sweep()
+                others = [kept for kept in _kept() if kept.path != path]
+                for old in _in_the_way(others, len(data), owner):
+                    old.delete()
+                    forget_runs(old.path.stem)
+                if owner is not None and not path.exists():
+                    files.write_atomically(_owner_path(path), " ".join(owner).encode())
+                files.write_atomically(path, data)
         except OSError as error:
             raise BupError(
                 f"it cannot be kept here ({error.strerror or error}): the disk may be full"
@@ -77,8 +114,7 @@ class Space:
         return True
 
     def delete(self, token: str) -> None:
-        with contextlib.suppress(OSError):
-            self.path(token).unlink()
+        _Kept(self.path(token)).delete()
 
     def until(self, token: str) -> datetime:
         """When it is deleted, if nobody opens it before."""
@@ -91,11 +127,10 @@ class Space:
 
 def sweep() -> None:
     """Delete what has expired, and runs on graphs that are gone."""
-    for path, _ in _kept():
-        if _expired(path):
-            with contextlib.suppress(OSError):
-                path.unlink()
-    here = {path.stem for path, _ in _kept()}
+    for kept in _kept():
+        if _expired(kept.path):
+            kept.delete()
+    here = {kept.path.stem for kept in _kept()}
     for folder in _runs("own-*"):
         if folder.name.split("-")[1] not in here:
             shutil.rmtree(folder, ignore_errors=True)
@@ -123,13 +158,52 @@ def _expired(path: Path) -> bool:
         return True
 
 
-def _kept() -> list[tuple[Path, int]]:
+def _kept() -> list[_Kept]:
     found = []
     for path in (files.cache_folder() / "own").glob("*/*.bup"):
         with contextlib.suppress(OSError):
-            found.append((path, path.stat().st_size))
+            about = path.stat()
+            found.append(_Kept(path, about.st_size, about.st_mtime))
     return found
 
 
-def _megabytes(size: int) -> str:
+def _owner_path(path: Path) -> Path:
+    return path.with_suffix(".owner")
+
+
+def _in_the_way(kept: Sequence[_Kept], size: int, owner: Owner | None) -> list[_Kept]:
+    """What of an owner's has to go for something of this size; BupError if that is not enough."""
+    space, going = limits.SPACE_MB.value * limits.MEGABYTE, list[_Kept]()
+    if owner is not None:
+        most, whose = OF_ONE * space, {one: one.owner for one in kept}
+        if size > most:
+            raise BupError(
+                f"there is no room for it here: it takes {_megabytes(size)}, and a visitor may "
+                f"keep {_megabytes(most)}. Bring a smaller one, or ask whoever serves this to "
+                f"raise {limits.SPACE_MB.name}, of which that is an eighth"
+            )
+        mine = [one for one in kept if whose[one].visitor == owner.visitor]
+        mine.sort(key=lambda one: one.used)
+        while sum(one.size for one in mine) + size > most:
+            going.append(mine.pop(0))
+        near = [one for one in kept if whose[one].address == owner.address and one not in going]
+        used, most = sum(one.size for one in near), OF_ADDRESS * space
+        if used + size > most:
+            raise BupError(
+                f"there is no room for it here: it takes {_megabytes(size)}, and those in your "
+                f"network keep {_megabytes(used)} already, of {_megabytes(most)}. Delete a graph "
+                f"that you no longer need, or ask whoever serves this to raise "
+                f"{limits.SPACE_MB.name}, of which that is half"
+            )
+    room = space - sum(one.size for one in kept if one not in going)
+    if size > room:
+        raise BupError(
+            f"there is no room for it here: it takes {_megabytes(size)} and "
+            f"{_megabytes(max(room, 0))} are free. Delete a graph that you no longer need, or "
+            f"ask whoever serves this to raise {limits.SPACE_MB.name}"
+        )
+    return going
+
+
+def _megabytes(size: float) -> str:
     return f"{size / limits.MEGABYTE:,.1f} MB"

@@ -10,6 +10,7 @@ import streamlit as st
 from bup.datasets import own
 from bup.datasets.own import limits
 from bup.datasets.own.draft import Choice, Draft, draft_of, graph_of, guess, numeric
+from bup.datasets.own.space import OF_ONE
 from bup.datasets.own.tables import DECIMALS, SEPARATORS
 from bup.graph import Graph, describe
 from dashboard import graphs, links, visitor
@@ -35,7 +36,9 @@ def graph() -> None:
     st.caption(
         f"At most {limits.UPLOAD_MB.value} MB, {limits.NODES.value:,} nodes and "
         f"{limits.LINKS.value:,} links. What you open is kept on this server, under a link that "
-        f"only you know, for {limits.DAYS.value} days after it was last opened."
+        f"only you know, for {limits.DAYS.value} days after it was last opened. You can keep "
+        f"{int(limits.SPACE_MB.value * OF_ONE):,} MB; beyond that, what you have not opened for "
+        "longest goes."
     )
     files = st.file_uploader(
         "Files of one graph",
@@ -75,7 +78,7 @@ def _review(files: list[tuple[str, bytes]]) -> None:
             st.info("\n".join(f"- {escaped(note)}" for note in graph.notes))
     _first_rows(draft, graph)
     if opened:
-        name = own.keep(graph, title)
+        name = own.keep(graph, title, visitor.owner())
         visitor.graphs().append(name)
         st.switch_page(st.session_state.linked_pages["explore"], query_params=_query(name, graph))
 

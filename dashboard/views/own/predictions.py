@@ -10,7 +10,7 @@ import bup
 from bup import runs
 from bup.datasets.own import limits
 from bup.graph import PARTS, Graph
-from bup.own import run_of_predictions
+from bup.own import spec_of_predictions
 from bup.predictions import Predictions, delete, read
 from bup.results import Result
 from bup.splits import Split, usual_sizes
@@ -98,6 +98,7 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
     )
     _first_rows(graph, result)
     if opened:
+        given.keep(visitor.owner())
         runs.save(result, graph)
         visitor.predictions().append(
             Brought(title or "mine", graph.digest, given.method, given.key)
@@ -112,7 +113,8 @@ def _run(
     graph: Graph, file: str, content: bytes, per_class: int, seed: int
 ) -> tuple[Predictions, Result]:
     given = read(graph, file, content)
-    return given, runs.fit_specs(graph, [run_of_predictions(graph, given, per_class, seed)])[0]
+    given.show()
+    return given, runs.fit_specs(graph, [spec_of_predictions(graph, given, per_class, seed)])[0]
 
 
 def _kept() -> None:
