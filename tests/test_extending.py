@@ -95,17 +95,19 @@ def test_a_correlation_is_trained_with(monkeypatch, cora):
 
 
 def test_a_score_is_offered_and_measured(cache, monkeypatch, cora):
-    gap = Score(
-        "gap",
-        "Lead of the first class",
-        "neither",
-        "How far the first class is ahead of the second.",
-        certain=True,
-        of_probs=lambda probs: -np.diff(np.sort(probs, axis=1)[:, -2:], axis=1)[:, 0],
-    )
+    page = (ROOT / "docs" / "extending.md").read_text()
+    names = {"Score": Score, "np": np}
+    exec(re.search(r"```python\n(SCORE = .*?)```", page, re.DOTALL)[1], names)
+    gap = names["SCORE"]
+    lead = gap.of_probs(np.array([[0.2, 0.7, 0.1], [0.4, 0.3, 0.3]]))
+    np.testing.assert_allclose(lead, [0.5, 0.1])
     monkeypatch.setitem(SCORES, "gap", gap)
     result = runs.load(bup.Spec(left_out=(6,)), cora)
-    assert "gap" in bup.evaluate(result, cora)["ood"]["scores"]
+    report = bup.evaluate(result, cora)
+    for found in (report["errors"], report["ood"]["scores"]):
+        # It says much the same as confidence, and finds as much.
+        assert found["gap"]["auroc"] == pytest.approx(found["confidence"]["auroc"], abs=0.05)
+        assert found["gap"]["auroc"] > 0.7
     assert "Lead of the first class" in opened().selectbox(key="colour").options
 
 
