@@ -118,8 +118,14 @@ def choice_contenders() -> tuple[Contender, ...]:
         for layers, decay in itertools.product(LAYERS, (5e-4, 0.01))
     )
     predictions = (
-        of_bup(f"{name}, prediction exact", propagation=rule, prediction="exact")
-        for name, rule in (("paper's rule", "paper"), ("doubt", "doubt"))
+        of_bup(
+            f"{name} (loss {loss} and prediction exact)",
+            propagation=rule,
+            loss=loss,
+            prediction="exact",
+        )
+        for name, rule in (("bup", "paper"), ("doubt", "doubt"))
+        for loss in ("erf", "exact")
     )
     return (*layers, *contenders("evidence", "doubt"), *predictions)
 
