@@ -181,7 +181,7 @@ function nodePanel(run, node) {
   if (content.words?.[node]) parts.push(made("p", {}, "Speaks of ", strong(content.words[node]), "."));
   parts.push(made("h3", {}, "Probability of each class"), probabilityTable(run, node));
   const interval = "The star marks the true class. Whiskers: where that probability would lie in " +
-    "90% of cases, were the message of the class known exactly.";
+    "90% of cases, were the message of the class known exactly. The bar is the average over these cases.";
   parts.push(made("p", { class: "words" }, run.low ? interval : run.no_interval));
   parts.push(made("p", { class: "words" }, factsOf(run, node)));
   if (run.mean && run.std) {
