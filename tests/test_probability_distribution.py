@@ -107,7 +107,7 @@ def test_the_density_is_the_histogram_of_draws() -> None:
     assert (np.abs(mass - counts / 200_000) < 4 * np.sqrt(mass / 200_000)).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 2**16),
     classes=st.integers(2, 20),
@@ -120,7 +120,7 @@ def test_the_probability_is_the_mean_of_the_distribution_whose_interval_is_drawn
 ) -> None:
     mean, var, _ = messages(seed, 4, classes)
     var = scale * var
-    factors, weights = spread.factors(width) if width else ([1.0], [1.0])
+    factors, weights = spread.factors(width)
     found = probability_distribution(mean, var, 0.9, rule, factors=factors, weights=weights)
     link = partial(class_probabilities, rule=rule)
     shown = spread.mixed(Outputs(mean, mean, var, link), slice(None), 1.0, width)
@@ -144,3 +144,16 @@ def test_a_mixture_holds_its_share_of_the_draws() -> None:
     assert (found.mean - probs.mean(0)).abs().max() < 4 / math.sqrt(draws)
     for end, tail in ((found.low, 0.05), (found.high, 0.95)):
         assert ((probs <= end).double().mean(0) - tail).abs().max() < 5e-3
+
+
+@pytest.mark.parametrize("width", [0.05, 1.0, 1.5, 2.5, 4.0])
+def test_a_mixture_stands_for_every_factor(width: float) -> None:
+    """Against a much finer sum over e^(width q), q ~ N(0, 1)."""
+    mean, var, _ = messages(5, 40, 7)
+    q = torch.arange(-6, 6.01, 0.05, dtype=torch.float64)
+    weights = (-(q**2) / 2).exp() / (-(q**2) / 2).exp().sum()
+    each = [class_probabilities(mean, var * (width * x).exp()) for x in q]
+    fine = (torch.stack(each) * weights[:, None, None]).sum(0)
+    factors, shares = spread.factors(width)
+    found = probability_distribution(mean, var, factors=factors, weights=shares)
+    assert torch.allclose(found.mean, fine, atol=4e-4)

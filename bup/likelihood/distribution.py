@@ -17,7 +17,7 @@ from bup.likelihood.rows import in_chunks, split_by_label
 from bup.likelihood.rules import PREDICTION_POINTS, check_rule
 from bup.likelihood.sampled import softmax_samples
 
-CASES = 101
+CASES = 201
 """Equally likely places of a message that stand for all of them, where variances are mixed."""
 
 

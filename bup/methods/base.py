@@ -107,7 +107,7 @@ def chances_of(
         link = partial(likelihood.class_probabilities, rule=rule)
         probs = spread.mixed(Outputs(rows[0], *rows, link), slice(None), 1.0, width)
         return Chances(probs.numpy(), None, None)
-    factors, weights = spread.factors(width) if width else ([1.0], [1.0])
+    factors, weights = spread.factors(width)
     found = likelihood.probability_distribution(
         *rows, level, rule, factors=factors, weights=weights
     )
