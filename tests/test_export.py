@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,11 +14,12 @@ from bup import cli, runs
 from bup.errors import BupError
 from bup.methods import METHODS, complete
 from bup.store import Store
-from dashboard import columns, state
+from dashboard import columns, kept, state
 from dashboard.export import page as pages
 from dashboard.export.asked import asked
 from dashboard.export.document import Shared, labels
 from dashboard.export.page import page, refusal
+from dashboard.rations import Ration
 from dashboard.theme import Theme
 from dashboard.views import exports
 
@@ -158,7 +160,7 @@ def test_the_app_offers_the_page_of_what_it_compares(cora, run, rival, monkeypat
     offered, said = [], []
     monkeypatch.setattr(exports.st, "download_button", lambda *a, **k: offered.append(a))
     monkeypatch.setattr(exports.st, "caption", said.append)
-    monkeypatch.setattr(exports, "page", lambda known: [one.spec.method for one in known])
+    monkeypatch.setattr(exports, "page", lambda known, day: [one.spec.method for one in known])
     views = [state.View(known(result, cora), 0, Theme()) for result in (run, rival)]
     exports._web_page(views)
     label, make, name, kind = offered.pop()
@@ -166,6 +168,34 @@ def test_the_app_offers_the_page_of_what_it_compares(cora, run, rival, monkeypat
     assert make() == ["bup", "gcn"] and name == f"{views[0].run.key}.html"
     exports._web_page(views * 4)
     assert not offered and "at most 6 runs, got 8" in said[0]
+
+
+def test_a_page_is_made_once_and_one_visitor_has_few_of_them_made(cora, run, monkeypatch):
+    ration, made, offered, said = Ration("web pages", 2, 600), [], [], []
+    monkeypatch.setattr(kept, "KEPT", kept.Kept())
+    monkeypatch.setattr(exports, "PAGES", ration)
+    monkeypatch.setattr(exports.st, "download_button", lambda *a, **k: offered.append(a[1]))
+    monkeypatch.setattr(exports.st, "caption", said.append)
+    monkeypatch.setattr(exports, "page", lambda known, day: made.append(1) or f"{len(made)}")
+
+    def pages(of: bup.Result, times: int) -> set[str]:
+        """Asked for at once."""
+        for _ in range(times):
+            exports._web_page([state.View(known(of, cora), 0, Theme())])
+        asked = [offered.pop() for _ in range(times)]
+        with ThreadPoolExecutor(times) as pool:
+            return set(pool.map(lambda make: make(), asked))
+
+    assert pages(run, 12) == {"1"} and not said
+    test = run.split.test
+    part = [
+        dataclasses.replace(run, split=dataclasses.replace(run.split, test=test[n:]))
+        for n in (1, 2)
+    ]
+    assert pages(part[0], 1) == {"2"} and pages(run, 3) == {"1"}
+    with pytest.raises(bup.BupError, match="you had 2 web pages in the last 10 minutes"):
+        pages(part[1], 1)
+    assert "try again in 10 min" in said[-1] and len(made) == 2
 
 
 def test_runs_of_one_name_are_told_apart():

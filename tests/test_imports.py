@@ -25,7 +25,7 @@ FLOORS = (
         "descriptors",
         "patience",
     },
-    {"figures", "components", "processes", "network"},
+    {"figures", "components", "processes", "rations", "network"},
     {"address", "doors", "picks", "graphs", "links", "problems", "numbers", "garbage", "visitor"},
     {"shelf"},
     {"drawings", "state", "classroom", "waiting"},

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import datetime
+from collections.abc import Callable, Hashable, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from bup.methods import command_line
 from bup.sheets import csv_text
+from dashboard import visitor
+from dashboard.clients import Client
 from dashboard.export.page import page, refusal
+from dashboard.kept import kept
 from dashboard.markdown import escaped
+from dashboard.rations import Ration
+from dashboard.shelf import Known
 from dashboard.state import View
 
 MOST_ROWS = 1000
+PAGES = Ration("web pages", most=6, seconds=600)
 Export = Callable[[View], tuple[str, str, str]]
 """Makes a file name, its text and its type."""
 
@@ -53,10 +60,10 @@ def _web_page(views: Sequence[View]) -> None:
     if why := refusal(view.graph, len(views)):
         st.caption(f"No web page of this: {escaped(why)}.")
         return
-    known = [one.known for one in views]
+    known, client = tuple(one.known for one in views), visitor.client()
     st.download_button(
         "These runs as a web page" if several else "This run as a web page",
-        lambda: page(known),
+        lambda: _made(known, datetime.date.today(), client),
         f"{view.run.key}.html",
         "text/html",
         icon=":material/public:",
@@ -65,6 +72,19 @@ def _web_page(views: Sequence[View]) -> None:
             "server or a network. It takes some seconds to make."
         ),
     )
+    if why := PAGES.refusal(client):
+        st.caption(f"No new web page now: {why}.")
+
+
+@kept(by=lambda known, day, client: (tuple(map(_identity, known)), day))
+def _made(known: Sequence[Known], day: datetime.date, client: Client) -> str:
+    with PAGES.one(client):
+        return page(known, day)
+
+
+def _identity(known: Known) -> Hashable:
+    """A run, and on which of its nodes it is tested."""
+    return known.run, known.result.split.test.tobytes()
 
 
 def numbers(frame: pd.DataFrame, name: str, key: str) -> None:
