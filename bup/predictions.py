@@ -11,6 +11,7 @@ import base64
 import contextlib
 import hashlib
 import io
+import re
 import shutil
 import zipfile
 from collections.abc import Collection, Mapping
@@ -37,6 +38,7 @@ SPACE = Space(
     "incomplete. Bring them again, on the page Your own or with 'bup import'",
 )
 MOST_SCORES = 3
+LONGEST_SCORE = 40  # letters of a name
 _VERSION = 1
 _TOLERANCE = 0.01
 
@@ -183,12 +185,16 @@ def _refuse_many(scores: Collection[str]) -> None:
 def _scores(graph: Graph, scores: Mapping[str, Any]) -> dict[str, np.ndarray]:
     _refuse_many(scores)
     found = {}
-    for k, (name, given) in enumerate(scores.items(), 1):
+    for name, given in scores.items():
         with np.errstate(over="ignore"):
             values = np.asarray(given, dtype=np.float32)
         if values.shape != (graph.num_nodes,) or not np.isfinite(values).all():
             raise BupError(f"score {shown(name)} must be a finite number for each node")
-        found[f"own_score_{k}"] = values
+        # A name from a file stands in sentences, charts and tables: no markup.
+        plain = " ".join(re.sub(r"[^\w .,()+-]", " ", name).split())[:LONGEST_SCORE]
+        if plain in found:
+            raise BupError(f"two scores are called {shown(plain)}: give each a name of its own")
+        found[plain] = values
     return found
 
 
@@ -230,6 +236,8 @@ def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
     classes, columns = _class_columns(graph, name, list(table.columns))
     numbers = {}
     scores = [c for c in table.columns if c.lower().startswith("score") and c not in columns]
+    meant = {by_name["id"], by_name.get("split"), *columns, *scores}
+    strange = [c for c in table.columns if c not in meant]
     for column in (*columns, *scores):
         values = tables.numbers(table[column])
         if values is None:
@@ -243,6 +251,13 @@ def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
                 "number"
             )
         numbers[column] = values[order]
+    sums = np.stack([numbers[c] for c in columns]).sum(axis=0)
+    missing = [n for c, n in enumerate(graph.class_names) if c not in classes]
+    if strange and missing and (np.abs(sums - 1) > _TOLERANCE).any():
+        raise BupError(
+            f"{shown(name)} has no column for {listed(missing)}, and {listed(strange)} is no "
+            "class: name each column after its class, or leave out what is none"
+        )
     return checked(
         graph,
         np.stack([numbers[c] for c in columns], axis=1),

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bup.methods import METHODS
+from bup.methods.own import is_score, score_of
 from bup.scores import KINDS, SCORES, Score
 
 
@@ -86,6 +87,8 @@ def of(table: pd.DataFrame) -> dict[str, Column]:
     """What this run can be coloured by, the scores of its own method first."""
     method = METHODS.get(table.attrs.get("method", ""))
     own = [s for s in method.scores if s.name not in SCORES] if method is not None else []
+    if method is not None and method.brought:
+        own = [score_of(name) for name in table.columns if is_score(name)]
     scores = {score.name: _of_score(score) for score in (*own, *SCORES.values())}
     return {name: column for name, column in (scores | OTHERS).items() if name in table}
 
@@ -93,7 +96,7 @@ def of(table: pd.DataFrame) -> dict[str, Column]:
 def score_title(name: str) -> str:
     """What a score is called, whichever method has it."""
     every = (score for method in METHODS.values() for score in method.every_score)
-    return next(score.title for score in every if score.name == name)
+    return next((score.title for score in every if score.name == name), score_of(name).title)
 
 
 def numbers(table: pd.DataFrame) -> dict[str, Column]:

@@ -1,12 +1,14 @@
 """Predictions and models of one's own: read with care, then runs like any other."""
 
 import copy
+import dataclasses
 import io
 import json
 from pathlib import Path
 from urllib.parse import quote_plus
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit
 import torch
@@ -20,6 +22,7 @@ from bup import predictions, runs
 from bup.cli import app
 from bup.datasets.own import space
 from bup.own import run_of_predictions
+from dashboard import columns
 
 NAME = "synthetic:nodes=200,classes=3,words=60,mean_degree=6"
 SPLIT = {"per_class": 5, "validation": 40, "test": None}
@@ -97,9 +100,39 @@ def test_scores_split_and_calibration_come_along(graph, theirs):
     result = brought(graph, "p.csv", content, calibrate="temperature")
     assert result.split.train.tolist() == list(range(30))
     assert result.split.test.tolist() == list(range(90, 150))
-    np.testing.assert_allclose(result.scores()["own_score_1"], score, rtol=1e-5)
+    np.testing.assert_allclose(result.scores()["score_mine"], score, rtol=1e-5)
     assert result.constants["temperature"] > 0
     assert not np.allclose(result.probs, theirs.probs)
+
+
+def test_scores_keep_their_names(graph, theirs):
+    table = pd.read_csv(io.BytesIO(as_csv(graph, theirs.probs)))
+    drawn = np.random.RandomState(0).random_sample((2, graph.num_nodes))
+    table["score mutual information"], table["score_<b>2[x](y)"] = drawn
+    result = brought(graph, "p.csv", table.to_csv(index=False).encode())
+    names = ["score mutual information", "score_ b 2 x (y)"]
+    assert set(result.own_scores) == set(names)
+    assert set(names) <= set(bup.evaluate(result, graph)["errors"])
+    offered = columns.scores(result.table())
+    assert [offered[n].label for n in names] == ["Mutual information", "B 2 x (y)"]
+    assert columns.score_title(names[0]) == "Mutual information"
+    old = predictions.Predictions(
+        graph.digest, (0, 1, 2), theirs.probs, scores={"own_score_1": drawn[0]}
+    )
+    settings = (("predictions", old.keep()),)
+    (stored,) = runs.fit_specs(graph, [dataclasses.replace(result.spec, settings=settings)])
+    assert columns.scores(stored.table())["own_score_1"].label == "Your score 1"
+    twice = table.assign(**{"score mutual*information": 0.5})
+    with pytest.raises(bup.BupError, match="two scores are called 'score mutual information'"):
+        predictions.read(graph, "p.csv", twice.to_csv(index=False).encode())
+
+
+def test_a_misnamed_class_is_named(graph, theirs):
+    misnamed = as_csv(graph, theirs.probs, columns=["Topic A", "Topic B", "Tropic C"])
+    with pytest.raises(bup.BupError, match="no column for 'Topic C', and 'Tropic C' is no class"):
+        predictions.read(graph, "p.csv", misnamed)
+    noted = as_csv(graph, theirs.probs, title=["a"] * graph.num_nodes)
+    assert predictions.read(graph, "p.csv", noted).classes == (0, 1, 2)
 
 
 def test_a_class_without_a_column_was_never_shown(graph, theirs):

@@ -20,7 +20,7 @@ from bup.methods.base import (
     chances_of,
     one_by_one,
 )
-from bup.predictions import MOST_SCORES, Predictions
+from bup.predictions import Predictions
 from bup.results import Result
 from bup.scores import Score
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
@@ -28,15 +28,25 @@ from bup.settings import checked, setting
 from bup.splits import Split
 from bup.training import OnEpoch
 
-SCORES = tuple(
-    Score(
-        f"own_score_{k}",
-        "Your score" if k == 1 else f"Your score {k}",
+
+def score_of(name: str) -> Score:
+    """A score that came with predictions, by its name in the file: ``score entropy``.
+
+    Results of earlier versions call theirs ``own_score_1`` and so on.
+    """
+    words = name.replace("_", " ").removeprefix("own ")[len("score") :].strip(" .-")
+    named = words[:1].isalpha()
+    return Score(
+        name,
+        words[0].upper() + words[1:] if named else f"Your score {words}".strip(),
         "neither",
         "A score that came with the predictions; the higher, the less sure.",
     )
-    for k in range(1, MOST_SCORES + 1)
-)
+
+
+def is_score(name: str) -> bool:
+    """Whether a column of a node table, or of a file of predictions, is such a score."""
+    return name.lower().removeprefix("own_").startswith("score")
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,6 @@ PROBABILITIES = Method(
     "trained: they are judged like any other run.",
     settings=Settings,
     fit=one_by_one(fit_one),
-    scores=SCORES,
     brought=True,
 )
 MESSAGES = Method(
@@ -114,7 +123,7 @@ MESSAGES = Method(
     "probabilities follow from them as they do for BUP.",
     settings=MessageSettings,
     fit=one_by_one(fit_one),
-    scores=(MESSAGE_STD, MESSAGE_ENTROPY, *SCORES),
+    scores=(MESSAGE_STD, MESSAGE_ENTROPY),
     explains=Explains(variance=True, chances=chances),
     link=link,
     brought=True,
