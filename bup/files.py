@@ -9,7 +9,7 @@ import platform
 import re
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ import xxhash
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
+YOUNG = 600  # seconds that a file stays after it was last used, see ``trim``
 _STALE_SECONDS = 3600
 
 
@@ -115,6 +116,33 @@ def set_aside(path: Path) -> Path | None:
     except OSError:
         return None
     return aside
+
+
+def trim(paths: Iterable[Path], most_bytes: float) -> list[Path]:
+    """Remove the files that were unused for longest until the others take no more than this.
+
+    What was used a moment ago stays: somebody may be looking at it. Returns what it removed.
+    """
+    found, removed = [], []
+    for path in paths:
+        with contextlib.suppress(OSError):
+            about = path.stat()
+            found.append((about.st_atime, about.st_size, path))
+    total = sum(size for _, size, _ in found)
+    for used, size, path in sorted(found, key=lambda item: item[0]):
+        if total <= most_bytes or time.time() - used < YOUNG:
+            break
+        with contextlib.suppress(OSError):
+            path.unlink()
+            total -= size
+            removed.append(path)
+    return removed
+
+
+def now_used(path: Path) -> None:
+    """Note it, whatever the disk notes by itself."""
+    with contextlib.suppress(OSError):
+        os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
 
 
 def remove_litter(folder: Path) -> None:

@@ -22,6 +22,7 @@ class Limits:
     graph_bytes: float = 1e9  # of a graph that a visitor may ask for by name, by estimate
     memory_bytes: float = 4e9  # of what is worked out once and kept for all
     store_bytes: float = 50e9  # of results on disk
+    layout_bytes: float = 1e9  # of maps on disk
 
 
 SHARED = Limits(
@@ -31,6 +32,7 @@ SHARED = Limits(
     graph_bytes=150e6,
     memory_bytes=300e6,
     store_bytes=10e9,
+    layout_bytes=200e6,
 )
 
 

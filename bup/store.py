@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import shutil
 import time
 from collections.abc import Mapping
@@ -26,7 +25,6 @@ SHIPPED = Path(__file__).parent / "shipped" / "runs"
 """Results that come with the package: the app's first page needs no training."""
 
 TIDY = 60  # seconds between two looks at how much there is
-YOUNG = 600  # seconds that a result stays after it was last used
 
 log = logging.getLogger(__name__)
 _tidied: dict[Path, float] = {}
@@ -50,9 +48,11 @@ class Store:
         try:
             files.write_atomically(path, sealed(run, arrays, values))
         except OSError as error:
+            # Where that is, visitors of a server are not told.
+            log.warning("%s cannot be written (%s)", path, error.strerror or error)
             raise BupError(
-                f"the result cannot be kept in {path.parent} ({error.strerror or error}): free "
-                "some space there, or set BUP_CACHE to another folder"
+                f"the result cannot be kept on this disk ({error.strerror or error}): free some "
+                "space in the cache folder, or set BUP_CACHE to another"
             ) from error
         self._tidy()
         return path
@@ -66,20 +66,10 @@ class Store:
         if now - _tidied.get(self.root, 0.0) < TIDY:
             return
         _tidied[self.root] = now
-        found = []
         for folder in self.root.glob("*"):
             files.remove_litter(folder)
-            for path in folder.glob("result.bup*"):
-                with contextlib.suppress(OSError):
-                    about = path.stat()
-                    found.append((about.st_atime, about.st_size, path))
-        total, most = sum(size for _, size, _ in found), limits().store_bytes
-        for used, size, path in sorted(found, key=lambda item: item[0]):
-            if total <= most or now - used < YOUNG:
-                break
+        for path in files.trim(self.root.glob("*/result.bup*"), limits().store_bytes):
             with contextlib.suppress(OSError):
-                path.unlink()
-                total -= size
                 path.parent.rmdir()
 
     def load(self, run: Run) -> Packed | None:
@@ -91,8 +81,7 @@ class Store:
         path = self.path(run)
         try:
             packed = self._checked(files.read_packed(path), run)
-            with contextlib.suppress(OSError):  # when it was last used, whatever the disk keeps
-                os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
+            files.now_used(path)
             return packed
         except FileNotFoundError:
             return self._shipped(run)

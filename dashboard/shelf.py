@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -18,6 +17,7 @@ from bup.scores import SCORES
 from bup.sheets import csv_text
 from bup.spec import Run, Spec
 from dashboard import graphs
+from dashboard.jobs.unstored import Unstored
 from dashboard.kept import kept
 
 
@@ -27,9 +27,8 @@ class Known:
     A page holds it as long as it reads, so nothing can be taken from under it.
     """
 
-    def __init__(self, run: Run, graph: Graph, result: Result, unkept: str = "") -> None:
+    def __init__(self, run: Run, graph: Graph, result: Result) -> None:
         self.run, self.graph, self.result = run, graph, result
-        self.unkept = unkept  # why no disk holds it; "": one does
         self._reports: dict[int, dict[str, Any]] = {}
         # What a class looks at, all of it looks at; a node takes a few kilobytes.
         self._inspected = lru_cache(512)(lambda node: self._lens.inspect(node))
@@ -38,6 +37,12 @@ class Known:
     @property
     def spec(self) -> Spec:
         return self.run.spec
+
+    @property
+    def unkept(self) -> str:
+        """Why no disk holds it; empty where one does."""
+        held = _unstored.find(self.run)
+        return held[1] if held else ""
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -95,12 +100,10 @@ class Known:
 @kept(by=lambda known, nodes: (known.run, nodes.tobytes()))
 def judged_on(known: Known, nodes: np.ndarray) -> Known:
     """The same run, tested on some of its test nodes only."""
-    return Known(known.run, known.graph, known.result.tested_on(nodes), known.unkept)
+    return Known(known.run, known.graph, known.result.tested_on(nodes))
 
 
-MOST_UNSTORED = 20
-_unstored: dict[Run, tuple[bytes, str]] = {}
-_holding = threading.Lock()
+_unstored = Unstored()
 
 
 class _Missing(Exception):
@@ -120,16 +123,12 @@ def _known(run: Run, graph: Graph) -> Known:
     result = runs.load(run.spec, graph)
     if result is not None:
         return Known(run, graph, result)
-    with _holding:
-        if run not in _unstored:
-            raise _Missing
-        content, why = _unstored[run]
-    return Known(run, graph, Result.unpacked(run.spec, files.unpack(content), graph), why)
+    held = _unstored.find(run)
+    if held is None:
+        raise _Missing
+    return Known(run, graph, Result.unpacked(run.spec, files.unpack(held[0]), graph))
 
 
 def hold(run: Run, content: bytes, why: str) -> None:
     """Take in a result that no disk would."""
-    with _holding:
-        _unstored[run] = content, why
-        while len(_unstored) > MOST_UNSTORED:
-            _unstored.pop(next(iter(_unstored)))
+    _unstored.hold(run, content, why)

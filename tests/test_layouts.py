@@ -347,3 +347,44 @@ def test_positions_need_neither_the_web_framework_nor_graphviz():
         "sys.exit(bool({'streamlit', 'plotly', 'pygraphviz', 'torch'} & sys.modules.keys()))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "words"),
+    [
+        (-9, "", "ended by signal 9, perhaps for want of memory: try again later"),
+        (-11, "", "ended by signal 11: try again later"),
+        (1, "ModuleNotFoundError: No module named 'pygraphviz'", "reinstall pygraphviz"),
+        (1, "ValueError: what", "'ValueError: what' (code 1): try again"),
+    ],
+)
+def test_it_is_said_how_a_drawing_ended(monkeypatch, code, said, words):
+    script = f"import os, sys; sys.stderr.write({said!r}); sys.stderr.flush()\n"
+    script += f"os.kill(os.getpid(), {-code})" if code < 0 else f"sys.exit({code})"
+    popen = drawing.subprocess.Popen
+    monkeypatch.setattr(
+        drawing.subprocess,
+        "Popen",
+        lambda command, **more: popen([sys.executable, "-c", script], **more),
+    )
+    with pytest.raises(bup.BupError) as refused:
+        layouts.positions(graph_of(3, [(0, 1), (1, 2)]))
+    assert words in str(refused.value)
+
+
+def test_maps_on_disk_are_bounded_and_those_last_used_stay(monkeypatch, own_cache, computed):
+    computed(lambda n: np.zeros((n, 2), dtype=np.int16))
+    monkeypatch.setattr(files, "YOUNG", -1)
+    graphs = [graph_of(n, [(0, 1)]) for n in (2000, 2001, 2002)]
+    size = None
+    for number, graph in enumerate(graphs):
+        layouts.positions(graph)
+        if number == 0:
+            (first,) = (own_cache / "layouts").iterdir()
+            size = first.stat().st_size
+            monkeypatch.setenv("BUP_LAYOUT_BYTES", str(2.5 * size))
+        if number == 1:
+            kept._finished.clear()
+            layouts.positions(graphs[0])  # read, so used
+    left = {path.stem for path in (own_cache / "layouts").iterdir()}
+    assert left == {graphs[0].digest, graphs[2].digest}

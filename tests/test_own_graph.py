@@ -405,7 +405,37 @@ def test_deleting_takes_the_runs_along_and_leaves_the_others():
     assert bup.load_graph(two).digest == graph.digest
 
 
-def test_what_nobody_opened_expires(monkeypatch):
+@pytest.fixture
+def clock(monkeypatch):
+    """The machine's, as whoever deletes what has expired reads it."""
+
+    class Clock:
+        ahead = 0.0
+
+        def turn(self, days):
+            self.ahead += days * 86_400
+
+    clock, right = Clock(), time.time
+    monkeypatch.setattr(space.time, "time", lambda: right() + clock.ahead)
+    return clock
+
+
+def test_a_clock_that_is_wrong_for_a_while_costs_nobody_a_graph(clock):
+    graph = read(dropped(nodes_csv=NODES, edges_csv=EDGES))
+    name = own.keep(graph)
+    clock.turn(days=8)
+    for _ in range(3):
+        own.keep(graph)  # which sweeps
+    clock.turn(days=-8)
+    own.keep(graph)
+    assert bup.load_graph(name).digest == graph.digest
+    # Marks of that time do not count when its end has really come.
+    clock.turn(days=8)
+    space.sweep()
+    assert own.SPACE.path(own.token_of(name)).exists()
+
+
+def test_what_nobody_opened_expires(monkeypatch, clock):
     graph = read(dropped(nodes_csv=NODES, edges_csv=EDGES))
     old, used = own.keep(graph), own.keep(graph)
     past = time.time() - 8 * 86_400
@@ -417,7 +447,11 @@ def test_what_nobody_opened_expires(monkeypatch):
     bup.load_graph(used)  # puts its end off
     monkeypatch.delenv("BUP_OWN_DAYS")
     space.sweep()
+    clock.turn(days=1.1)
+    space.sweep()
     assert not own.SPACE.path(own.token_of(old)).exists()
+    assert not list(own.SPACE.path(own.token_of(old)).parent.glob("*.expired"))
+    clock.turn(days=-1.1)
     left = own.SPACE.until(own.token_of(used)).timestamp() - time.time()
     assert 6.9 < left / 86_400 <= 7
 

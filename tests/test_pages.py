@@ -42,7 +42,7 @@ def sent_to_map(app: AppTest) -> dict:
     messages = [element.proto.json for element in app.get("bidi_component")]
     (sent,) = (json.loads(text) for text in messages if '"layer"' in text)
     look = payloads._offered.find(sent["look"].rpartition("/")[2])
-    return sent | json.loads(gzip.decompress(look))
+    return sent | json.loads(gzip.decompress(look.compressed))
 
 
 def test_a_colour_scale_stays_while_settings_change_until_it_is_refitted(open_app):

@@ -4,11 +4,18 @@ import threading
 import numpy as np
 from asgi_parts import ask
 from starlette.applications import Starlette
+from streamlit.testing.v1 import AppTest
 
+import bup
+from bup.datasets import own
 from dashboard import payloads
 from dashboard.payloads import Payloads
 
 SERVER = Starlette(routes=payloads.routes())
+
+
+def bytes_in(kept: Payloads) -> int:
+    return sum(len(payload.compressed) for payload in kept._kept.values())
 
 
 def test_a_browser_gets_what_was_offered_compressed_and_may_keep_it_for_good():
@@ -42,9 +49,9 @@ def test_memory_is_bounded_and_what_was_offered_last_stays():
     for other in noise[2:]:
         kept.offer(other, "bin")
         kept.offer(noise[0], "bin")
-    assert gzip.decompress(kept.find(names[0]) or b"") == noise[0]
+    assert gzip.decompress(kept.find(names[0]).compressed) == noise[0]
     assert kept.find(names[1]) is None
-    assert sum(map(len, kept._compressed.values())) == kept._size <= 3000
+    assert bytes_in(kept) == kept._size <= 3000
 
 
 def test_offers_from_many_threads_are_counted_once():
@@ -54,4 +61,44 @@ def test_offers_from_many_threads_are_counted_once():
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(kept._compressed) == 1 and kept._size == sum(map(len, kept._compressed.values()))
+    assert len(kept._kept) == 1 and kept._size == bytes_in(kept)
+
+
+def test_what_is_drawn_of_an_own_graph_goes_with_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("BUP_CACHE", str(tmp_path))
+    graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
+    name, other = own.keep(graph), own.keep(graph)
+
+    def draws() -> None:
+        import streamlit as st
+
+        from dashboard import payloads
+
+        st.session_state["graph"] = st.query_params["graph"]
+        kinds = {"secret": "json", "secret of two": "bin", "secret library": "js"}
+        for content, kind in kinds.items():
+            payloads.address(content.encode(), kind)
+        payloads.address(st.query_params["graph"].encode(), "json")
+
+    def look(graph_name: str) -> None:
+        app = AppTest.from_function(draws)
+        app.query_params["graph"] = graph_name
+        assert not app.run().exception
+
+    def answer(content: str, kind: str = "json"):
+        return ask(SERVER, f"/bup-files/{payloads._digest(content.encode())}.{kind}")
+
+    look(name)
+    look(f"noisy:{name}:homophily=0.5")
+    for content in ("secret", name, f"noisy:{name}:homophily=0.5"):
+        assert answer(content).headers["cache-control"].startswith("private")
+    assert "public" in answer("secret library", "js").headers["cache-control"]
+    own.delete(name)
+    for content in ("secret", name, f"noisy:{name}:homophily=0.5"):
+        assert answer(content).status == 404
+    assert answer("secret library", "js").status == 200
+    look(other)
+    assert answer("secret").status == 200 and answer(name).status == 404
+    look("cora")  # the same content, which is everybody's
+    own.delete(other)
+    assert answer("secret of two", "bin").headers["cache-control"].startswith("public")

@@ -1,5 +1,6 @@
 """What is known of runs: shared, bounded in bytes, never taken from who reads it."""
 
+import dataclasses
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import bup
 from bup import files, runs
 from dashboard import kept, shelf
+from dashboard.jobs.unstored import Unstored
 
 SPEC = bup.Spec(
     graph="synthetic:nodes=120,classes=3,words=30",
@@ -38,6 +40,33 @@ def test_a_result_that_no_disk_takes_is_shown_with_the_reason():
     found = shelf.find(SPEC, graph)
     assert found is not None and found.unkept == "the disk is full"
     assert np.array_equal(found.result.probs, result.probs) and len(found.table) == 120
+
+
+def test_a_result_that_no_disk_took_is_stored_when_one_has_room(monkeypatch, tmp_path):
+    graph = bup.load_graph(SPEC.graph)
+    (result,) = runs.fit_specs(graph, [SPEC])
+    full = tmp_path / "file"
+    full.write_text("no folder")
+    monkeypatch.setenv("BUP_CACHE", str(full))
+    run = runs.run_of(SPEC, graph)
+    shelf.hold(run, files.pack(*result.packed()), "the disk is full")
+    found = shelf.find(SPEC, graph)
+    shelf._unstored.store()
+    assert found.unkept and runs.load(SPEC, graph) is None
+    assert shelf._unstored._timer is not None  # which tries again
+    monkeypatch.setenv("BUP_CACHE", str(tmp_path / "room"))
+    shelf._unstored.store()
+    assert not found.unkept and shelf._unstored._timer is None
+    assert np.array_equal(runs.load(SPEC, graph).probs, result.probs)
+
+
+def test_results_that_no_disk_takes_are_bounded():
+    graph = bup.load_graph(SPEC.graph)
+    held = Unstored()
+    made = [runs.run_of(dataclasses.replace(SPEC, seed=seed), graph) for seed in range(30)]
+    for run in made:
+        held.hold(run, b"", "full")
+    assert [held.find(run) is not None for run in made] == [False] * 10 + [True] * 20
 
 
 def test_what_a_page_reads_outlives_all_others(monkeypatch):

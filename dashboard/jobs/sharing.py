@@ -25,6 +25,7 @@ from dashboard.jobs import manager
 from dashboard.jobs.job import Job
 from dashboard.jobs.manager import WORKERS, Manager, OnUnstored
 from dashboard.jobs.queue import Queue
+from dashboard.jobs.unstored import Unstored
 
 if TYPE_CHECKING or hasattr(socket, "AF_UNIX"):
     from socketserver import ThreadingUnixStreamServer
@@ -34,7 +35,6 @@ else:  # Windows: ``shared`` says so
 QUEUE = "BUP_QUEUE"
 """In the environment of a server process: the socket of the queue that it shares."""
 PATIENCE = 20.0  # seconds for an answer
-MOST_UNSTORED = 20  # results that no disk takes, kept until those who asked have fetched them
 
 Plain = dict[str, Any]
 
@@ -66,16 +66,12 @@ class _Counter(ThreadingUnixStreamServer):
     def __init__(self, path: str) -> None:
         super().__init__(path, _Customer)
         self.here: dict[_Customer, frozenset[str]] = {}  # visitors of each process
-        self.unstored: dict[Run, tuple[bytes, str]] = {}
-        self.manager = Manager(workers=WORKERS, is_here=self._is_here, on_unstored=self._hold)
+        self.unstored = Unstored()
+        on_unstored = self.unstored.hold
+        self.manager = Manager(workers=WORKERS, is_here=self._is_here, on_unstored=on_unstored)
 
     def _is_here(self, visitor: str) -> bool:
         return any(visitor in visitors for visitors in list(self.here.values()))
-
-    def _hold(self, run: Run, content: bytes, why: str) -> None:
-        self.unstored[run] = content, why
-        while len(self.unstored) > MOST_UNSTORED:
-            self.unstored.pop(next(iter(self.unstored)))
 
 
 class _Customer(StreamRequestHandler):
@@ -111,7 +107,7 @@ class _Customer(StreamRequestHandler):
         else:
             job = keeper.enter(run, asked["seconds"], asked["held"], visitor, asked["again"])
         answer: Plain = {"job": None if job is None else job.as_dict()}
-        held = self.server.unstored.get(run)
+        held = self.server.unstored.find(run)
         if job is not None and job.state == "done" and held is not None and run not in self.given:
             self.given.add(run)
             answer["unstored"] = [base64.b64encode(held[0]).decode(), held[1]]

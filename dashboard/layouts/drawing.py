@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -61,11 +62,11 @@ class Drawing:
             try:
                 code = self._drawn(errors)
             except (OSError, files.DamagedFile) as error:
-                code, problem = None, f"it could not be drawn ({error})"
+                problem = f"it could not be drawn ({error}): try again"
             else:
                 errors.seek(0)
                 said = errors.read().decode(errors="replace").strip().rpartition("\n")[2]
-                problem = f"drawing ended with {said[:200]!r} (code {code})"
+                problem = _end_in_words(code, said)
             with self._changed:
                 if not self.ended:
                     self.problem = problem
@@ -101,8 +102,17 @@ class Drawing:
             self._changed.notify_all()
 
     def _give_up(self, process: subprocess.Popen[bytes]) -> None:
-        self.problem = f"drawing took more than {_PATIENCE / 60:.0f} minutes"
+        self.problem = f"drawing took more than {_PATIENCE / 60:.0f} minutes: try a smaller graph"
         process.kill()
+
+
+def _end_in_words(code: int, said: str) -> str:
+    """What happened, and what to do."""
+    if code < 0:
+        memory = ", perhaps for want of memory" if -code == signal.SIGKILL else ""
+        return f"its process was ended by signal {-code}{memory}: try again later"
+    advice = "reinstall pygraphviz" if "graphviz" in said.lower() else "try again"
+    return f"drawing ended with {said[:200]!r} (code {code}): {advice}"
 
 
 def _messages(source: IO[bytes]) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ import numpy as np
 from bup import files
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.limits import limits
 from dashboard.layouts.arranging import STEPS
 from dashboard.layouts.drawing import Drawing
 
@@ -64,8 +65,8 @@ def look(graph: Graph, finished: bool = False) -> Layout:
         with _lock:
             _drawings.pop(graph.digest, None)  # whoever asks again gets another try
         raise BupError(
-            f"the map of {graph.name} cannot be computed, {drawing.problem}: reinstall pygraphviz, "
-            "or use the pages that need no map"
+            f"the map of {graph.name} cannot be computed, {drawing.problem}, or use the pages that "
+            "need no map"
         )
     steps = drawing.steps
     assert steps is not None
@@ -91,6 +92,7 @@ def ship(graph: Graph) -> Path:
 def _keep(steps: np.ndarray, graph: Graph) -> None:
     try:
         _write(_path(graph), steps, graph)
+        files.trim(_path(graph).parent.glob("*.safetensors"), limits().layout_bytes)
     except OSError as error:
         log.warning("the map of %s cannot be kept (%s): it is drawn again", graph.name, error)
     with _lock:
@@ -118,6 +120,7 @@ def _read(graph: Graph) -> Layout | None:
             continue
         steps, fits = arrays.get("steps"), values.get("digest") == graph.digest
         if fits and steps is not None and steps.shape == (graph.num_nodes, 2):
+            files.now_used(path)
             return Layout(_unit(steps))
     return None
 

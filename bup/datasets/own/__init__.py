@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bup import files
-from bup.datasets.own.space import Owner, Space, forget_runs, new_token
+from bup.datasets.own.space import TOKEN, Owner, Space, forget_runs, new_token
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
@@ -30,6 +30,16 @@ _VERSION = 1
 
 def token_of(name: str) -> str:
     return name.removeprefix(PREFIX).partition("-")[0]
+
+
+def tokens_in(name: str) -> list[str]:
+    """Of the graph, and of those that it is made from."""
+    return re.findall(f"{PREFIX}({TOKEN.pattern})", name)
+
+
+def is_here(token: str) -> bool:
+    """Whether a graph can still be opened; asking does not put its end off."""
+    return SPACE.path(token).exists()
 
 
 def keep(graph: Graph, title: str = "", owner: Owner | None = None) -> str:

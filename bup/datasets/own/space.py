@@ -26,6 +26,7 @@ from bup.datasets.own import limits
 from bup.errors import BupError
 from bup.files import DamagedFile, Packed
 
+MARKED = 86_400  # seconds between the mark of what has expired and its end
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 TOKEN = re.compile("[a-z2-7]{20}")
 OF_ONE, OF_ADDRESS = 1 / 8, 1 / 2
@@ -57,7 +58,7 @@ class _Kept(NamedTuple):
             return Owner()
 
     def delete(self) -> None:
-        for path in (self.path, _owner_path(self.path)):
+        for path in (self.path, _owner_path(self.path), _mark_path(self.path)):
             with contextlib.suppress(OSError):
                 path.unlink()
 
@@ -126,10 +127,22 @@ class Space:
 
 
 def sweep() -> None:
-    """Delete what has expired, and runs on graphs that are gone."""
+    """Delete what expired a while ago, and runs on graphs that are gone.
+
+    What seems to have expired gets a mark first: a clock that is set wrong, and right again soon,
+    costs nobody a graph.
+    """
+    now = time.time()
     for kept in _kept():
-        if _expired(kept.path):
-            kept.delete()
+        mark = _mark_path(kept.path)
+        with contextlib.suppress(OSError):
+            if not _expired(kept.path):
+                mark.unlink(missing_ok=True)
+            elif not mark.exists():
+                mark.touch()
+                os.utime(mark, (now, now))
+            elif now - mark.stat().st_mtime > MARKED:
+                kept.delete()
     here = {kept.path.stem for kept in _kept()}
     for folder in _runs("own-*"):
         if folder.name.split("-")[1] not in here:
@@ -169,6 +182,10 @@ def _kept() -> list[_Kept]:
 
 def _owner_path(path: Path) -> Path:
     return path.with_suffix(".owner")
+
+
+def _mark_path(path: Path) -> Path:
+    return path.with_suffix(".expired")
 
 
 def _in_the_way(kept: Sequence[_Kept], size: int, owner: Owner | None) -> list[_Kept]:
