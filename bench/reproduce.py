@@ -26,7 +26,7 @@ ROUNDS = 3
 def run() -> None:
     graph = bup.load_graph("cora")
     question = experiments.QUESTIONS["q1"]
-    both = experiments.contenders("bup", "gcn")
+    both = experiments.contenders(experiments.PAPERS_BUP, "gcn")
     planned = experiments.runs_of(question, {"cora": graph}, [20], both, SEEDS)
     starting, training, epochs = _trained([run.spec for run in planned], 2)
     ours = starting + training

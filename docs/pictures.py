@@ -34,7 +34,7 @@ Panels = list[tuple[str, go.Figure]]
 
 def reliability() -> Panels:
     """All reruns of a method in one diagram, as their table has them."""
-    who = experiments.contenders("bup", "doubt+spread", "gcn", "gcn+temperature")
+    who = experiments.contenders(experiments.PAPERS_BUP, "doubt+spread", "gcn", "gcn+temperature")
     panels = []
     for name in ("cora", "citeseer"):
         graph = bup.load_graph(name)

@@ -38,7 +38,7 @@ ANY = [c.name for c in CALIBRATORS.values() if not c.needs_variance]
 
 @pytest.mark.parametrize("name", [c for c in ANY if c != "bias"])
 def test_a_calibrator_keeps_the_answers_and_improves_the_likelihood(name, cora, plain):
-    result = bup.fit(cora, f"gcn+{name}", per_class=10)
+    result = bup.fit(cora, "gcn", calibrate=name, per_class=10)
     assert np.array_equal(result.predicted, plain.predicted)
     assert np.allclose(result.probs.sum(axis=1), 1, atol=1e-5)
     assert validation_nll(result, cora) < validation_nll(plain, cora) - 0.02
@@ -89,14 +89,16 @@ def test_temperature_agrees_with_scikit_learn(cora, plain):
 
 
 def test_a_joined_name_is_the_setting_of_the_same_name():
-    joined = complete(bup.Spec(method="gcn+temperature"))
-    assert joined == complete(bup.Spec(method="gcn", settings=(("calibrate", "temperature"),)))
-    assert joined.method == "gcn"
+    joined = complete(bup.Spec(method="mlp+temperature"))
+    assert joined == complete(bup.Spec(method="mlp", settings=(("calibrate", "temperature"),)))
+    assert joined.method == "mlp"
     assert dict(complete(bup.Spec(method="bup+variance")).settings)["calibrate"] == "variance"
     with pytest.raises(bup.BupError, match="calibrate must be one of"):
         complete(bup.Spec(method="gcn+variance"))
     with pytest.raises(bup.BupError, match="leave one of them out"):
         complete(bup.Spec(method="gcn+gats", settings=(("calibrate", "none"),)))
+    with pytest.raises(bup.BupError, match="doubt asks for doubt, the setting propagation for gcn"):
+        complete(bup.Spec(method="doubt", settings=(("propagation", "gcn"),)))
 
 
 def test_any_method_can_be_calibrated(cora):

@@ -28,7 +28,7 @@ def graph() -> bup.Graph:
 
 def quick(question: str, **changes) -> e.Question:
     short = (
-        e.Contender("bup", "bup", (("epochs", 5),)),
+        e.Contender(e.PAPERS_BUP, "bup", (("epochs", 5),)),
         e.Contender("gcn", "gcn", (("epochs", 5),)),
     )
     return dataclasses.replace(e.QUESTIONS[question], contenders=short, sizes=(5,), **changes)
@@ -47,7 +47,7 @@ def test_rows_are_the_stored_runs_and_say_what_evaluate_says(graph, store):
     more = e.runs_of(question, {SMALL: graph}, reruns=3)
     rows = e.rows_of(question, more, {SMALL: graph}, store)
     assert [(r.method, r.seed) for r in rows.itertuples()] == [
-        (who, seed) for who in ("bup", "gcn") for seed in (0, 1)
+        (who, seed) for who in (e.PAPERS_BUP, "gcn") for seed in (0, 1)
     ]
     for row, run in zip(rows.itertuples(), planned, strict=True):
         assert run.spec.left_out == (2,)
@@ -100,7 +100,8 @@ def test_the_distance_to_the_truth_by_hand():
 def rows_with(**ece: list[float]) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"graph": "cora", "per_class": 5, "protocol": "", "method": who, "seed": seed}
+            {"graph": "cora", "per_class": 5, "protocol": "", "seed": seed}
+            | {"method": e.PAPERS_BUP if who == "bup" else who}
             | {"accuracy": 70.0, "ace": 9.0, "ece": value, "nll": 1.0}
             for who, values in ece.items()
             for seed, value in enumerate(values)
@@ -122,9 +123,10 @@ def test_marks_follow_a_paired_test_over_the_same_splits():
     ece = lines[lines.quantity == "ece"].set_index("method")
     expected = ttest_rel(better, ours).pvalue
     assert ece.p["gcn"] == pytest.approx(2 * expected) and ece.verdict["gcn"] == 1
-    assert ece.verdict["mlp"] == 0 and math.isnan(ece.p["bup"])
+    assert ece.verdict["mlp"] == 0 and math.isnan(ece.p[e.PAPERS_BUP])
     low, high = t.interval(0.95, 5, np.mean(ours), sem(ours))
-    assert (ece.low["bup"], ece.high["bup"]) == (pytest.approx(low), pytest.approx(high))
+    assert ece.low[e.PAPERS_BUP] == pytest.approx(low)
+    assert ece.high[e.PAPERS_BUP] == pytest.approx(high)
     assert "▲" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=better))
     assert "▼" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=better, gcn=ours))
     # Rows are matched by their seed, not by their place.
@@ -191,11 +193,12 @@ def test_an_unjudged_class_counts_neither_way(cora):
 def test_the_papers_tables_are_complete():
     for graph in ("cora", "citeseer"):
         for size in (5, 10, 15, 20):
-            for method in ("gcn", "vgcn", "bbgdc", "bbde", "ggp", "bup"):
+            for method in ("gcn", "vgcn", "bbgdc", "bbde", "ggp", e.PAPERS_BUP):
                 assert set(published("q1", graph, size, "", method)) == {"accuracy", "ace", "ece"}
     assert published("q1", "citeseer", 15, "", "bbgdc")["accuracy"] == 64.49
-    assert published("q2", "cora", 20, "last class", "bup")["confidence_out"] == 0.60
-    assert published("q1", "pubmed", 5, "", "bup") == published("q3", "cora", 20, "", "bup") == {}
+    assert published("q2", "cora", 20, "last class", e.PAPERS_BUP)["confidence_out"] == 0.60
+    assert published("q1", "pubmed", 5, "", e.PAPERS_BUP) == {}
+    assert published("q1", "cora", 20, "", "bup") == {}  # calibrated, as the paper's is not
 
 
 def test_the_sweep_looks_at_no_test_node(graph):
@@ -212,3 +215,30 @@ def test_methods_without_variance_have_empty_cells_in_the_sweep(graph):
     assert np.isnan(row["nll_variance"]) and row["nll_spread"] > 0 and row["nll_none"] > 0
     row = e.rule_numbers(result, graph, e.Protocol())
     assert "errors_message_std" not in row and 0 < row["errors_confidence"] < 100
+
+
+@pytest.mark.parametrize("question", e.QUESTIONS)
+def test_a_name_is_the_same_model_in_tables_and_elsewhere(question):
+    """A row that is called as ``bup fit --method`` would call it is that very run."""
+    for who in e.QUESTIONS[question].contenders:
+        of_table = complete(bup.Spec(method=who.method, settings=who.settings))
+        try:
+            by_name = complete(bup.Spec(method=who.label))
+        except bup.BupError:
+            assert " " in who.label, "what is no name of a method does not look like one"
+        else:
+            assert by_name == of_table, who.label
+
+
+def test_rows_by_name_are_the_runs_of_that_name():
+    for label in ("bup", "doubt", "doubt+spread", "gcn", "gcn+gats", "evidence+temperature"):
+        assert e.contender(label) == e.Contender(label, label)
+    gcn = dict(complete(bup.Spec(method="gcn+gats")).settings)
+    assert (gcn["hidden"], gcn["keep"], gcn["patience"]) == (64, "best", 40)  # as measured
+    for label, method in (("bup (published)", "bup"), ("doubt (uncalibrated)", "doubt")):
+        settings = dict(complete(bup.Spec(method=method)).settings)
+        who = e.contender(label)
+        found = dict(complete(bup.Spec(method=who.method, settings=who.settings)).settings)
+        assert found == settings | {"prediction": "erf", "calibrate": "none"}
+    with pytest.raises(bup.BupError, match="no method 'luck'"):
+        e.contender("luck")

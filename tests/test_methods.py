@@ -355,7 +355,9 @@ def test_a_run_in_words_names_what_was_changed():
         return methods.in_words(spec)
 
     assert words("bup") == words("bup", hidden=64) == "bup"
-    assert words("gcn+temperature", hidden=64) == "gcn+temperature (hidden=64)"
+    assert words("gcn+temperature", hidden=64) == "gcn+temperature"
+    assert words("gcn", calibrate="gats") == "gcn+gats (hidden=16, keep=last, patience=10)"
+    assert words("gcn+temperature", hidden=32) == "gcn+temperature (hidden=32)"
     assert words("bup", loss="exact", lam=2) == "bup (lam=2.0, loss=exact)"
 
 

@@ -15,7 +15,7 @@ from job_parts import AtOnce
 from streamlit.testing.v1 import AppTest
 
 from bup import experiments
-from bup.experiments import Shipped
+from bup.experiments import PAPERS_BUP, Shipped
 from bup.methods import METHODS, complete
 from bup.runs import run_of
 from bup.spec import Spec
@@ -125,20 +125,20 @@ def test_reproduce_shows_stored_cells_beside_the_papers(open_app, monkeypatch):
     app = open_app("reproduce")
     assert not app.exception, app.exception
     table = app.dataframe[0].value.set_index(["per class", "method"])
-    assert table.reruns[20, "bup"] == 1 and table.reruns[5, "bup"] == 0
-    assert "(78.64, " in table.accuracy[20, "bup"] and table.ECE[5, "gcn"] == "– (23.14)"
-    app.session_state.reproduce_cell = (20, "", "bup")
+    assert table.reruns[20, PAPERS_BUP] == 1 and table.reruns[5, PAPERS_BUP] == 0
+    assert "(78.64, " in table.accuracy[20, PAPERS_BUP] and table.ECE[5, "gcn"] == "– (23.14)"
+    app.session_state.reproduce_cell = (20, "", PAPERS_BUP)
     app.run()
     assert not app.exception, app.exception
     (rerun,) = app.dataframe[1].value.itertuples()
-    assert f"{rerun.accuracy:.2f} (78.64" in table.accuracy[20, "bup"]
+    assert f"{rerun.accuracy:.2f} (78.64" in table.accuracy[20, PAPERS_BUP]
     assert rerun.model.startswith("./?graph=Cora&method=") and "seed=0" in rerun.model
 
     app.session_state.reproduce_cell = (5, "last class", "gcn")
     app.selectbox(key="table").set_value("q2").run()
     assert not app.exception and "was measured or trained" in app.info[0].value
     table = app.dataframe[0].value.set_index(["per class", "method"])
-    assert table.reruns[20, "bup"] == table.reruns[20, "gcn"] == 1
+    assert table.reruns[20, PAPERS_BUP] == table.reruns[20, "gcn"] == 1
 
     for name in ("q3", "calibration", "ood", "ablation", "record"):
         app.selectbox(key="table").set_value(name).run()
@@ -156,7 +156,7 @@ def test_reproduce_tells_measured_and_trained_here_apart(open_app, monkeypatch, 
     rows = {
         run_of(run.spec, cora).key: {"accuracy": 70.0 + run.spec.seed, "ece": 6.0 + run.spec.seed}
         for run in experiments.runs_of(question, {"cora": cora})
-        if run.contender in ("bup", "gcn") and run.per_class == 20 and run.spec.seed < 3
+        if run.contender in (PAPERS_BUP, "gcn") and run.per_class == 20 and run.spec.seed < 3
     }
     shipped = Shipped("1 May 2026", {"torch": "2"}, {"q1": rows})
     monkeypatch.setattr(experiments, "shipped", lambda: shipped)
@@ -164,8 +164,10 @@ def test_reproduce_tells_measured_and_trained_here_apart(open_app, monkeypatch, 
     assert not app.exception, app.exception
     table = app.dataframe[0].value.set_index(["per class", "method", "whose"])
     assert table.reruns[20, "gcn", "as measured"] == 3
-    assert table.accuracy[20, "bup", "as measured"].startswith("71.00 ± 1.00 (78.64")
-    assert table.reruns[20, "bup", "trained here"] == 1 and (5, "ggp", "not yet") in table.index
+    assert table.accuracy[20, PAPERS_BUP, "as measured"].startswith("71.00 ± 1.00 (78.64")
+    assert (
+        table.reruns[20, PAPERS_BUP, "trained here"] == 1 and (5, "ggp", "not yet") in table.index
+    )
     assert any("1 May 2026" in caption.value for caption in app.caption)
 
     app.session_state.reproduce_cell = (20, "", "gcn")
@@ -241,10 +243,10 @@ def test_the_command_of_a_run_survives_a_shell():
 
     spec = Spec("folder:my papers", "gcn+temperature", left_out=(1, 2), settings=(("hidden", 32),))
     assert shlex.split(command_line(complete(spec)))[2:] == [
-        *("--graph", "folder:my papers", "--method", "gcn"),
+        *("--graph", "folder:my papers", "--method", "gcn+temperature"),
         *("--per-class", "20", "--seed", "0", "--validation", "200", "--test", "2000"),
         *("--left-out", "1", "--left-out", "2"),
-        *("--set", "calibrate=temperature", "--set", "hidden=32"),
+        *("--set", "hidden=32"),
     ]
 
 

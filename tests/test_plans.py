@@ -38,11 +38,14 @@ def test_all_questions_but_what_is_left_out_by_name():
 
 
 def test_any_row_may_be_the_one_that_the_others_are_tested_against():
-    ((question, _),), _ = e.plans_of(e.Asked("q2", (SMALL,), against="doubt"))
-    assert (question.name, question.reference) == ("q2", "doubt")
-    assert e.QUESTIONS["q2"].reference == "bup"
-    with pytest.raises(bup.BupError, match=r"q2 has no row 'ggp' .*: choose one of bup, doubt"):
+    ((question, _),), _ = e.plans_of(e.Asked("q2", (SMALL,), against="doubt (uncalibrated)"))
+    assert (question.name, question.reference) == ("q2", "doubt (uncalibrated)")
+    assert e.QUESTIONS["q2"].reference == "bup (published)"
+    with pytest.raises(bup.BupError, match=r"q2 has no row 'ggp' .*: choose one of bup \("):
         e.plans_of(e.Asked("q2", (SMALL,), against="ggp"))
+    # Without its row the others are tested against the first.
+    ((question, _),), _ = e.plans_of(e.Asked("q2", (SMALL,), labels=("gcn", "bup")))
+    assert question.reference == "gcn"
     # Among all questions, those that have the row.
     plans, _ = e.plans_of(e.Asked(e.ALL, (SMALL,), against="gcn+gats+bias"))
     assert [q.name for q, _ in plans if q.reference == "gcn+gats+bias"] == ["record"]

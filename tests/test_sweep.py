@@ -171,7 +171,7 @@ def test_a_killed_sweep_goes_on_where_it_was_and_leaves_nobody_behind(graphs, tm
     assert sweep.BATCH <= kept < 20
     _, alive = psutil.wait_procs(children, timeout=20)
     assert not alive
-    specs = some_specs(range(5), (2, 3, 4, 5), "bup", calibrate="none")
+    specs = some_specs(range(5), (2, 3, 4, 5), "bup")
     assert len(sweep.missing(specs, graphs, bup.Store(tmp_path / "runs"))) == 20 - kept
 
 

@@ -28,6 +28,7 @@ def methods(name: str | None, as_json: bool) -> None:
             "title": method.title,
             "explanation": method.explanation,
             "most_nodes": method.most_nodes,
+            "when_calibrated": dict(method.when_calibrated),
             "scores": [
                 {"name": s.name, "title": s.title, "kind": s.kind, "help": s.help}
                 for s in method.every_score
@@ -64,6 +65,9 @@ def methods(name: str | None, as_json: bool) -> None:
         console.print("\n[dim]'bup methods NAME' shows a method's settings and scores.[/]")
         return
     for method in described:
+        if changed := method["when_calibrated"]:
+            said = ", ".join(f"{key}={text_of(value)}" for key, value in changed.items())
+            console.print(f"  {method['name']}+CALIBRATOR, as in tables, has {said}")
         print_table(
             ["setting", "default", "what it is", "allowed"],
             (

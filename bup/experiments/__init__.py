@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bup.experiments.comparisons import Comparison, comparisons
-from bup.experiments.contenders import STRONG_GCN, Contender, contender, contenders
+from bup.experiments.contenders import PAPERS_BUP, Contender, contender, contenders
 from bup.experiments.measures import (
     calibration_numbers,
     distance_to_truth,
@@ -43,9 +43,9 @@ from bup.experiments.tables import cell_text, markdown, note_on_test, summary, t
 __all__ = [
     "ALL",
     "CELL",
+    "PAPERS_BUP",
     "PROTOCOLS",
     "QUESTIONS",
-    "STRONG_GCN",
     "Asked",
     "Comparison",
     "Contender",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from bup.calibrators import JOIN
-from bup.methods import METHODS
+from bup.methods import METHODS, find, meaning
 from bup.methods.bup import LAYERS
 from bup.propagation import RULES
 from bup.spec import Value
@@ -21,28 +20,25 @@ class Contender:
     settings: tuple[tuple[str, Value], ...] = ()
 
 
-STRONG_GCN = (("hidden", 64), ("keep", "best"), ("patience", 40))
-"""What a GCN that is calibrated afterwards is given: as much width and patience as BUP has."""
-
-
-UNCALIBRATED = (("calibrate", "none"),)
 PUBLISHED = {"prediction": "erf", "calibrate": "none"}
 """BUP as its authors predict with it, without a calibration afterwards."""
 
+PAPERS_BUP = "bup (published)"
+AS_PUBLISHED = {PAPERS_BUP: "bup"} | {
+    f"{rule} (uncalibrated)": rule for rule in RULES if rule not in ("paper", *METHODS)
+}
+"""Rows that predict in that way: the paper's rule, and others in its place."""
+
 
 def contender(label: str) -> Contender:
-    """By the name of a method or of one of BUP's rules, ``+calibrator`` after either.
+    """By a name that ``bup fit --method`` takes, or one of ``AS_PUBLISHED``.
 
-    A name alone stands for what its authors published, without a calibration afterwards.
+    A name is the same model here as everywhere: what differs from it is called otherwise.
     """
-    name, joined, calibrator = label.partition(JOIN)
-    rule = {"propagation": name} if name in RULES and name not in METHODS else {}
-    if rule or name == "bup":
-        settings = rule if joined else rule | PUBLISHED
-        return Contender(label, f"bup{joined}{calibrator}", tuple(settings.items()))
-    if joined:
-        return Contender(label, label, STRONG_GCN if name == "gcn" else ())
-    return Contender(label, label, UNCALIBRATED)
+    if label in AS_PUBLISHED:
+        return Contender(label, AS_PUBLISHED[label], tuple(PUBLISHED.items()))
+    find(meaning(label)[0])  # raises for a name that nothing has
+    return Contender(label, label)
 
 
 def of_bup(label: str, **settings: Value) -> Contender:
@@ -71,26 +67,29 @@ def ablation_contenders() -> tuple[Contender, ...]:
 def rule_contenders() -> tuple[Contender, ...]:
     """The paper's rule and what it leaves open; our rule and its parts; the other rules."""
     return (
-        of_bup("bup"),
-        of_bup("bup (correlation words)", correlation="words"),
-        of_bup("bup (neighbours linked)", neighbours="linked"),
-        of_bup("bup (layers paper)", layers="paper"),
-        *(contender(name) for name in RULES if name not in ("paper", *METHODS)),
-        of_bup("doubt (links do not count)", propagation="doubt", isolation=0.0),
-        of_bup("doubt (validation labels too)", propagation="doubt", known="validation"),
+        contender(PAPERS_BUP),
+        of_bup("bup (published; correlation words)", correlation="words"),
+        of_bup("bup (published; neighbours linked)", neighbours="linked"),
+        of_bup("bup (published; layers paper)", layers="paper"),
+        *contenders(*(label for label in AS_PUBLISHED if label != PAPERS_BUP)),
+        of_bup("doubt (uncalibrated; links do not count)", propagation="doubt", isolation=0.0),
+        _doubt_told_more(),
         of_bup("GCN averaging", propagation="gcn"),
     )
+
+
+def _doubt_told_more() -> Contender:
+    label = "doubt (uncalibrated; validation labels too)"
+    return of_bup(label, propagation="doubt", known="validation")
 
 
 def told_more_contenders() -> tuple[Contender, ...]:
     """Methods that find unseen classes, told of more labels or links, or set as for that task."""
     return (
-        of_bup("doubt (validation labels too)", propagation="doubt", known="validation"),
-        Contender(
-            "grasp (validation labels too)", "grasp", (("known", "validation"), *UNCALIBRATED)
-        ),
-        Contender("gebm (evidence from links)", "gebm", (("evidence", "links"), *UNCALIBRATED)),
-        Contender("sgcn (prior weight 0.1)", "sgcn", (("prior_weight", 0.1), *UNCALIBRATED)),
+        _doubt_told_more(),
+        Contender("grasp (validation labels too)", "grasp", (("known", "validation"),)),
+        Contender("gebm (evidence from links)", "gebm", (("evidence", "links"),)),
+        Contender("sgcn (prior weight 0.1)", "sgcn", (("prior_weight", 0.1),)),
     )
 
 
@@ -127,7 +126,7 @@ def choice_contenders() -> tuple[Contender, ...]:
         for name, rule in (("bup", "paper"), ("doubt", "doubt"))
         for loss in ("erf", "exact")
     )
-    return (*layers, *contenders("evidence", "doubt"), *predictions)
+    return (*layers, *contenders("evidence (uncalibrated)", "doubt (uncalibrated)"), *predictions)
 
 
 def sweep_contenders() -> tuple[Contender, ...]:

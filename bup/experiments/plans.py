@@ -99,6 +99,8 @@ def plans_of(asked: Asked) -> tuple[Plans, dict[str, Graph]]:
 
 
 def _against(question: Question, asked: Asked, rows: Sequence[str]) -> Question:
+    if asked.against is None and question.reference not in rows:
+        return dataclasses.replace(question, reference=rows[0])
     if asked.against is None or (asked.question == ALL and asked.against not in rows):
         return question
     if asked.against not in rows:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from bup import runs
 from bup.datasets import load_graph
-from bup.experiments.contenders import Contender, contender
+from bup.experiments.contenders import PAPERS_BUP, Contender, contender
 from bup.experiments.protocols import Protocol, all_known
 from bup.graph import Graph
 from bup.methods import complete, find
@@ -51,7 +51,7 @@ class Question:
     first_seed: int = 0
     words: tuple[str, ...] = ()  # measured texts that are shown too
     pooled: bool = False  # one row per contender over all cells, best first by the second quantity
-    reference: str = "bup"  # the contender that all others are tested against
+    reference: str = PAPERS_BUP  # the contender that all others are tested against
     note: str = ""
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bup import calibrators
 from bup.experiments.contenders import (
+    PAPERS_BUP,
     ablation_contenders,
     choice_contenders,
+    contender,
     contenders,
     many_label_contenders,
     rule_contenders,
@@ -30,7 +32,7 @@ from bup.experiments.protocols import (
     with_and_without_last_class,
 )
 from bup.experiments.question import Quantity, Question
-from bup.methods import METHODS, TRAINED
+from bup.methods import TRAINED
 
 ACCURACY, ACE, ECE = (
     Quantity("accuracy", "accuracy", 1),
@@ -48,7 +50,8 @@ VALIDATION = (
     Quantity("validation_accuracy", "accuracy", 1),
 )
 SHARES = (0.05, 0.1, 0.2, 0.5, 1)
-PAPERS = [m for m in ("bup", "gcn", "vgcn", "bbgdc", "bbde", "ggp") if m in METHODS]
+BY_RULE = (PAPERS_BUP, "doubt (uncalibrated)", "evidence (uncalibrated)")
+PAPERS = (PAPERS_BUP, "gcn", "vgcn", "bbgdc", "bbde", "ggp")
 
 QUESTIONS: dict[str, Question] = {
     question.name: question
@@ -58,7 +61,7 @@ QUESTIONS: dict[str, Question] = {
             "Accuracy and calibration, all classes known (the paper's Table 1)",
             ("cora", "citeseer", "pubmed"),
             (5, 10, 15, 20),
-            contenders(*PAPERS, "gcn+temperature", "doubt"),
+            contenders(*PAPERS, "gcn+temperature", "doubt (uncalibrated)"),
             plain_numbers,
             (ACCURACY, ACE, ECE, NLL),
             note="Accuracy and errors in percent, 10 bins; ACE is the average calibration error.",
@@ -68,7 +71,7 @@ QUESTIONS: dict[str, Question] = {
             "One class never seen (the paper's Table 2)",
             ("cora", "citeseer"),
             (5, 10, 15, 20),
-            contenders("bup", "doubt", "evidence", "gcn", "gcn+temperature"),
+            contenders(*BY_RULE, "gcn", "gcn+temperature"),
             unseen_numbers,
             (
                 Quantity("confidence_in", "confidence, known", 0, 3),
@@ -88,7 +91,7 @@ QUESTIONS: dict[str, Question] = {
             "Message uncertainty against degree and distance to training nodes (Spearman)",
             ("cora", "citeseer", "pubmed"),
             (20,),
-            contenders("bup", "doubt", "evidence"),
+            contenders(*BY_RULE),
             structure_numbers,
             tuple(
                 Quantity(f"message_{score}_{against}", f"{score} ~ {against}", 0, 3)
@@ -116,7 +119,8 @@ QUESTIONS: dict[str, Question] = {
             ("cora", "citeseer", "pubmed", "synthetic"),
             (5, 10, 15, 20),
             contenders(
-                *("bup", "bup+variance", "bup+spread", "doubt", "doubt+spread"),
+                *(PAPERS_BUP, "bup+variance", "bup+spread"),
+                *("doubt (uncalibrated)", "doubt+spread"),
                 *("doubt+spread+bias", "gcn", "gcn+temperature", "gcn+cagcn", "gcn+gats"),
                 *("gcn+spread", "gcn+spread+bias"),
             ),
@@ -145,7 +149,8 @@ QUESTIONS: dict[str, Question] = {
             ("cora", "citeseer", "pubmed"),
             (20,),
             (
-                *contenders("bup", "bup+spread", "doubt", "doubt+spread", "doubt+spread+bias"),
+                *contenders(PAPERS_BUP, "bup+spread", "doubt (uncalibrated)"),
+                *contenders("doubt+spread", "doubt+spread+bias"),
                 *many_label_contenders(),
                 *contenders(
                     "gcn", *(f"gcn+{c}" for c in calibrators.choices(with_variance=False)[1:])
@@ -173,7 +178,12 @@ QUESTIONS: dict[str, Question] = {
             "Finding classes that were never shown, under three protocols (AUROC in percent)",
             ("cora", "citeseer", "pubmed"),
             (20,),
-            (*contenders(*TRAINED, "doubt", "evidence"), *told_more_contenders()),
+            (
+                contender(PAPERS_BUP),
+                *contenders(*(name for name in TRAINED if name != "bup")),
+                *contenders("doubt (uncalibrated)", "evidence (uncalibrated)"),
+                *told_more_contenders(),
+            ),
             ood_numbers,
             (
                 Quantity("auroc_confidence", "by confidence", 1, 1),
@@ -215,7 +225,7 @@ QUESTIONS: dict[str, Question] = {
             "How many unseen nodes must there be to be noticed? (AUROC in percent)",
             tuple(f"fewer:{graph}:{share}" for graph in ("cora", "citeseer") for share in SHARES),
             (20,),
-            contenders("bup", "doubt", "energy"),
+            contenders(PAPERS_BUP, "doubt (uncalibrated)", "energy"),
             ood_numbers,
             (
                 Quantity("unseen_share", "unseen, % of the graph", 0, 1),

@@ -32,6 +32,7 @@ from bup.methods import (
     vgcn,
 )
 from bup.methods.base import Fitted, Method
+from bup.propagation import RULES
 from bup.settings import checked
 from bup.spec import Spec, Value, text_of
 from bup.splits import Split
@@ -75,49 +76,70 @@ def settings_of(spec: Spec) -> Any:
     return checked(find(spec.method).settings, dict(spec.settings), spec.method)
 
 
+def meaning(name: str) -> tuple[str, dict[str, Value]]:
+    """The method that a name stands for, and the settings that come with the name.
+
+    ``gcn+gats`` is a GCN with what a calibrated one is given; ``doubt`` is BUP under that rule.
+    """
+    method, joined, calibrator = name.partition(JOIN)
+    settings: dict[str, Value] = {}
+    if method in RULES and method not in METHODS:
+        method, settings = bup.METHOD.name, {"propagation": method}
+    if joined:
+        settings |= {**find(method).when_calibrated, "calibrate": calibrator}
+    return method, settings
+
+
 def complete(spec: Spec) -> Spec:
     """The same run with every setting written out: runs that do the same are then equal."""
-    method, joined, calibrator = spec.method.partition(JOIN)
-    if joined:
+    method, said = meaning(spec.method)
+    if said:
         given = dict(spec.settings)
-        if given.get("calibrate", calibrator) != calibrator:
-            raise BupError(
-                f"{spec.method} asks for {calibrator}, the setting calibrate for "
-                f"{given['calibrate']}: leave one of them out"
-            )
-        given["calibrate"] = calibrator
-        spec = dataclasses.replace(spec, method=method, settings=tuple(given.items()))
+        for name in ("calibrate", "propagation"):
+            if given.get(name, said.get(name)) != said.get(name, given.get(name)):
+                raise BupError(
+                    f"{spec.method} asks for {said[name]}, the setting {name} for {given[name]}: "
+                    "leave one of them out"
+                )
+        spec = dataclasses.replace(spec, method=method, settings=tuple({**said, **given}.items()))
     settings = dataclasses.asdict(settings_of(spec).in_effect())
     return dataclasses.replace(spec, settings=tuple(settings.items()))
 
 
-def changed_settings(spec: Spec) -> dict[str, Value]:
-    """The settings of a run that differ from its method's defaults."""
+def changed_settings(spec: Spec, name: str = "") -> dict[str, Value]:
+    """The settings of a run that differ from what a name stands for, by default its method's."""
     spec = complete(spec)
-    usual = dict(complete(Spec(method=spec.method)).settings)
-    return {name: value for name, value in spec.settings if value != usual[name]}
+    usual = dict(complete(Spec(method=name or spec.method)).settings)
+    return {setting: value for setting, value in spec.settings if value != usual[setting]}
+
+
+def named(spec: Spec) -> tuple[str, dict[str, Value]]:
+    """A run's method with its calibrator, and what was changed of what that name stands for."""
+    spec = complete(spec)
+    calibrator = changed_settings(spec).get("calibrate")
+    name = spec.method if calibrator is None else f"{spec.method}{JOIN}{calibrator}"
+    return name, changed_settings(spec, name)
 
 
 def in_words(spec: Spec) -> str:
-    """A run's method and what was changed of it: ``gcn+temperature (hidden=64, keep=best)``."""
-    changed = {name: text_of(value) for name, value in changed_settings(spec).items()}
-    calibrator = changed.pop("calibrate", "")
-    words = spec.method + (f"{JOIN}{calibrator}" if calibrator else "")
-    settings = ", ".join(f"{name}={text}" for name, text in changed.items())
-    return f"{words} ({settings})" if settings else words
+    """The same as text: ``gcn+temperature (hidden=32)``."""
+    name, changed = named(spec)
+    settings = ", ".join(f"{setting}={text_of(value)}" for setting, value in changed.items())
+    return f"{name} ({settings})" if settings else name
 
 
 def command_line(spec: Spec) -> str:
     """The command that trains the same run."""
-    words: list[object] = ["bup", "fit", "--graph", spec.graph, "--method", spec.method]
+    name, changed = named(spec)
+    words: list[object] = ["bup", "fit", "--graph", spec.graph, "--method", name]
     if spec.split:
         words += ["--split", spec.split, "--seed", spec.seed]
     else:
         words += ["--per-class", spec.per_class, "--seed", spec.seed]
         words += ["--validation", spec.validation, "--test", spec.test or 0]
     words += [word for c in spec.left_out for word in ("--left-out", c)]
-    for name, value in changed_settings(spec).items():
-        words += ["--set", f"{name}={text_of(value)}"]
+    for setting, value in changed.items():
+        words += ["--set", f"{setting}={text_of(value)}"]
     return shlex.join(map(str, words))
 
 

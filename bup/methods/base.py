@@ -157,6 +157,8 @@ class Method:
     """How settings make class probabilities of messages (mean, var), where these have variances."""
     opens_with: Mapping[str, Value] = field(default_factory=dict)
     """Settings with which the app opens, where they differ from the defaults."""
+    when_calibrated: Mapping[str, Value] = field(default_factory=dict)
+    """Settings that its name stands for with a calibrator after it, as in ``gcn+gats``."""
     most_nodes: int | None = None  # it refuses larger graphs ...
     limit_reason: str = ""  # ... because of this
     brought: bool = False  # its answers were made elsewhere and are only read

@@ -153,4 +153,6 @@ METHOD = Method(
     "sure it is of the message itself.",
     settings=Settings,
     fit=fit,
+    # What is calibrated afterwards gets as much width and patience as BUP has.
+    when_calibrated={"hidden": 64, "keep": "best", "patience": 40},
 )

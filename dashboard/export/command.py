@@ -90,8 +90,7 @@ def _settings(methods: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, dic
     """What each method is told: a setting goes to all that have it, or to the one it names."""
     from dataclasses import fields
 
-    from bup.calibrators import JOIN
-    from bup.methods import find
+    from bup.methods import find, meaning
 
     chosen: dict[str, dict[str, Value]] = {method: {} for method in methods}
     for text in texts:
@@ -100,8 +99,8 @@ def _settings(methods: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, dic
         having = [
             method
             for method in chosen
-            if name in {f.name for f in fields(find(method.partition(JOIN)[0]).settings)}
-            and of in ("", method, method.partition(JOIN)[0])
+            if name in {f.name for f in fields(find(meaning(method)[0]).settings)}
+            and of in ("", method, meaning(method)[0])
         ]
         if not having:
             raise bup.BupError(

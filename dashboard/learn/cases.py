@@ -7,17 +7,16 @@ from typing import Any
 
 from bup import metrics
 from bup.datasets import citation
-from bup.experiments import STRONG_GCN
 from bup.graph import Graph
 from bup.inspection import Lens
-from bup.methods import complete
+from bup.methods import complete, meaning
 from bup.results import Result
 from bup.spec import Spec
 from bup.splits import usual_sizes
 from dashboard import graphs, shelf, state
 from dashboard.waiting import ask_for, known_or_wait
 
-CALIBRATED = {**dict(STRONG_GCN), "calibrate": "temperature"}
+CALIBRATED = meaning("gcn+temperature")[1]
 """Settings of a GCN whose confidence was corrected on the validation papers."""
 
 

@@ -47,7 +47,11 @@ KINDS = {
 SHARES = {1.0: "all", 0.5: "half", 0.1: "a tenth", 0.05: "one in twenty"}
 # Made by ``bup reproduce strangers --csv FILE``, trained ahead.
 STRANGERS = Path(__file__).parent.parent / "shipped" / "strangers.csv"
-LINES = {"bup": "published rule", "doubt": "our rule", "energy": "energy of a GCN"}
+LINES = {
+    "bup (published)": "published rule",
+    "doubt (uncalibrated)": "our rule",
+    "energy": "energy of a GCN",
+}
 
 
 def page() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from bup.experiments import STRONG_GCN
 from bup.methods import METHODS, complete
 from bup.propagation import RULES
 from bup.spec import Spec
@@ -34,7 +33,7 @@ def rival_specs(view: View) -> dict[str, Spec]:
                 offers[f"{other.short}: {rule.title}"] = (other.name, {"propagation": name})
         else:
             offers[other.short] = (other.name, {})
-    offers["GCN, temperature-scaled"] = ("gcn+temperature", dict(STRONG_GCN))
+    offers["GCN, temperature-scaled"] = ("gcn+temperature", {})
     offers["BUP: Doubt, uncertain variance"] = ("bup+spread", {"propagation": "doubt"})
     for given in visitor.predictions():
         if given.digest == view.graph.digest:

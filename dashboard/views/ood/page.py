@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from bup.experiments import PAPERS_BUP
 from bup.paper import published
 from dashboard import state
 from dashboard.state import View
@@ -71,7 +72,7 @@ def _choose_class(view: View) -> None:
 
 def _published(view: View) -> None:
     """The publication's second question for this run, where it was asked of this graph."""
-    paper = published("q2", view.spec.graph, view.spec.per_class, protocol="", method="bup")
+    paper = published("q2", view.spec.graph, view.spec.per_class, protocol="", method=PAPERS_BUP)
     found = view.known.report().get("ood")
     if not paper or found is None:
         return
