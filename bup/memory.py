@@ -1,10 +1,38 @@
-"""How the C library treats memory that an epoch frees and the next one asks for again."""
+"""How much memory a process may have, and what the C library does with what is freed."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import re
 from functools import cache
+from pathlib import Path
+
+
+def limit_memory(most: int) -> None:
+    """Let this process fail, or be killed by the system, rather than those that it works for.
+
+    The limit is on data, not on address space, of which libraries reserve far more than they use.
+    Where the platform knows no such limit, nothing happens.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def memory_peak() -> int:
+    """The most bytes that this process ever had in memory; 0 where the platform does not tell."""
+    # Not by getrusage, which begins with the peak of the process that started this one.
+    with contextlib.suppress(OSError):
+        found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+        return int(found[1]) * 1024 if found else 0
+    return 0
 
 
 @cache

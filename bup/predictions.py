@@ -81,10 +81,13 @@ class Predictions:
             content.update(np.ascontiguousarray(array).data)
         return base64.b32encode(content.digest()).decode().lower()[:20]
 
+    def packed(self) -> bytes:
+        values = {"version": _VERSION, "digest": self.digest, "classes": self.classes}
+        return files.pack(self._arrays(), values)
+
     def keep(self, owner: Owner | None = None) -> str:
         """Put them where runs find them, under their key."""
-        values = {"version": _VERSION, "digest": self.digest, "classes": self.classes}
-        SPACE.keep(self.key, files.pack(self._arrays(), values), owner)
+        SPACE.keep(self.key, self.packed(), owner)
         return self.key
 
     def show(self) -> None:
@@ -98,7 +101,11 @@ _shown: WeakValueDictionary[str, Predictions] = WeakValueDictionary()
 def load(key: str) -> Predictions:
     if (shown := _shown.get(key)) is not None:
         return shown
-    arrays, values = SPACE.load(key)
+    return unpacked(SPACE.load(key))
+
+
+def unpacked(packed: files.Packed) -> Predictions:
+    arrays, values = packed
     if values.get("version") != _VERSION:
         raise BupError(SPACE.gone)
     scores = {k.removeprefix("scores."): v for k, v in arrays.items() if k.startswith("scores.")}
@@ -272,7 +279,7 @@ def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
 def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
     try:
         arrays = _arrays_of(name, content)
-    except BupError:
+    except (BupError, MemoryError):
         raise
     except Exception as error:  # numpy and zipfile answer damage with a dozen kinds of exceptions
         raise BupError(

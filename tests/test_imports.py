@@ -25,7 +25,7 @@ FLOORS = (
         "descriptors",
         "patience",
     },
-    {"figures", "components", "processes", "rations", "network"},
+    {"figures", "components", "processes", "rations", "network", "reading"},
     {"address", "doors", "picks", "graphs", "links", "problems", "numbers", "garbage", "visitor"},
     {"shelf"},
     {"drawings", "state", "classroom", "waiting"},

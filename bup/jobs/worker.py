@@ -19,11 +19,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from queue import SimpleQueue
 
 from bup import BupError, Graph, Store, files, load_graph
 from bup.jobs.task import Message
+from bup.memory import limit_memory
 from bup.spec import Run
 
 log = logging.getLogger(__name__)
@@ -68,19 +68,10 @@ def _listen(orders: SimpleQueue[list[Run]], cancelled: threading.Event) -> None:
 
 
 def be_modest() -> None:
-    """Let a run that is too large fail, or be killed by the system, rather than who asked for it.
-
-    The limit is on data, not on address space, of which torch reserves far more than it uses.
-    Windows has none.
-    """
-    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
-        import resource
-
+    """Let a run that is too large fail rather than who asked for it."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        limit = int(MEMORY_SHARE * memory)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
+        limit_memory(int(MEMORY_SHARE * memory))
 
 
 def _warm_up() -> None:

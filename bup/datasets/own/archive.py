@@ -58,7 +58,7 @@ def _unzipped(name: str, content: bytes) -> Files:
             members = [info for info in archive.infolist() if _is_wanted(info)]
             _check_members(name, members)
             return {PurePosixPath(info.filename).name: _content(archive, info) for info in members}
-    except BupError:
+    except (BupError, MemoryError):
         raise
     except Exception as error:  # zipfile and zlib answer damage with a dozen kinds of exceptions
         raise BupError(

@@ -25,6 +25,7 @@ from bup.graph import Graph
 
 TABLES = (".csv", ".tsv", ".txt")
 MOST_CLASSES = 100
+ROWS, LETTERS = 5, 200  # of a preview, and of each of its cells
 LONG = 15  # characters on average, from which on a column looks like text
 HELP = (
     "drop nodes.csv and edges.csv (and features.npz), a zip of them, or one GraphML, GEXF, GML or "
@@ -63,6 +64,27 @@ class Choice:
     text: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     decimal: str | None = None  # None: whatever makes numbers
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Choice:
+        return cls(**plain | {name: tuple(plain[name]) for name in ("text", "features")})
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a page shows of a draft: its columns, its first rows, and what they probably are."""
+
+    nodes: dict[str, list[str]]  # the first cells of each column
+    edges: dict[str, list[str]]
+    num_nodes: int
+    has_features: bool
+    numeric: tuple[str, ...]  # columns of nodes that hold nothing but numbers
+    guess: Choice
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Preview:
+        guess, numeric = Choice.from_dict(plain["guess"]), tuple(plain["numeric"])
+        return cls(**plain | {"guess": guess, "numeric": numeric})
 
 
 def draft_of(dropped: Iterable[tuple[str, bytes]], separator: str | None = None) -> Draft:
@@ -145,7 +167,7 @@ def guess(draft: Draft) -> Choice:
     nodes, edges = draft.nodes, draft.edges
     source = _named(_SOURCE, edges) or edges.columns[0]
     target = _named(_TARGET, edges, (source,)) or next(c for c in edges.columns if c != source)
-    kinds = {column: len(set(nodes[column]) - {""}) for column in nodes.columns}
+    kinds = {name: column[column != ""].nunique() for name, column in nodes.items()}
     unique = [column for column, kind in kinds.items() if kind == len(nodes)]
     id = next((c for c in nodes.columns if c.lower() in _ID and c in unique), None)
     id = id or next(iter(unique), None)
@@ -176,6 +198,21 @@ def guess(draft: Draft) -> Choice:
         title=title,
         text=() if text is None or draft.features is not None else (text,),
         features=features,
+    )
+
+
+def preview_of(draft: Draft, decimal: str | None = None) -> Preview:
+    nodes, edges = (
+        {column: [cell[:LETTERS] for cell in table[column].head(ROWS)] for column in table.columns}
+        for table in (draft.nodes, draft.edges)
+    )
+    return Preview(
+        nodes,
+        edges,
+        num_nodes=len(draft.nodes),
+        has_features=draft.features is not None,
+        numeric=tuple(numeric(draft, decimal)),
+        guess=dataclasses.replace(guess(draft), decimal=decimal),
     )
 
 

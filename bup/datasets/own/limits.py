@@ -31,6 +31,8 @@ UNPACKED_MB = Limit("BUP_UNPACKED_MB", 400, "MB that archives among them may unp
 NODES = Limit("BUP_OWN_NODES", 200_000, "nodes of a visitor's graph")
 LINKS = Limit("BUP_OWN_LINKS", 2_000_000, "links of a visitor's graph")
 CELLS = Limit("BUP_OWN_CELLS", 5_000_000, "cells of a table that is dropped")
+READ_SECONDS = Limit("BUP_READ_SECONDS", 60, "seconds that reading what is dropped may take")
+READ_MB = Limit("BUP_READ_MB", 2000, "MB of memory that reading what is dropped may take")
 SPACE_MB = Limit("BUP_OWN_SPACE_MB", 2000, "MB of everything that visitors keep here")
 DAYS = Limit("BUP_OWN_DAYS", 7, "days after which what nobody opened is deleted")
 

@@ -35,7 +35,7 @@ def read_network(name: str, content: bytes) -> tuple[pd.DataFrame, pd.DataFrame,
                 graph = read(io.BytesIO(content))
             _check_rows(name, [about for _, about in graph.nodes(data=True)])
             nodes, edges = frames_of(graph)
-    except BupError:
+    except (BupError, MemoryError):
         raise
     except Exception as error:  # the readers answer damage with a dozen kinds of exceptions
         reason = " ".join(str(error).split())[:120]

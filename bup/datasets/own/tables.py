@@ -74,6 +74,8 @@ def read_table(name: str, text: str, separator: str | None = None) -> pd.DataFra
                 index_col=False,
             )
     except ValueError as error:  # pandas' own errors are ValueErrors
+        if "out of memory" in str(error):
+            raise MemoryError from error
         reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
         raise BupError(
             f"{shown(name)} is no table separated by {shown(separator)} ({reason}): give one cell "

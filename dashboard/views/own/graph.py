@@ -9,22 +9,22 @@ import streamlit as st
 
 from bup.datasets import own
 from bup.datasets.own import limits
-from bup.datasets.own.draft import Choice, Draft, draft_of, graph_of, guess, numeric
+from bup.datasets.own.draft import ROWS, Choice, Preview
 from bup.datasets.own.space import OF_ONE
 from bup.datasets.own.tables import DECIMALS, SEPARATORS
 from bup.graph import Graph, describe
-from dashboard import graphs, links, visitor
+from dashboard import graphs, links, reading, visitor
+from dashboard.kept import kept
 from dashboard.markdown import escaped
 from dashboard.problems import explained
 from dashboard.views.own import example
 from dashboard.views.own.facts import facts
-from dashboard.views.own.once import digest, once
+from dashboard.views.own.once import READING, digest
 
 NOTHING = "(none)"
 AUTOMATIC = "Automatic"
 WORDS, COLUMNS, FILE, LINKS_ONLY = "Words of a text", "Columns of numbers", "From the file", "None"
 KINDS = ["csv", "tsv", "txt", "npz", "zip", "graphml", "gexf", "gml", "json"]
-ROWS = 5
 
 
 def graph() -> None:
@@ -40,6 +40,7 @@ def graph() -> None:
         f"{int(limits.SPACE_MB.value * OF_ONE):,} MB; beyond that, what you have not opened for "
         "longest goes."
     )
+    reading.READERS.warm()
     files = st.file_uploader(
         "Files of one graph",
         KINDS,
@@ -60,13 +61,11 @@ def _review(files: list[tuple[str, bytes]]) -> None:
     outcome, asked = st.container(), st.container()
     with asked:
         separator, decimal = _reading()
-    files_key = digest(files)
-    draft = once("own_draft", (files_key, separator), lambda: draft_of(files, separator))
+    key = digest(files)
+    preview = _preview(key, files, separator, decimal)
     with asked:
-        choice = _choose(draft, decimal)
-    graph = once(
-        "own_graph", (files_key, separator, choice), lambda: graph_of(draft, choice, "own")
-    )
+        choice = _choose(preview, decimal)
+    graph = _graph(key, files, separator, choice)
     with outcome:
         facts(_facts(graph))
         left, right = st.columns([2, 3], vertical_alignment="bottom")
@@ -76,11 +75,37 @@ def _review(files: list[tuple[str, bytes]]) -> None:
         )
         if graph.notes:
             st.info("\n".join(f"- {escaped(note)}" for note in graph.notes))
-    _first_rows(draft, graph)
+    _first_rows(preview, graph)
     if opened:
         name = own.keep(graph, title, visitor.owner())
         visitor.graphs().append(name)
         st.switch_page(st.session_state.linked_pages["explore"], query_params=_query(name, graph))
+
+
+@kept(by=lambda key, files, separator, decimal: (key, separator, decimal))
+def _preview(
+    key: str, files: list[tuple[str, bytes]], separator: str | None, decimal: str | None
+) -> Preview:
+    """What the files hold. The graph that they probably are comes along, and is kept as well."""
+    with st.spinner(READING):
+        preview, graph = reading.graph_files(files, separator, decimal)
+    if graph is not None:
+        _graph(key, files, separator, preview.guess, graph)
+    return preview
+
+
+@kept(by=lambda key, files, separator, choice, made=None: (key, separator, choice))
+def _graph(
+    key: str,
+    files: list[tuple[str, bytes]],
+    separator: str | None,
+    choice: Choice,
+    made: Graph | None = None,
+) -> Graph:
+    if made is not None:
+        return made
+    with st.spinner(READING):
+        return reading.chosen_graph(files, separator, choice)
 
 
 def _reading() -> tuple[str | None, str | None]:
@@ -92,10 +117,10 @@ def _reading() -> tuple[str | None, str | None]:
     return SEPARATORS.get(separator), DECIMALS.get(decimal)
 
 
-def _choose(draft: Draft, decimal: str | None) -> Choice:
+def _choose(preview: Preview, decimal: str | None) -> Choice:
     """A widget for each column that matters, set to what was guessed."""
-    known = guess(draft)
-    nodes, ends = list(draft.nodes.columns), list(draft.edges.columns)
+    known = preview.guess
+    nodes, ends = list(preview.nodes), list(preview.edges)
     st.subheader("What are the columns?")
     one, two, three, four, five = st.columns(5)
     with one:
@@ -108,9 +133,9 @@ def _choose(draft: Draft, decimal: str | None) -> Choice:
         source = _column("Link from", ends, known.source, "own_source")
     with five:
         target = _column("Link to", ends, known.target, "own_target")
-    offered = [WORDS, COLUMNS, *([FILE] if draft.features is not None else []), LINKS_ONLY]
+    offered = [WORDS, COLUMNS, *([FILE] if preview.has_features else []), LINKS_ONLY]
     usual = WORDS if known.text else COLUMNS if known.features else offered[-1]
-    usual = FILE if draft.features is not None else usual
+    usual = FILE if preview.has_features else usual
     left, right = st.columns([2, 3])
     kind = left.segmented_control(
         "Features",
@@ -127,7 +152,7 @@ def _choose(draft: Draft, decimal: str | None) -> Choice:
             right.caption("Choose at least one column of text.")
         return dataclasses.replace(choice, text=tuple(text))
     if kind == COLUMNS:
-        able = [column for column in numeric(draft, decimal) if column not in (id, label)]
+        able = [column for column in preview.numeric if column not in (id, label)]
         chosen = right.multiselect(
             "Columns", able, [c for c in known.features if c in able], key="own_columns"
         )
@@ -155,17 +180,18 @@ def _facts(graph: Graph) -> dict[str, str]:
     }
 
 
-def _first_rows(draft: Draft, graph: Graph) -> None:
+def _first_rows(preview: Preview, graph: Graph) -> None:
     sizes = pd.DataFrame(describe(graph)["class_sizes"].items(), columns=["Class", "Nodes"])
     left, right = st.columns([1, 2])
     with left:
         st.markdown("**Classes**")
         st.dataframe(sizes, hide_index=True, height=215)
     with right:
-        st.markdown(f"**First {min(ROWS, len(draft.nodes))} of {len(draft.nodes):,} nodes**")
-        st.dataframe(draft.nodes.head(ROWS), hide_index=True, height=215)
+        first = min(ROWS, preview.num_nodes)
+        st.markdown(f"**First {first} of {preview.num_nodes:,} nodes**")
+        st.dataframe(pd.DataFrame(preview.nodes), hide_index=True, height=215)
     with st.expander("First links"):
-        st.dataframe(draft.edges.head(ROWS), hide_index=True)
+        st.dataframe(pd.DataFrame(preview.edges), hide_index=True)
 
 
 def _stem(files: list[tuple[str, bytes]]) -> str:

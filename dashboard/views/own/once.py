@@ -9,13 +9,14 @@ from typing import TypeVar
 import streamlit as st
 
 T = TypeVar("T")
+READING = "Reading your files ..."
 
 
 def once(place: str, key: Hashable, make: Callable[[], T]) -> T:
     """Kept with the visitor until the key is another."""
     kept = st.session_state.get(place)
     if kept is None or kept[0] != key:
-        with st.spinner("Reading your files ..."):
+        with st.spinner(READING):
             kept = st.session_state[place] = key, make()
     return kept[1]
 

@@ -11,10 +11,11 @@ from bup import runs
 from bup.datasets.own import limits
 from bup.graph import PARTS, Graph
 from bup.own import spec_of_predictions
-from bup.predictions import Predictions, delete, read
+from bup.predictions import Predictions, delete
 from bup.results import Result
+from bup.sheets import csv_text
 from bup.splits import Split, usual_sizes
-from dashboard import graphs, state, visitor
+from dashboard import graphs, reading, state, visitor
 from dashboard.markdown import escaped
 from dashboard.problems import explained
 from dashboard.views.own.facts import facts
@@ -40,6 +41,7 @@ def predictions() -> None:
         per_class, seed = _split_choice(graph, *numbers)
         split = bup.make_split(graph, per_class, *usual_sizes(graph), seed=seed)
         _offer_split(graph, split)
+        reading.READERS.warm()
         file = st.file_uploader(
             "Predictions",
             ["csv", "tsv", "txt", "npz"],
@@ -68,7 +70,7 @@ def _offer_split(graph: Graph, split: Split) -> None:
     table = pd.DataFrame({"id": ids, "label": _names(graph, graph.labels), "split": part})
     st.download_button(
         "The split of the other methods (CSV)",
-        table.to_csv(index=False),
+        csv_text(table),
         "split.csv",
         "text/csv",
         icon=":material/download:",
@@ -112,7 +114,7 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
 def _run(
     graph: Graph, file: str, content: bytes, per_class: int, seed: int
 ) -> tuple[Predictions, Result]:
-    given = read(graph, file, content)
+    given = reading.predictions_for(graph, file, content)
     given.show()
     return given, runs.fit_specs(graph, [spec_of_predictions(graph, given, per_class, seed)])[0]
 
