@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import typing
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
@@ -34,7 +35,7 @@ def setting(
 def checked(kind: type[T], values: Mapping[str, Value], method: str) -> T:
     """Settings of ``kind`` with every default filled in, or an error that says what to change."""
     fields = {f.name: f for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    types = typing.get_type_hints(kind)
+    types = _types(kind)  # type: ignore[arg-type]
     for name in values:
         if name not in fields:
             raise BupError(f"{method} has no setting {name!r}: it has {', '.join(fields)}")
@@ -44,6 +45,11 @@ def checked(kind: type[T], values: Mapping[str, Value], method: str) -> T:
             for name, f in fields.items()
         }
     )
+
+
+@functools.cache
+def _types(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
 
 
 def _checked_value(f: dataclasses.Field, kind: type, value: Any) -> Any:

@@ -14,11 +14,12 @@ from folder_files import put
 from job_parts import AtOnce
 from streamlit.testing.v1 import AppTest
 
-from bup import experiments
+from bup import experiments, runs
 from bup.experiments import PAPERS_BUP, Shipped
 from bup.methods import METHODS, complete
 from bup.runs import run_of
 from bup.spec import Spec
+from bup.store import Store
 from dashboard import pages, payloads, state, waiting
 from dashboard.links import link
 from dashboard.pages import PAGES, Page
@@ -306,9 +307,9 @@ def test_a_class_name_is_no_markup_where_its_model_is_not_trained(open_app, tmp_
 def test_compare_says_over_reruns_what_a_single_split_cannot(open_app, monkeypatch):
     from dashboard.views import reruns
 
-    def rows(question, planned, graph):
+    def rows(plan, stamps):
         """Four seeds of each; the second method has a lower ECE on every split."""
-        found = [run for run in planned if run.spec.seed < 4]
+        found = [run for run in plan.runs if run.spec.seed < 4]
         labels = list(dict.fromkeys(run.contender for run in found))
         return pd.DataFrame(
             run.place
@@ -326,3 +327,29 @@ def test_compare_says_over_reruns_what_a_single_split_cannot(open_app, monkeypat
     (said,) = [m.value.replace("\\", "") for m in app.markdown if "on the same splits" in m.value]
     assert "is 3.15 below that of BUP (this run)" in said and "better." in said
     assert any("4 seeds that all of them have" in c.value for c in app.caption)
+
+
+def test_reproduce_is_worked_out_once_until_a_run_is_stored(open_app, monkeypatch, cora):
+    summed, summary = [], experiments.summary
+    monkeypatch.setattr(experiments, "summary", lambda *a: summed.append(1) or summary(*a))
+    app = open_app("reproduce")
+    app.run()
+    assert not app.exception and len(summed) == 2, "as measured, and trained here"
+
+    def here() -> int:
+        table = app.dataframe[0].value.set_index(["per class", "method", "whose"])
+        return table.reruns[20, "gcn", "trained here"]
+
+    before = here()
+    spec = next(
+        run.spec
+        for run in experiments.runs_of(experiments.QUESTIONS["q1"], {"cora": cora})
+        if run.contender == "gcn" and run.per_class == 20 and run.spec.seed == 1
+    )
+    (result,) = runs.fit_specs(cora, [spec])
+    try:
+        runs.save(result, cora)
+        app.run()
+        assert not app.exception and len(summed) == 3 and here() == before + 1
+    finally:
+        Store().path(run_of(spec, cora)).unlink()

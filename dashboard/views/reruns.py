@@ -15,7 +15,7 @@ from bup.runs import run_of
 from bup.store import Store
 from dashboard.markdown import escaped
 from dashboard.state import View
-from dashboard.views.reproduce.cells import stored_rows
+from dashboard.views.reproduce.cells import Plan, stamps_of, stored_rows
 from dashboard.views.rivals import train_missing
 
 LOOKED_AT = ("accuracy", "ece", "nll", "brier", "aurc")
@@ -44,7 +44,8 @@ def over_reruns(view: View, views: Mapping[str, View]) -> None:
         for label, v in views.items()
         for seed in sorted({*range(MOST_SEEDS), v.spec.seed})
     ]
-    rows = stored_rows(question, planned, view.graph)
+    plan = Plan(question, view.graph, {run: run_of(run.spec, view.graph) for run in planned})
+    rows = stored_rows(plan, stamps_of(plan))
     seeds = [set(rows[rows.method == label].seed) for label in views]
     shared = set.intersection(*seeds)
     rows = rows[rows.seed.isin(shared)]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -10,8 +13,10 @@ import streamlit as st
 
 import bup
 from bup import experiments, runs
-from bup.experiments import QUESTIONS, Planned, Question
+from bup.experiments import QUESTIONS, Comparison, Planned, Question
 from bup.graph import Graph
+from bup.spec import Run, Spec
+from dashboard.kept import kept
 
 SLOW = 0.02  # seconds: what is read from the cache takes less
 
@@ -33,43 +38,114 @@ class Cell(NamedTuple):
         size = f"{self.per_class} per class" if self.per_class else ""
         return ", ".join(filter(None, (self.protocol, size)))
 
-    def rows(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Its own among rows or lines of a table."""
-        same = (table.per_class == self.per_class) & (table.protocol == self.protocol)
-        return table[same & (table.method == self.method)]
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The runs of a table on one graph."""
+
+    question: Question
+    graph: Graph
+    runs: Mapping[Planned, Run]  # each planned one, and what it is known by
+
+    @property
+    def key(self) -> Hashable:
+        return self.question.name, self.graph.digest
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        return list(dict.fromkeys(map(Cell.of, self.runs)))
+
+    def specs_of(self, cell: Cell) -> dict[int, Spec]:
+        """The reruns of a cell, by their seeds."""
+        return {run.spec.seed: run.spec for run in self.runs if Cell.of(run) == cell}
+
+
+@kept(by=lambda question, graph: (question.name, graph.digest))
+def plan_of(question: Question, graph: Graph) -> Plan:
+    planned = experiments.runs_of(question, {graph.name: graph})
+    return Plan(question, graph, {run: runs.run_of(run.spec, graph) for run in planned})
 
 
 class Source:
-    """Reruns of one origin: their rows, and what they come to."""
+    """Reruns of one origin: their rows, and what they come to. Equal keys mean equal reruns."""
 
-    def __init__(self, name: str, rows: pd.DataFrame, question: Question) -> None:
-        self.name, self.rows = name, rows
-        self.lines = experiments.summary(question, rows)
+    def __init__(self, name: str, rows: pd.DataFrame, plan: Plan, key: Hashable = None) -> None:
+        self.name, self.rows, self.key = name, rows, (name, plan.key, key)
+        self.lines = experiments.summary(plan.question, rows)
+        self._question = plan.question
+
+    def of(self, cell: Cell) -> pd.DataFrame:
+        """The reruns of a cell."""
+        return self._rows.get(cell, self.rows.iloc[:0])
+
+    def lines_of(self, cell: Cell) -> dict[str, Any]:
+        """What the reruns of a cell come to, by quantity."""
+        return self._lines.get(cell, {})
+
+    @cached_property
+    def comparisons(self) -> list[Comparison]:
+        question = self._question
+        return experiments.comparisons(self.rows, question.quantities, question.reference)
+
+    @cached_property
+    def _rows(self) -> dict[Cell, pd.DataFrame]:
+        return _by_cell(self.rows)
+
+    @cached_property
+    def _lines(self) -> dict[Cell, dict[str, Any]]:
+        return {
+            cell: {line.quantity: line for line in part.itertuples()}
+            for cell, part in _by_cell(self.lines).items()
+        }
 
 
-def measured_rows(question: str, planned: list[Planned], graph: Graph) -> pd.DataFrame:
-    """What came with the package of each planned run."""
-    return experiments.shipped().rows(QUESTIONS[question], planned, {graph.name: graph})
+def _by_cell(table: pd.DataFrame) -> dict[Cell, pd.DataFrame]:
+    return {Cell(*cell): part for cell, part in table.groupby(list(Cell._fields), sort=False)}
 
 
-def stored_rows(question: Question, planned: list[Planned], graph: Graph) -> pd.DataFrame:
-    """What is measured of each planned run that is stored."""
-    store, rows = bup.Store(), []
-    bar = st.empty()
-    for done, run in enumerate(planned):
+@kept(by=lambda plan: plan.key)
+def measured(plan: Plan) -> Source:
+    """What came with the package."""
+    rows = experiments.shipped().rows(plan.question, plan.runs, {plan.graph.name: plan.graph})
+    return Source("as measured", rows, plan)
+
+
+def stored(plan: Plan) -> Source:
+    """What is measured of the runs that are stored here."""
+    return _stored(plan, stamps_of(plan))
+
+
+@kept(by=lambda plan, stamps: (plan.key, stamps))
+def _stored(plan: Plan, stamps: tuple[int, ...]) -> Source:
+    return Source("trained here", stored_rows(plan, stamps), plan, stamps)
+
+
+def stamps_of(plan: Plan) -> tuple[int, ...]:
+    """When each run was stored; 0 for those that are not."""
+    store, stamps = bup.Store(), []
+    for run in plan.runs.values():
         try:
-            identity = runs.run_of(run.spec, graph)
-            stamp = store.path(identity).stat().st_mtime_ns
+            stamps.append(store.path(run).stat().st_mtime_ns)
         except OSError:
+            stamps.append(0)
+    return tuple(stamps)
+
+
+def stored_rows(plan: Plan, stamps: tuple[int, ...]) -> pd.DataFrame:
+    """A row per stored run; each is measured once for every browser."""
+    rows, bar = [], st.empty()
+    for done, ((run, identity), stamp) in enumerate(zip(plan.runs.items(), stamps, strict=True)):
+        if not stamp:
             continue
         start = time.monotonic()
-        row = _measured(question.name, identity.key, stamp, run, graph)
+        row = _measured(plan.question.name, identity.key, stamp, run, plan.graph)
         if time.monotonic() - start > SLOW:  # not from the cache: then there are more to come
-            bar.progress(done / len(planned), f"Measuring stored runs: {done} of {len(planned)}")
+            share = done / len(stamps)
+            bar.progress(share, f"Measuring stored runs: {done} of {len(stamps)}")
         if row is not None:
             rows.append(run.place | row)
     bar.empty()
-    return experiments.frame_of(question, rows)
+    return experiments.frame_of(plan.question, rows)
 
 
 @st.cache_data(max_entries=10_000, show_spinner=False)

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 import bup
-from bup.experiments import Planned
-from bup.graph import Graph
 from bup.methods import METHODS
 from bup.spec import Spec
 from dashboard import picks, shelf, state
 from dashboard.state import View
 from dashboard.views.card import card
-from dashboard.views.reproduce.cells import Cell
+from dashboard.views.reproduce.cells import Cell, Plan, Source
 
 
-def picked_node(
-    graph: Graph, rows: pd.DataFrame, planned: list[Planned], cell: Cell | None
-) -> None:
+def picked_node(plan: Plan, stored: Source, cell: Cell | None) -> None:
     """Its card under the clicked rerun of the chosen cell, the first until one is clicked; without
     a cell under the run that this visitor saw last, or the one that the graph opens with. Nothing
     where that has not been trained, and nothing until a node is picked.
 
-    ``rows`` are of the reruns that are stored here."""
+    Reruns are those that are ``stored`` here."""
+    graph = plan.graph
     spec: Spec | None = st.session_state.get("seen") or state.first_run(graph)
     if cell is not None:
-        spec = _rerun(rows, planned, cell)
+        spec = _rerun(plan, stored, cell)
     if spec is None or spec.graph != graph.name:
         return
     known = shelf.find(spec, graph)
@@ -43,9 +39,9 @@ def picked_node(
     card(View(known, node, state.theme(graph.noun), True), "reproduce", run)
 
 
-def _rerun(rows: pd.DataFrame, planned: list[Planned], cell: Cell) -> Spec | None:
-    stored = cell.rows(rows).seed.tolist()
-    specs = {run.spec.seed: run.spec for run in planned if Cell.of(run) == cell}
+def _rerun(plan: Plan, stored: Source, cell: Cell) -> Spec | None:
+    here = stored.of(cell).seed.tolist()
+    specs = plan.specs_of(cell)
     clicked = st.session_state.get("reproduce_seed")
-    seeds = [seed for seed in stored if seed == clicked] or stored
+    seeds = [seed for seed in here if seed == clicked] or here
     return specs[seeds[0]] if seeds else None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bup import datasets, experiments
+from bup import datasets
 from bup.experiments import QUESTIONS
 from dashboard import graphs, state
 from dashboard.markdown import escaped
-from dashboard.views.reproduce.cells import Cell, Source, measured_rows, stored_rows
+from dashboard.views.reproduce.cells import Cell, measured, plan_of, stored
 from dashboard.views.reproduce.node import picked_node
 from dashboard.views.reproduce.tables import choose_quantity, show_cell, show_picture, show_table
 from dashboard.views.reproduce.training import start_cell
@@ -44,20 +44,16 @@ def page() -> None:
         "Graph", offered, format_func=state.graph_label, key="table_graph", bind="query-params"
     )
     graph = graphs.graph(chosen if chosen in offered else offered[0])
-    planned = experiments.runs_of(question, {graph.name: graph})
-    cells = list(dict.fromkeys(map(Cell.of, planned)))
-    sources = [
-        Source("as measured", measured_rows(question.name, planned, graph), question),
-        Source("trained here", stored_rows(question, planned, graph), question),
-    ]
+    plan = plan_of(question, graph)
+    sources = [measured(plan), stored(plan)]
     with right:
         quantity = choose_quantity(question, sources)
     asked = st.session_state.get("reproduce_cell")
-    cell = Cell(*asked) if asked in cells else None
-    picked_node(graph, sources[-1].rows, planned, cell)
+    cell = Cell(*asked) if asked in plan.cells else None
+    picked_node(plan, sources[-1], cell)
     st.markdown(f"**{escaped(question.title)}**")
-    show_picture(question, graph, sources, cells, quantity)
-    show_table(question, graph, sources, cells)
+    show_picture(plan, sources, quantity)
+    show_table(plan, sources)
     if cell is not None:
-        show_cell(question, graph, sources, planned, cell)
-    start_cell(question, graph, planned)
+        show_cell(plan, sources, cell)
+    start_cell(question, graph, list(plan.runs))

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 from bup import experiments
-from bup.experiments import Planned, Quantity, Question
-from bup.graph import Graph
+from bup.experiments import Quantity, Question
 from bup.paper import published
 from bup.sheets import csv_text
 from dashboard import state
 from dashboard.components import chart
+from dashboard.drawings import drawn
 from dashboard.figures.reproduce import Dot, Found, beside_published
+from dashboard.kept import kept
 from dashboard.markdown import escaped
 from dashboard.views import charts
-from dashboard.views.reproduce.cells import Cell, Source
+from dashboard.views.reproduce.cells import Cell, Plan, Source
 from dashboard.views.reproduce.training import offer_reruns
 
 FIRST_DRAWN = ("ece", "auroc_own")  # what a table is most looked at for
@@ -41,29 +42,26 @@ def choose_quantity(question: Question, sources: list[Source]) -> Quantity:
     return quantities[key]
 
 
-def show_picture(
-    question: Question, graph: Graph, sources: list[Source], cells: list[Cell], quantity: Quantity
-) -> None:
+def show_picture(plan: Plan, sources: list[Source], quantity: Quantity) -> None:
     """One quantity of every cell, as points that can be compared at a glance."""
     dots = []
-    for place, cell in enumerate(cells):
-        paper = _published(question, graph, cell).get(quantity.key, math.nan)
+    for place, cell in enumerate(plan.cells):
+        paper = _published(plan, cell).get(quantity.key, math.nan)
         found = []
         for source in sources:
-            line = cell.rows(source.lines[source.lines.quantity == quantity.key])
-            values = line[["mean", "low", "high"]].to_numpy(float)
-            found.append(Found(*values[0]) if len(values) else Found())
+            line = source.lines_of(cell).get(quantity.key)
+            found.append(Found() if line is None else Found(line.mean, line.low, line.high))
         dots.append(Dot(place, cell.group, cell.method, paper, *found))
     if not any(dot.known for dot in dots):
         return
     better = {1: " (higher is better)", -1: " (lower is better)", 0: ""}[quantity.better]
 
     def picked(place: int) -> None:
-        st.session_state.reproduce_cell = cells[place]
+        st.session_state.reproduce_cell = plan.cells[place]
 
     chart.library()
     charts.clickable(
-        beside_published(dots, quantity.title + better, state.theme()),
+        drawn(beside_published, dots, quantity.title + better, state.theme()),
         "reproduce_picture",
         "Dots: means as we measured them; upright strokes: what was trained on this machine. Bars: "
         "where the mean over all possible reruns lies (95%). Hollow: what was published, for other "
@@ -72,26 +70,39 @@ def show_picture(
     )
 
 
-def _published(question: Question, graph: Graph, cell: Cell) -> dict[str, float]:
-    return published(question.name, graph.name, *cell)
+def _published(plan: Plan, cell: Cell) -> dict[str, float]:
+    return published(plan.question.name, plan.graph.name, *cell)
 
 
-def show_table(question: Question, graph: Graph, sources: list[Source], cells: list[Cell]) -> None:
-    shown, shown_cells = [], []
-    for cell in cells:
-        paper = _published(question, graph, cell)
-        there: list[Source | None] = [s for s in sources if len(cell.rows(s.rows))]
+class Table(NamedTuple):
+    shown: pd.DataFrame
+    cells: list[Cell]  # of its rows
+    csv: str  # every rerun
+
+
+@kept(by=lambda plan, sources: (plan.key, *(source.key for source in sources)))
+def _table(plan: Plan, sources: list[Source]) -> Table:
+    shown, cells = [], []
+    for cell in plan.cells:
+        paper = _published(plan, cell)
+        there: list[Source | None] = [s for s in sources if len(s.of(cell))]
         for source in there or [None]:
-            shown.append(_line(question, cell, source, paper))
-            shown_cells.append(cell)
+            shown.append(_line(plan.question, cell, source, paper))
+            cells.append(cell)
+    rows = pd.concat([source.rows.assign(source=source.name) for source in sources])
+    return Table(pd.DataFrame(shown), cells, csv_text(rows))
+
+
+def show_table(plan: Plan, sources: list[Source]) -> None:
+    question, table = plan.question, _table(plan, sources)
 
     def picked() -> None:
         chosen = st.session_state["reproduce_table"]["selection"]["cells"]
         if chosen:
-            st.session_state.reproduce_cell = shown_cells[chosen[0][0]]
+            st.session_state.reproduce_cell = table.cells[chosen[0][0]]
 
     st.dataframe(
-        pd.DataFrame(shown),
+        table.shown,
         hide_index=True,
         width="stretch",
         height="content",
@@ -99,20 +110,19 @@ def show_table(question: Question, graph: Graph, sources: list[Source], cells: l
         on_select=picked,
         selection_mode="single-cell",
         column_config={"method": st.column_config.TextColumn(width=130)},
-        alt=f"{question.title}, {state.graph_label(graph.name)}",
+        alt=f"{question.title}, {state.graph_label(plan.graph.name)}",
     )
     tested = any(source.lines.p.notna().any() for source in sources)
     notes = [question.note, experiments.note_on_test(question) if tested else ""]
     notes.append(f"As measured: {experiments.shipped().origin}.")
     st.caption(escaped(" ".join(filter(None, notes))))
-    rows = pd.concat([source.rows.assign(source=source.name) for source in sources])
     st.download_button(
         "Every rerun as CSV",
-        csv_text(rows),
-        f"{question.name}-{graph.name}.csv",
+        table.csv,
+        f"{question.name}-{plan.graph.name}.csv",
         "text/csv",
         icon=":material/download:",
-        disabled=rows.empty,
+        disabled=not any(len(source.rows) for source in sources),
     )
 
 
@@ -120,9 +130,8 @@ def _line(
     question: Question, cell: Cell, source: Source | None, paper: dict[str, float]
 ) -> dict[str, Any]:
     """A row of the table: a cell's figures by one origin, or that there are none yet."""
-    own = cell.rows(source.rows) if source is not None else pd.DataFrame()
-    lines = cell.rows(source.lines) if source is not None else own
-    found = {line.quantity: line for line in lines.itertuples()}
+    own = source.of(cell) if source is not None else pd.DataFrame()
+    found = source.lines_of(cell) if source is not None else {}
     row: dict[str, Any] = {"per class": cell.per_class} if cell.per_class else {}
     if cell.protocol:
         row["protocol"] = cell.protocol
@@ -142,28 +151,21 @@ def _line(
     return row
 
 
-def show_cell(
-    question: Question, graph: Graph, sources: list[Source], planned: list[Planned], cell: Cell
-) -> None:
+def show_cell(plan: Plan, sources: list[Source], cell: Cell) -> None:
     """What is behind the clicked cell: its comparisons, and reruns that open as models."""
-    measured, here = sources
+    question, graph, (measured, here) = plan.question, plan.graph, sources
     st.header(escaped(f"{cell.method}, {cell.group}: rerun by rerun"))
-    specs = {run.spec.seed: run.spec for run in planned if Cell.of(run) == cell}
+    specs = plan.specs_of(cell)
     for source in sources:
-        found = [
-            c
-            for c in experiments.comparisons(source.rows, question.quantities, question.reference)
-            if Cell(*c.cell[1:]) == cell
-        ]
+        found = [c for c in source.comparisons if Cell(*c.cell[1:]) == cell]
         if found:
             with st.expander(f"Against {escaped(question.reference)}, {source.name}", True):
                 st.markdown("\n".join(f"- {escaped(c.in_words())}" for c in found))
-    part = cell.rows(here.rows)
-    offer_reruns(graph, list(specs.values()), set(part.seed))
+    offer_reruns(graph, list(specs.values()), set(here.of(cell).seed))
     quantities = [q for q in question.quantities if any(q.key in s.rows for s in sources)]
     columns = ["seed", *(f.key for f in quantities)]
     told = pd.concat(
-        [cell.rows(s.rows).reindex(columns=columns).assign(whose=s.name) for s in (here, measured)]
+        [s.of(cell).reindex(columns=columns).assign(whose=s.name) for s in (here, measured)]
     )
     if told.empty:
         st.info("No rerun of this cell was measured or trained yet.")
