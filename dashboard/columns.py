@@ -29,6 +29,7 @@ class Column:
     high: str = ""  # and the last
     axis: str = ""  # longer than the label, for an axis of its own
     log: bool = False  # coloured by its logarithm, because a few nodes have far more than most
+    offered: bool = True  # menus have it
     turned: bool = False  # coloured from its highest value on: bright is doubt, whatever the score
 
     def shade(self, values: np.ndarray) -> np.ndarray:
@@ -49,7 +50,16 @@ def _of_score(score: Score) -> Column:
     if score.kind != "neither":
         meaning += f" {KINDS[score.kind].capitalize()}."
     ends = ("more certain", "less certain")
-    return Column(score.title, meaning, "score", True, *ends, score.axis, turned=score.certain)
+    return Column(
+        score.title,
+        meaning,
+        "score",
+        True,
+        *ends,
+        score.axis,
+        offered=score.offered,
+        turned=score.certain,
+    )
 
 
 OTHERS = {
@@ -84,7 +94,12 @@ OTHERS = {
 
 
 def of(table: pd.DataFrame) -> dict[str, Column]:
-    """What this run can be coloured by, the scores of its own method first."""
+    """What this run is offered to be coloured by, the scores of its own method first."""
+    return {name: column for name, column in known(table).items() if column.offered}
+
+
+def known(table: pd.DataFrame) -> dict[str, Column]:
+    """The same, with scores that no menu offers."""
     method = METHODS.get(table.attrs.get("method", ""))
     own = [s for s in method.scores if s.name not in SCORES] if method is not None else []
     if method is not None and method.brought:

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from bup import cli, evaluate, fit, load_graph
+from bup.cli.progress import duration
 from bup.errors import BupError
 
 SMALL = "synthetic:nodes=200,classes=3,words=60"
@@ -108,3 +109,18 @@ def test_the_installed_command_starts_without_torch():
     """Listing graphs must not wait for the slowest import."""
     script = "import sys, bup.cli; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script]).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "1 s"),
+        (89, "89 s"),
+        (90, "2 min"),
+        (3569, "59 min"),
+        (3571, "1 h 0 min"),
+        (9e4, "25 h 0 min"),
+    ],
+)
+def test_how_long_a_plan_takes_is_told_in_its_own_unit(seconds, words):
+    assert duration(seconds) == words

@@ -106,6 +106,16 @@ def test_a_methods_own_scores_are_offered_without_naming_it(open_app):
     assert not {"Message uncertainty"} & set(labels)
 
 
+@pytest.mark.parametrize(
+    ("page", "key"), [("explore", "colour"), ("structure", "structure_score"), ("ood", "ood_score")]
+)
+def test_a_link_to_a_score_that_menus_no_longer_have_opens_its_twin(open_app, page, key):
+    app = open_app(page, left_out="Rule Learning", **{key: "Message entropy"})
+    assert not app.exception
+    menu = app.selectbox(key=key)
+    assert menu.value == "message_std" and "Message entropy" not in menu.options
+
+
 def test_a_graph_that_is_too_large_for_a_method_is_explained_before_training(open_app, monkeypatch):
     small = dataclasses.replace(METHODS["gcn"], most_nodes=100, limit_reason="it is a test")
     monkeypatch.setitem(METHODS, "gcn", small)

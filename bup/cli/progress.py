@@ -72,7 +72,7 @@ class SweepBar:
         self.done += len(specs)
         self.left = max(self.left - sum(self.costs[spec] for spec in specs), 0.0)
         spent = time.monotonic() - self.start
-        left = _duration(spent / (self.whole - self.left) * self.left)
+        left = duration(spent / (self.whole - self.left) * self.left)
         words = in_words(specs[0], (spec.seed for spec in specs))
         self.bar.update(self.task, completed=self.done, description=f"{left} left, last: {words}")
         if self.bar.disable:
@@ -86,9 +86,12 @@ class SweepBar:
         self.bar.stop()
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time in words: 42 s, 25 min, 3 h 5 min."""
     minutes = round(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60} min" if minutes > 2 else f"{seconds:.0f} s"
+    if minutes < 2:
+        return f"{max(1, round(seconds))} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def in_words(cell: bup.Spec, seeds: Iterable[int]) -> str:

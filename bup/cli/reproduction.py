@@ -15,7 +15,7 @@ import click
 
 import bup
 from bup.cli.output import json_option, print_json
-from bup.cli.progress import SweepBar, in_words
+from bup.cli.progress import SweepBar, duration, in_words
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used
     from bup.experiments import Asked
@@ -173,10 +173,12 @@ def _tell_plan(
     """How much there is to train, and what is left out."""
     from bup import experiments as e
 
-    hours = sum(costs[spec] for spec in missing) / cores / 3600
+    seconds = sum(costs[spec] for spec in missing) / cores
     print(
-        f"{len(missing)} of {len(costs)} runs are to be trained: about {hours:.1f} hours on "
-        f"{cores} core{'s' if cores > 1 else ''}; what is stored is not trained again",
+        f"{len(missing)} of {len(costs)} runs are to be trained: about {duration(seconds)} on "
+        f"{cores} core{'s' if cores > 1 else ''}; what is stored is not trained again"
+        if missing
+        else f"all {len(costs)} runs are stored: nothing is to be trained",
         file=sys.stderr,
     )
     if not whole:

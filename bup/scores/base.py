@@ -27,6 +27,7 @@ class Score:
     help: str
     axis: str = ""  # longer than the title, for an axis of its own
     certain: bool = False  # the higher, the surer; otherwise the higher, the less sure
+    offered: bool = True  # menus have it; another score may order nodes just the same
     of_probs: Callable[[np.ndarray], np.ndarray] | None = None  # from class probabilities [n, c]
     of_var: Callable[[np.ndarray], np.ndarray] | None = None  # from message variances [n, c]
 

@@ -20,5 +20,6 @@ MESSAGE_ENTROPY = Score(
     "epistemic",
     "How widely the message may vary over all classes together, in nats.",
     "entropy of the message (nats)",
+    offered=False,  # nearly always the order of message_std
     of_var=metrics.message_entropy,
 )

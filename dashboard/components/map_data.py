@@ -190,7 +190,7 @@ def look(
 
 
 def _column(table: pd.DataFrame, colour_by: str) -> Column:
-    known = columns.of(table)
+    known = columns.known(table)
     if colour_by not in known:
         names = ", ".join(known)
         raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {names}")

@@ -47,7 +47,7 @@ def map_figure(
     are specks without an index. Of more than ``MOST_POINTS`` nodes some are drawn, those shown
     first. ``edge_png`` is ``edges.edge_image`` as a data URI.
     """
-    known = columns.of(table)
+    known = columns.known(table)
     if colour_by not in known:
         names = ", ".join(known)
         raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {names}")
