@@ -20,8 +20,10 @@ PAGE = "class"
 """The address of the page where classes are started, joined and led."""
 
 STYLE = """
-.stMain:has(.st-key-class_bar) { --bup-bar: 3.6rem; }
+.stMain:has(.st-key-class_bar) { --bup-bar: 4.1rem; }
+.stMain .stMainBlockContainer:has(.st-key-class_bar) { padding-top: 4rem; }
 .st-key-class_bar {
+  margin-bottom: -0.5rem;
   padding: 0.1rem 0.75rem;
   gap: 0 0.75rem;
   border-radius: 0.5rem;

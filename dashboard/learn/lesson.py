@@ -52,8 +52,18 @@ STYLE = """
   }
 }
 @media (max-width: 640px) {
-  .st-key-play > [data-testid="stHorizontalBlock"],
-  .st-key-play > div > [data-testid="stHorizontalBlock"] { flex-wrap: wrap-reverse; }
+  [class*="st-key-play"] > div > .stHorizontalBlock {
+    flex-flow: column nowrap;
+    gap: 0.6rem;
+    > .stColumn, > .stColumn > .stVerticalBlock { display: contents; }
+    > :first-child > .stVerticalBlock {
+      > * { order: 2; }
+      > :first-child { order: 0; }
+      > :has([class*="st-key-asked"]) { order: 1; }
+      > :has([class*="st-key-asked"]) ~ * { order: 4; }
+    }
+    > :last-child > .stVerticalBlock > * { order: 3; }
+  }
   [class*="st-key-play"] [data-testid="stHorizontalBlock"]:has([data-testid="stMetric"]):not(
     :has([data-testid="stHorizontalBlock"], .stPlotlyChart)
   ) > [data-testid="stColumn"] { min-width: calc(33% - 1rem); }
@@ -62,8 +72,8 @@ STYLE = """
 """
 """A lesson stands on one screen: words and question left, what is played with right.
 
-On a phone what is played with comes first, unless it is as wide as it is here, and its figures
-stay beside each other.
+On a phone they follow each other, whatever the lesson's columns: words, the question, its controls
+and figure, then what is found out; and figures in numbers stay beside each other.
 """
 
 

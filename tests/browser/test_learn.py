@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("playwright")
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from dashboard.learn.glossary import TERMS
 from dashboard.learn.lesson import LESSONS
@@ -77,6 +77,11 @@ def test_figure_and_verdict_stand_on_one_screen(app, page):
         page.set_viewport_size({"width": 390, "height": 844})
         settled(page)
         assert page.evaluate(WIDTH) <= 390, lesson.name
+        asked, figure = (
+            top(page, page.locator(kind).filter(visible=True).first)
+            for kind in ("[class*=st-key-asked]", FIGURES)
+        )
+        assert asked < min(844, figure), lesson.name
 
 
 def test_the_lecturers_tour_shows_what_it_speaks_of(app, page):
@@ -103,6 +108,13 @@ FIGURES = ", ".join(
     for figure in (".stPlotlyChart", ".plane", ".sketch", ".arithmetic")
 )
 WIDTH = "() => document.querySelector('.stMain').scrollWidth"
+
+
+def top(page: Page, part: Locator) -> float:
+    """How far down the page a part begins."""
+    box = part.bounding_box()
+    assert box is not None
+    return box["y"] + page.evaluate("() => document.querySelector('.stMain').scrollTop")
 
 
 def height(page: Page) -> int:
