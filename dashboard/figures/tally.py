@@ -8,17 +8,16 @@ from dashboard.classes.question import Tally
 
 
 def tally_bars(tally: Tally) -> str:
-    """Bars without colour as long as the answer is hidden; then right and wrong."""
-    most = max(1, *tally.counts)
+    """Shares of a class; without colour as long as the answer is hidden, then right and wrong."""
     rows = []
     for i, (option, count) in enumerate(zip(tally.question.options, tally.counts, strict=True)):
         kind = "" if not tally.revealed else "right" if i == tally.question.right else "wrong"
         mark = "✓ " if kind == "right" else ""
-        share = f"{count / tally.guesses:.0%}" if tally.guesses else ""
+        share = count / max(1, tally.guesses)
         rows.append(
             f'<div role="listitem" class="{kind}"><span>{mark}{escape(option)}</span>'
-            f'<i><b style="width:{100 * count / most:.1f}%"></b></i>'
-            f"<em>{count}</em><em>{share}</em></div>"
+            f'<i><b style="width:{100 * share:.1f}%"></b></i>'
+            f"<em>{count}</em><em>{share:.0%}</em></div>"
         )
     label = escape(f"Guesses: {tally.question.words}")
     return f'<div class="tally" role="list" aria-label="{label}">{"".join(rows)}</div>'
