@@ -2,18 +2,21 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
 from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
+import bup
 from dashboard import network
 from dashboard.classes import watching
 from dashboard.classes.question import Question, Tally
 from dashboard.classes.register import Lead, Register
 from dashboard.figures.qr import qr_picture
 from dashboard.figures.tally import tally_bars
+from dashboard.learn import cases
 
 ROOT = Path(__file__).parent.parent
 LESSON = "learn-2-message"
@@ -68,7 +71,9 @@ def test_a_class_is_started_and_shows_its_way_in(lecturer, lead):
     assert lead.code in lecturer.title[0].value
     assert Register().leads(lead)
     assert 'class="qr"' in html(lecturer)
-    assert lead.key not in html(lecturer)
+    assert lecturer.code and not any(lead.key in code.value for code in lecturer.code)
+    lecturer.toggle("class_lead_link").set_value(True).run()
+    assert any(lead.key in code.value for code in lecturer.code)
 
 
 @pytest.fixture
@@ -133,7 +138,9 @@ def test_a_student_guesses_and_the_lecturer_reveals(lecturer, lead, opened, go_t
 
     go_to(lecturer, LESSON)
     assert not lecturer.radio and "1 guess so far" in texts(lecturer)
-    assert 'class="right"' not in html(lecturer)
+    assert 'class="tally"' not in html(lecturer), "a projector would tell the room"
+    next(t for t in lecturer.toggle if t.label == "Show guesses").set_value(True).run()
+    assert 'class="tally"' in html(lecturer) and 'class="right"' not in html(lecturer)
     next(b for b in lecturer.button if b.label == "Show the answer").click().run()
     assert not lecturer.exception
     assert "0 of 1 guessed right" in texts(lecturer) and 'class="right"' in html(lecturer)
@@ -146,7 +153,12 @@ def test_a_student_guesses_and_the_lecturer_reveals(lecturer, lead, opened, go_t
 def test_a_student_cannot_steer(lead, opened):
     for page in ("class", LESSON):
         student = opened(page, code=lead.code)
-        assert not labels(student) & {"Send everybody here", "Let go", "Send", "Show the answer"}
+        assert not labels(student) & {
+            "Send everybody here",
+            "Let students browse",
+            "Send",
+            "Show the answer",
+        }
         assert student.session_state.seat.lead is None
 
 
@@ -156,7 +168,7 @@ def test_follow_me_and_let_go(lecturer, lead, go_to):
     next(b for b in lecturer.button if b.label == "Send everybody here").click().run()
     assert Register().find(lead.code).place == LESSON
     assert "The class is at: 2. A message is a distribution" in texts(lecturer)
-    next(b for b in lecturer.button if b.label == "Let go").click().run()
+    next(b for b in lecturer.button if b.label == "Let students browse").click().run()
     assert Register().find(lead.code).place == ""
 
 
@@ -205,8 +217,48 @@ def test_leaving_and_the_end(lecturer, lead, opened):
     other = opened(LESSON, code=lead.code)
     lecturer.button("class_end").click().run()
     assert "Teach with guesses" in texts(lecturer) and Register().find(lead.code) is None
+    cookies = other.session_state.seat.cookies
     other.run()
     assert other.session_state.seat is None and not other.exception
+    for app in (other, opened("reliability", cookies=cookies)):
+        assert f"Class {lead.code} has ended" in texts(app)
+        app.button("class_close").click().run()
+        assert "has ended" not in texts(app)
+
+
+def test_the_bar_says_what_is_true(lecturer, lead, opened):
+    student = opened(LESSON, code=lead.code)
+    assert "Your lecturer will take you along" in texts(student)
+    assert "The answer shows when your lecturer reveals it" in texts(student)
+    lecturer.selectbox("class_place").set_value("ood")
+    lecturer.button("class_send").click().run()
+    next(b for b in lecturer.button if b.label == "Let students browse").click().run()
+    assert "Your lecturer lets you look around" in texts(student.run())
+    lecturer.toggle("class_holds").set_value(False).run()
+    assert "Choose one to see the answer." in texts(student.run())
+
+
+def test_the_settings_of_a_student_open_no_other_question(
+    lecturer, lead, opened, go_to, monkeypatch
+):
+    def trained(spec, graph):
+        return SimpleNamespace(result=bup.fit(graph, "gcn", left_out=spec.left_out, epochs=3))
+
+    monkeypatch.setattr(cases, "known_or_wait", trained)
+    student = opened("learn-1-confident", code=lead.code)
+    student.radio("expect_hidden_6").set_value(0).run()
+    student.selectbox("hidden_class").set_value(2).run()
+    assert "yours alone" in texts(student)
+    student.radio("expect_hidden_2").set_value(0).run()
+    assert not student.exception and "none of these" in texts(student), "her own answer"
+    (tally,) = Register().tallies(lead)
+    assert tally.question.name == "expect_hidden_6" and tally.guesses == 1
+
+    go_to(lecturer, "learn-1-confident")
+    lecturer.selectbox("hidden_class").set_value(2).run()
+    assert "Your guess is in" in texts(student.run()), "the lecturer asks it, too"
+    go_to(lecturer, "class")
+    assert texts(lecturer).count("so far.") == 2
 
 
 def test_answers_can_come_at_once(lecturer, lead, opened):

@@ -56,7 +56,8 @@ class Room:
     step: int  # counts what the lecturer said about the place
     holds: bool  # answers wait until the lecturer shows them
     students: int
-    revealed: frozenset[str]  # ids of questions
+    asked: frozenset[str]  # ids of questions
+    revealed: frozenset[str]  # those whose answers the lecturer has shown
     version: int  # counts everything that happens
 
     @property
@@ -72,6 +73,11 @@ class Room:
 def tidy(code: str) -> str:
     """A code as it is kept, however it was typed; what cannot be one becomes one that is not."""
     return "".join(c for c in code.upper()[:40] if c.isascii() and c.isalnum())[: CODE_LENGTH + 1]
+
+
+def is_code(code: str) -> bool:
+    """Whether a class may have this code."""
+    return len(code) == CODE_LENGTH and set(code) <= set(ALPHABET)
 
 
 class Register:
@@ -286,15 +292,16 @@ class Register:
         row = db.execute(
             "SELECT code, ends, place, step, holds, version, "
             "(SELECT count(*) FROM student WHERE student.code = class.code), "
+            "(SELECT group_concat(id) FROM question WHERE question.code = class.code), "
             "(SELECT group_concat(id) FROM question WHERE question.code = class.code AND revealed) "
             "FROM class WHERE code = ? AND ends > ?",
             (tidy(code), self.clock()),
         ).fetchone()
         if row is None:
             return None
-        code, ends, place, step, holds, version, students, revealed = row
-        shown = frozenset((revealed or "").split(",")) - {""}
-        return Room(code, ends, place, step, bool(holds), students, shown, version)
+        code, ends, place, step, holds, version, students, *questions = row
+        asked, revealed = (frozenset((ids or "").split(",")) - {""} for ids in questions)
+        return Room(code, ends, place, step, bool(holds), students, asked, revealed, version)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

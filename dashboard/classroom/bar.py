@@ -42,18 +42,34 @@ def bar(address: str) -> None:
             _lead_bar(address)
         else:
             _follow_bar(address)
+    elif code := seat.ended():
+        with _row():
+            _say_that_it_ended(code)
+            _forget_seat()
     elif st.session_state.pop("class_cookies", False):
-        news("class_news", "", "", "", _nothing, cookies=seat.NO_COOKIES)
+        _forget_seat()
 
 
 def _nothing() -> None:
     pass
 
 
+def _forget_seat() -> None:
+    news("class_news", "", "", "", _nothing, cookies=seat.NO_COOKIES)
+
+
+def _say_that_it_ended(code: str) -> None:
+    """Until it has been read: a phone may have been in a pocket meanwhile."""
+    st.markdown(
+        f":material/waving_hand: **Class {code} has ended.** Its guesses are deleted, and you may "
+        "go on by yourself."
+    )
+    st.button("Close", key="class_close", type="tertiary", on_click=seat.take, args=(None,))
+
+
 def _over(here: Seat) -> None:
     """Leave a class that has ended."""
-    seat.take(None)
-    st.toast(f"Class {here.code} has ended.", icon=":material/waving_hand:")
+    seat.stand_up(here.code)
     st.rerun()
 
 
@@ -87,7 +103,8 @@ def _follow_bar(address: str) -> None:
                 width="content",
             )
             if place is None:
-                st.caption("Look around: your lecturer has let go.", width="content")
+                says = "lets you look around" if room.step else "will take you along"
+                st.caption(f"Your lecturer {says}.", width="content")
             else:
                 st.caption(f"Your lecturer is at: {title(place.address)}", width="content")
                 going |= st.button(
@@ -142,7 +159,7 @@ def _lead_bar(address: str) -> None:
             if room.place:
                 where = title(room.place.partition("?")[0])
                 st.caption(f"The class is at: {where}", width="content")
-                _button("Let go", ":material/pan_tool:", partial(_let_go, here.lead))
+                _button("Let students browse", ":material/pan_tool:", partial(_let_go, here.lead))
             if address != PAGE:
                 link(PAGE, "Guesses and code", ":material/qr_code_2:")
             news(

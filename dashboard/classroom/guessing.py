@@ -17,11 +17,13 @@ SECONDS = 1.0
 """How often a lecturer's browser looks for guesses."""
 
 
-def guess(question: Question) -> int | None:
+def guess(question: Question, usual: bool = True) -> int | None:
     """The visitor's guess; None as long as the answer must stay hidden.
 
     Alone, one sees the answer at once. In a class a guess is counted and its answer waits for the
-    lecturer; she is shown what the room guesses, and stands for what most of it did.
+    lecturer; she is shown how many there are, and stands for what most of the room did. A question
+    that is not ``usual``, because somebody changed the settings of a lesson, is the room's only if
+    the lecturer has changed them too.
     """
     here = seat.mine()
     if here is None:
@@ -29,7 +31,7 @@ def guess(question: Question) -> int | None:
     if here.lead is not None:
         return _room_guess(here.lead, question)
     with explained():
-        return _counted_guess(here, question)
+        return _counted_guess(here, question, usual)
     return None
 
 
@@ -45,7 +47,7 @@ def answered(room: Room) -> bool:
     return bool(found)
 
 
-def _chosen(question: Question) -> int | None:
+def _chosen(question: Question, then: str = "Choose one to see the answer.") -> int | None:
     chosen = st.radio(
         question.words,
         range(len(question.options)),
@@ -55,25 +57,31 @@ def _chosen(question: Question) -> int | None:
         label_visibility="collapsed",
     )
     if chosen is None:
-        st.caption("Choose one to see the answer.")
+        st.caption(then)
     return chosen
 
 
-def _counted_guess(here: Seat, question: Question) -> int | None:
+def _counted_guess(here: Seat, question: Question, usual: bool) -> int | None:
     register = seat.register()
+    room = register.find(here.code)
+    if room is None:
+        return _chosen(question)
+    if not usual and question.id not in room.asked:
+        st.caption("You changed the settings: this guess is yours alone and not your class's.")
+        return _chosen(question)
     told: dict[tuple[str, str], int | None] = st.session_state.setdefault("told_guesses", {})
     asked = here.code, question.id
     if asked not in told:
         told[asked] = register.choice(here.code, here.student, question)
         st.session_state.setdefault(question.name, told[asked])  # after a reload
-    chosen = _chosen(question)
+    waits = "Choose one. The answer shows when your lecturer reveals it."
+    chosen = _chosen(question) if room.shows(question) else _chosen(question, waits)
     if chosen is None:
         return None
     if chosen != told[asked]:
         register.guess(here.code, here.student, question, chosen)
         told[asked] = chosen
-    room = register.find(here.code)
-    if room is None or room.shows(question):
+    if room.shows(question):
         _awaited().discard(question.id)
         return chosen
     _awaited().add(question.id)
@@ -91,7 +99,7 @@ def _room_guess(lead: Lead, question: Question) -> int | None:
         if not tally.revealed:
             _live(lead, question)
             return None
-        show_tally(tally)
+        show_guesses(lead, tally)
         return tally.counts.index(max(tally.counts)) if tally.guesses else question.right
     return None
 
@@ -110,8 +118,7 @@ def _live(lead: Lead, question: Question) -> None:
     with explained():
         watch(lead, f"watch_{question.id}")
         tally = _tally(lead, question)
-        show_tally(tally)
-        if tally.revealed or reveal_button(lead, tally):
+        if show_guesses(lead, tally) or tally.revealed:
             st.rerun()
 
 
@@ -123,16 +130,18 @@ def watch(lead: Lead, key: str) -> None:
     news(key, source, watching.LEAD, known, lambda: None, seconds=SECONDS)
 
 
-def show_tally(tally: Tally) -> None:
-    st.html(tally_bars(tally))
-    if tally.revealed:
-        hits = tally.counts[tally.question.right]
-        st.caption(f"{hits} of {tally.guesses} guessed right.")
+def show_guesses(lead: Lead, tally: Tally) -> bool:
+    """What the room guessed, for those who see the lecturer's screen; whether the answer was shown
+    to the room just now.
 
-
-def reveal_button(lead: Lead, tally: Tally) -> bool:
-    """Show the answer to the room; whether that has just happened."""
+    Before it is, there is a number only: a projector would tell the room what most of it expects.
+    """
     question = tally.question
+    if tally.revealed:
+        st.html(tally_bars(tally))
+        hits = tally.counts[question.right]
+        st.caption(f"{hits} of {tally.guesses} guessed right.")
+        return False
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
             "Show the answer",
@@ -141,7 +150,15 @@ def reveal_button(lead: Lead, tally: Tally) -> bool:
             type="primary",
         )
         guesses = "1 guess" if tally.guesses == 1 else f"{tally.guesses} guesses"
-        st.caption(f"{guesses} so far; only you see them.", width="content")
+        st.caption(f"{guesses} so far.", width="content")
+        shown = st.toggle(
+            "Show guesses",
+            key=f"guesses_{question.id}",
+            help="Everybody sees them who sees this screen.",
+            width="content",
+        )
+    if shown:
+        st.html(tally_bars(tally))
     if pressed:
         seat.register().reveal(lead, question)
     return pressed

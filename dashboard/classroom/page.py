@@ -35,18 +35,6 @@ def _doors() -> None:
     st.title("Teach with guesses, together")
     left, right = st.columns(2, gap="large")
     with left, st.container(border=True, height="stretch"):
-        st.subheader("You teach")
-        st.markdown(
-            "Students join with their phones: a short code, no account, no name. You see what the "
-            "room guesses *before* you show the answer, and you can bring everybody to the lesson "
-            "or the very view that you are looking at."
-        )
-        st.button(
-            "Start a class", icon=":material/cast_for_education:", type="primary",
-            on_click=explained()(seat.start), key="class_start",
-        )  # fmt: skip
-        st.caption(f"It ends by itself after {HOURS} hours, and every guess is deleted with it.")
-    with right, st.container(border=True, height="stretch"):
         st.subheader("You are a student")
         with st.form("class_join", border=False):
             code = st.text_input("Code of the class", max_chars=12, placeholder="K7QF2")
@@ -58,21 +46,33 @@ def _doors() -> None:
             "Your guesses are counted without a name; your phone remembers a random number until "
             "the class is over."
         )
+    with right, st.container(border=True, height="stretch"):
+        st.subheader("You teach")
+        st.markdown(
+            "Students join with their phones: a short code, no account, no name. You see what the "
+            "room guesses *before* you show the answer, and you can bring everybody to the lesson "
+            "or the very view that you are looking at."
+        )
+        st.button(
+            "Start a class", icon=":material/cast_for_education:", type="primary",
+            on_click=explained()(seat.start), key="class_start",
+        )  # fmt: skip
+        st.caption(f"It ends by itself after {HOURS} hours, and every guess is deleted with it.")
 
 
 def _seated(code: str) -> None:
     st.title(f"You are in class {code}")
     st.markdown(
         "Keep this page open. When your lecturer moves on, you come along by yourself; when a "
-        "question is asked, choose what you expect, and the answer shows when everybody has "
-        "guessed. The bar above lets you look around on your own, or leave."
+        "question is asked, choose what you expect; the answer shows when your lecturer reveals "
+        "it. The bar above lets you look around on your own, or leave."
     )
     link("learn", "Look at the lessons meanwhile", ":material/school:")
 
 
 def _led(lead: Lead, room: Room) -> None:
     left, right = st.columns([2, 5], gap="large")
-    with left:
+    with left, st.container(key="class_way_in"):
         _way_in(lead)
     with right:
         _steering(lead, room)
@@ -144,11 +144,19 @@ def _way_in(lead: Lead) -> None:
             "No phone gets through? Phones must be in the network of this machine, whose firewall "
             "must let them in; some guest networks keep all devices apart."
         )
-    with st.popover("Links and the end", icon=":material/more_horiz:"):
-        st.caption("For students:")
+    with st.popover("Link for students", icon=":material/link:"):
         st.code(join, language=None)
-        st.caption("For you alone, on another device: whoever has it leads the class.")
-        st.code(led, language=None)
+    with st.popover("Lead from another device", icon=":material/devices:"):
+        st.markdown(
+            "Whoever has this link leads the class. Turn the projector off before you look."
+        )
+        if st.toggle("Show the link", key="class_lead_link"):
+            st.code(led, language=None)
+    with st.popover("End class", icon=":material/logout:"):
+        st.markdown(
+            f"Class {lead.code} ends for everybody, and all its guesses are deleted for good. "
+            "Download them before, if you want to keep them."
+        )
         st.button(
             "End the class and delete its guesses", icon=":material/delete:", key="class_end",
             on_click=explained()(partial(_end, lead)),
@@ -188,7 +196,8 @@ def _steering(lead: Lead, room: Room) -> None:
 def _guesses(lead: Lead) -> None:
     with explained():
         guessing.watch(lead, "watch_guesses")
-        tallies = seat.register().tallies(lead)
+        asked = seat.register().tallies(lead)
+        tallies = [tally for tally in asked if tally.guesses or tally.revealed]
         if not tallies:
             st.info(
                 "Guesses appear here as they come in. Send everybody to a lesson to begin.",
@@ -197,8 +206,7 @@ def _guesses(lead: Lead) -> None:
         for tally in tallies:
             with st.container(border=True):
                 st.markdown(f"**{tally.question.words}**")
-                guessing.show_tally(tally)
-                if not tally.revealed and guessing.reveal_button(lead, tally):
+                if guessing.show_guesses(lead, tally):
                     st.rerun(scope="fragment")
         room = seat.register().find(lead.code)
         if tallies and room is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 import bup
-from dashboard.classes.register import HOURS, Lead, Register, Room, tidy
+from dashboard.classes.register import HOURS, Lead, Register, Room, is_code, tidy
 from dashboard.visitor import client
 
 LEAD, JOIN = "lead", "code"
@@ -53,12 +53,26 @@ def mine() -> Seat | None:
 def take(seat: Seat | None) -> None:
     """Sit down here, or nowhere."""
     st.session_state.seat = seat
+    st.session_state.ended_class = ""
+
+
+def stand_up(code: str) -> None:
+    """The class of this code has ended; who sat in it is told until they have read it."""
+    take(None)
+    st.session_state.ended_class = code
+
+
+def ended() -> str:
+    """The code of a class that has ended under this visitor; "" if none has."""
+    return st.session_state.get("ended_class", "")
 
 
 def arrive() -> None:
     """Take the seat that a link or a cookie gives; once a run, before anything asks for it."""
     if "seat" not in st.session_state:
         take(_remembered())
+        if mine() is None and (code := _forgotten()):
+            stand_up(code)
     if link := _taken_from_link(LEAD):
         code, _, key = link.partition(".")
         if not register().leads(Lead(code, key)):
@@ -117,3 +131,10 @@ def _remembered() -> Seat | None:
         known = step.isascii() and step.isdigit() and len(step) < 9
         return Seat(tidy(code), student, "", int(step) if known else -1, follows != "0")
     return None
+
+
+def _forgotten() -> str:
+    """The class of before a reload that has ended meanwhile."""
+    kept = st.context.cookies
+    code = (kept.get(LEAD_COOKIE) or kept.get(SEAT_COOKIE) or "").partition(".")[0]
+    return code if is_code(code) and register().find(code) is None else ""

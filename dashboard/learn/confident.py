@@ -112,6 +112,7 @@ def _question(
             "Since networks are known to be over-confident, this tempts. But the lowest panel "
             "lies further left than the first: the model does hesitate, only not enough.",
         ],
+        usual=case.spec.left_out == (case.graph.num_classes - 1,),
     )
 
 

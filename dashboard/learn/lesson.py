@@ -134,15 +134,17 @@ def predict(
     right: int,
     answer: Callable[[], str],
     replies: Sequence[str] = (),
+    usual: bool = True,
 ) -> bool:
     """A question; the answer is worked out and shown once the student has committed to one.
 
     ``replies`` say to each option why it tempts and where the figure shows that it is wrong; that
-    of the right one is not used.
+    of the right one is not used. A question of settings that the lesson does not begin with is not
+    the ``usual`` one, which a class answers.
     """
     with st.container(border=True, key=f"asked_{key}"):
         st.markdown(f":material/psychology_alt: **What do you expect?** {question}")
-        chosen = guess(Question(key, question, tuple(options), right))
+        chosen = guess(Question(key, question, tuple(options), right), usual)
         if chosen is None:
             return False
         with st.container(key=f"verdict_{key}"):

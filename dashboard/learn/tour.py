@@ -110,7 +110,7 @@ def lecturers_stops() -> list[Stop]:
             "One click gives a code and a QR picture. Students join with their phones, without an "
             "account or a name, and the class ends by itself.",
             "class",
-            ".st-key-class_start, .qr",
+            ".st-key-class_start, .st-key-class_way_in",
         ),
         Stop(
             "Guess first",
