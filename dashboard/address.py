@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bup.errors import BupError
 from bup.methods import changed_settings
@@ -62,14 +63,6 @@ def _corners_text(corners: list[Point]) -> str:
     return ";".join(f"{x:.4g},{y:.4g}" for x, y in corners)
 
 
-def camera(text: str) -> list[float]:
-    """Middle of the map that is seen, and how many times nearer than all of it."""
-    x, y, zoom = (_number(part, FARTHEST) for part in text.split(","))
-    if zoom <= 0:
-        raise ValueError(text)
-    return [x, y, zoom]
-
-
 def _run(text: str) -> Spec:
     try:
         return Spec.from_dict(json.loads(text))
@@ -106,6 +99,12 @@ PARTS: Mapping[str, Part] = {
 }
 
 
+def came_back() -> bool:
+    """Whether the browser's back or forward led here: then the address says all there is."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
 def arrive() -> set[str]:
     """Take over what the address says and the session does not know yet: which parts those were.
 
@@ -114,6 +113,10 @@ def arrive() -> set[str]:
     written, read = st.session_state.setdefault("address", {}), set()
     for name, part in PARTS.items():
         text = st.query_params.get(name)
+        if text is None and came_back():
+            st.session_state[name] = None
+            written.pop(name, None)
+            read.add(name)
         if text is None or text == written.get(name) or len(text) > LONGEST:
             continue
         try:

@@ -45,7 +45,7 @@ def let_go() -> None:
 
 def leave() -> None:
     """Nothing of what was picked, drawn around or dragged on a graph belongs to another."""
-    nothing = dict.fromkeys(("pin", "lasso", "range", "camera", "before", "previous"))
+    nothing = dict.fromkeys(("pin", "lasso", "range", "before", "previous"))
     st.session_state.update(nothing, trail=[], group=[])
     _look_at("")
 

@@ -65,22 +65,28 @@ def draw() -> None:
     st.set_page_config(
         page_title="BUP Explorer", page_icon=str(ICON), layout="wide", initial_sidebar_state=SIDEBAR
     )
+    first = pages.PAGES[0]
     offered = {
         page: st.Page(
             page.draw,
             title=page.title,
             icon=page.icon,
-            url_path=page.address,
-            default=page is pages.PAGES[0],
+            url_path=page.address if page is not first else "",
+            default=page is first,
         )
         for page in pages.PAGES
     }
     menu: dict[str, list] = {}
     for page, entry in offered.items():
         menu.setdefault(page.section, []).append(entry)
+    # The page at "/" has its name as an address, like every other.
+    named = st.Page(
+        first.draw, title=first.title, icon=first.icon, url_path=first.address, visibility="hidden"
+    )
+    menu[first.section].append(named)
     links.offer({page.address: entry for page, entry in offered.items()})
     opened = st.navigation(menu, position="top")
-    page = next(page for page, entry in offered.items() if entry is opened)
+    page = next((page for page, entry in offered.items() if entry is opened), first)
     # On arrival the link says it; the switch that reads the link comes further down.
     style.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
     with explained():

@@ -25,6 +25,7 @@ from dashboard import descriptors, network, payloads
 from dashboard.classes import watching
 from dashboard.clients import Clients
 from dashboard.doors import Doors
+from dashboard.head import Head
 from dashboard.patience import Patient
 
 SCRIPT = Path(__file__).parent / "app.py"
@@ -53,7 +54,7 @@ def surroundings(ahead: bool = False, url: str | None = None) -> dict[str, Any]:
     return {
         "lifespan": ready,
         "routes": [*payloads.routes(), *watching.routes()],
-        "middleware": [Middleware(Doors), Middleware(Clients)],
+        "middleware": [Middleware(Doors), Middleware(Clients), Middleware(Head)],
     }
 
 

@@ -51,10 +51,3 @@ def test_a_run_survives_its_link_in_few_letters(split):
 def test_what_makes_no_sense_is_refused(name, text):
     with pytest.raises(ValueError):
         PARTS[name].read(text)
-
-
-@pytest.mark.parametrize("text", ["", "1,2", "1,2,0", "1,2,-3", "nan,0,1", "0,0,1e9", "a,b,c"])
-def test_a_place_that_is_none_is_refused(text):
-    with pytest.raises(ValueError):
-        address.camera(text)
-    assert address.camera("0.5,-0.25,3") == [0.5, -0.25, 3]

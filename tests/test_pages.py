@@ -271,10 +271,10 @@ def test_another_graph_forgets_the_node_without_a_word(open_app):
 
 def test_a_link_opens_what_no_widget_holds_and_drops_what_makes_no_sense(open_app):
     query = {"node": "35", "tab": "Links", "hops": "2", "stage": "step 1", "range": "0.4~"}
-    app = open_app(**query, at="0.1,0.2,3", lasso="not;a;lasso", before="{")
+    app = open_app(**query, lasso="not;a;lasso", before="{")
     assert not app.exception, app.exception
     sent = sent_to_map(app)
-    assert sent["at"] == [0.1, 0.2, 3] and sent["range"] == [0.4, None] and sent["lasso"] is None
+    assert sent["range"] == [0.4, None] and sent["lasso"] is None
     assert app.session_state.hops == 2 and app.session_state.stage == "step 1"
 
 

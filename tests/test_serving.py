@@ -7,10 +7,12 @@ import sys
 import tomllib
 
 import pytest
+from asgi_parts import ask
 from streamlit.web.server.app_discovery import discover_asgi_app
 
 from bup import cli
 from dashboard import serving
+from dashboard.head import Head
 
 
 def bup(monkeypatch, capsys, *arguments: str) -> tuple[int, str]:
@@ -40,6 +42,9 @@ def test_a_folder_that_is_not_there_is_said_in_a_line(monkeypatch, capsys):
 def test_options_do_not_depend_on_where_the_app_is_started(tmp_path):
     script = """
 from dashboard import serving
+from dashboard.head import Head
+
+from asgi_parts import ask
 from streamlit.config import get_option
 serving.application()
 print(get_option("server.fileWatcherType"), get_option("client.showErrorDetails"))
@@ -75,3 +80,26 @@ print(numbers.Number.__name__, dashboard.__path__)
         [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path
     )
     assert "bup-files" in done.stdout and "Number" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/json"])
+def test_a_page_begins_with_the_script_of_the_address_and_nothing_else_does(kind):
+    sent = []
+
+    async def app(scope, receive, send):
+        asked = dict(scope["headers"])
+        sent.append(asked)
+        page = b"<html><head><title>x</title></head></html>"
+        headers = [(b"content-type", kind.encode()), (b"content-length", b"42"), (b"etag", b"old")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": page[:9], "more_body": True})
+        await send({"type": "http.response.body", "body": page[9:]})
+
+    answer = ask(Head(app), "/", {"accept": "text/html,*/*", "if-none-match": "old"})
+    assert b"accept-encoding" not in sent[0] and b"if-none-match" not in sent[0]
+    if kind == "text/html":
+        assert answer.body.startswith(b'<html><head><script src="')
+        assert answer.headers["content-length"] == str(len(answer.body))
+        assert "etag" not in answer.headers
+    else:
+        assert b"script" not in answer.body and answer.headers["etag"] == "old"

@@ -5,8 +5,6 @@ const DIMMED = 0.3; // what is not lit
 const FADE = 300; // ms from one colouring to the next
 const DEAR = 40; // ms: from here on, a frame is not drawn anew while one drags
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-// Where the visitor looks, by map and graph: it outlives the element, which may be mounted anew.
-const cameras = (globalThis.bupMapCameras ??= new Map());
 const peers = (globalThis.bupMapPeers ??= new Set());
 
 function createMap(host) {
@@ -29,7 +27,7 @@ function createMap(host) {
   let drawn = { ...camera };
   let [width, height, ratio, fitted] = [0, 0, 1, 1];
   let [painter, base, paint, presence] = [null, null, null, null];
-  let [queued, resting, wanting, noting, dear, mixed, fading] = [0, 0, 0, 0, false, 1, 0];
+  let [queued, resting, wanting, dear, mixed, fading] = [0, 0, 0, false, 1, 0];
 
   const visible = (i) => presence[i] === 255;
   const lit = () => (map.hot >= 0 ? map.hot : map.held);
@@ -97,13 +95,13 @@ function createMap(host) {
 
   function remember() {
     cameras.set(map.place, { ...camera, fitted, tall: map.scene.tall });
-    clearTimeout(noting);
-    if (map.data.address) noting = setTimeout(address, 400);
+    keeper.note();
   }
 
-  function address() {
-    if (map.data.address && width) writeAddress(whereOf(map.scene, camera, home()));
-  }
+  const keeper = placeKeeper({
+    at: () => map.data.address && width && [whereOf(map.scene, camera, home())],
+    comeBack: () => map.scene && width && (frame(), draw()),
+  });
 
   function drawAbove() {
     const ink = above.getContext("2d");
@@ -246,10 +244,13 @@ function createMap(host) {
 
   function frame() {
     map.framed = true;
+    map.touched = false;
     camera = home();
     const kept = cameras.get(map.place);
+    const at = readAddress();
     if (kept) lookAt(kept.x, kept.y / kept.tall, kept.scale / kept.fitted);
-    else if (map.data.at) lookAt(...map.data.at);
+    else if (at) lookAt(...at);
+    keeper.write();
   }
 
   // A place of the layout, and how many times nearer than all of it.
@@ -281,6 +282,7 @@ function createMap(host) {
     const data = { ...given, node: map.scene.at(given.node) };
     const [newGraph, newLayer] = [map.data?.graph !== data.graph, map.data?.layer !== data.layer];
     const newLook = first || looksOf(map.data) !== looksOf(data);
+    const newRange = differ(map.data?.range, data.range) && differ(bar.range(), data.range);
     const moved = !first && map.data.node !== data.node;
     const told = (name, value) => send(name, name === "pick" ? map.scene.number(value) : value);
     Object.assign(map, { data, layer, send: told, place: `${data.key} ${data.of}` });
@@ -301,7 +303,7 @@ function createMap(host) {
     else if (newLayer) painter.reshape(layer.shapes);
     if (first || moved) map.held = data.hold || map.held >= 0 ? data.node : -1;
     copy.hidden = !data.address;
-    if (newGraph || newLayer || newLook) {
+    if (newGraph || newLayer || newLook || newRange) {
       const range = data.range ?? null;
       if (!bar.busy()) bar.show(data, layer, range);
       map.ranks = null;
@@ -325,7 +327,8 @@ function createMap(host) {
   }
 
   const acts = { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible };
-  const { fold, copy, around } = gestures(map, stage, tools, { ...acts, screen, address, say: sayer(stage) });
+  Object.assign(acts, { screen, address: keeper.write, say: sayer(stage) });
+  const { fold, copy, around } = gestures(map, stage, tools, acts);
   // Two maps of one graph beside each other move, and are lit, together.
   const self = {
     beside: (other) => map.data?.together && other.data.together && other.place !== map.place,
@@ -361,10 +364,10 @@ function createMap(host) {
     dispose() {
       watcher.disconnect();
       globalThis.removeEventListener("resize", resize);
+      keeper.dispose();
       peers.delete(self);
       clearTimeout(resting);
       clearTimeout(wanting);
-      clearTimeout(noting);
       cancelAnimationFrame(queued);
       cancelAnimationFrame(fading);
       const last = painter;

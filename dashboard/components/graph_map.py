@@ -74,9 +74,9 @@ def graph_map(
     thinned is looked at. ``of`` names the graph whose excerpt it is; ``focus`` is where the picked
     node of a thinned map is, and then its neighbours, drawn or not.
 
-    ``more``: ``at`` is where to look at first, as in the address; ``address`` keeps it there, and
-    offers to copy the link; ``hold`` lights the picked node; ``together`` moves with the other such
-    map of the graph; ``plain`` draws as browsers without WebGL2 do.
+    ``more``: ``address`` keeps in the page's address where one looks, and offers to copy the link;
+    ``hold`` lights the picked node; ``together`` moves with the other such map of the graph;
+    ``plain`` draws as browsers without WebGL2 do.
     """
     _view(
         key=key,

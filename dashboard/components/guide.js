@@ -1,12 +1,6 @@
-// The card of a tour. Going on is what the browser's own back and forward do: the page opens with
-// its whole address, without a reload.
+// The card of a tour. Going on opens a page with its whole address, without a reload.
 const guides = new WeakMap();
 const HEADER = 64;  // pixels of the screen's head that the app's own bar takes
-
-function visit(url) {
-  history.pushState({}, "", url);
-  dispatchEvent(new PopStateEvent("popstate"));
-}
 
 function made(tag, text, name) {
   const element = document.createElement(tag);
@@ -22,7 +16,7 @@ function way(label, place, name) {
   link.addEventListener("click", (event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
-    visit(url);
+    globalThis.bupSteps.visit(url);
   });
   return link;
 }
@@ -35,7 +29,7 @@ function fill(card, data) {
   leave.addEventListener("click", () => {
     const url = new URL(location);
     url.searchParams.delete(data.parameter);
-    visit(url);
+    globalThis.bupSteps.visit(url);
   });
   ways.append(leave);
   card.replaceChildren(

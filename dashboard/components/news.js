@@ -32,12 +32,10 @@ class Watch {
   told = { news: null, at: 0 };
   gone = null;
 
-  // As the browser's own back and forward do: the page opens with its whole address.
   go() {
     if (busy()) return false;
     this.gone = this.data.go.number;
-    history.pushState({}, "", new URL(this.data.go.place, location));
-    dispatchEvent(new PopStateEvent("popstate"));
+    globalThis.bupSteps.visit(new URL(this.data.go.place, location));
     return true;
   }
 

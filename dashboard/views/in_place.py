@@ -7,7 +7,7 @@ import streamlit as st
 import bup
 from bup.graph import Graph
 from bup.spec import Run, Spec
-from dashboard import shelf
+from dashboard import address, shelf
 from dashboard.jobs.job import Job
 from dashboard.problems import problem
 from dashboard.shelf import Known
@@ -19,7 +19,7 @@ def now_seen(spec: Spec) -> None:
     before: Spec | None = st.session_state.get("seen")
     if before != spec:
         if before is not None and before.graph == spec.graph:
-            st.session_state.previous = before
+            st.session_state.previous = None if address.came_back() else before
         st.session_state.seen = spec
     st.session_state.asked = None
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, MutableMapping
 import numpy as np
 import streamlit as st
 
-from dashboard import address, columns, drawings, graphs
+from dashboard import columns, drawings, graphs
 from dashboard.components import chart, map_data
 from dashboard.components.excerpts import snapped
 from dashboard.components.graph_map import drawn, graph_map
@@ -78,14 +78,18 @@ def node_map(view: View, shown: np.ndarray, arrived: set[str]) -> None:
     """The map; beside it, if that is wanted, the same of the run before."""
     colour, memory = st.session_state.colour, st.session_state
     scales = memory.setdefault("scales", {})
-    if "scale" in arrived and memory.scale is not None and None not in memory.scale:
-        scales[view.run.digest, colour] = tuple(memory.scale)
+    if "scale" in arrived:
+        scales.pop((view.run.digest, colour), None)
+        if memory.scale is not None and None not in memory.scale:
+            scales[view.run.digest, colour] = tuple(memory.scale)
     own = drawings.own_limits(view.known, colour)
     limits = scale(scales, (view.run.digest, colour), own, bool(memory.get("fit_colours")))
     memory.scale = list(limits) if limits is not None and limits != own else None
-    if "lasso" in arrived and memory.lasso:
-        memory.group = _enclosed(view, shown, memory.lasso)
-        st.rerun()  # what stands beside the map was drawn before
+    if "lasso" in arrived:
+        group = _enclosed(view, shown, memory.lasso) if memory.lasso else []
+        if group != memory.get("group", []):
+            memory.group = group
+            st.rerun()  # what stands beside the map was drawn before
     if not graphs.layout(view.graph).finished:
         wait_for_map(view.graph)
     before = change.held_against(view)
@@ -142,7 +146,6 @@ def _map(
         focus(view) if thinned else None,
         memory.get("range"),
         memory.get("lasso") if memory.get("group") else None,
-        at=memory.setdefault("camera", _camera()),
         address=key == MAP,
         hold=view.picked and not together,  # two maps are there to compare all of their colours
         together=together,
@@ -154,14 +157,6 @@ def focus(view: View) -> list[list[float]]:
     """Where the picked node is, and then those that it is linked to, the first of very many."""
     near = view.graph.neighbours(view.node)[:NEAR]
     return view.positions[[view.node, *near]].astype(float).round(5).tolist()
-
-
-def _camera() -> list[float] | None:
-    """Where a link says to look."""
-    try:
-        return address.camera(st.query_params["at"])
-    except (KeyError, ValueError):
-        return None
 
 
 def _enclosed(view: View, shown: np.ndarray, corners: list[Point]) -> list[int]:
