@@ -98,19 +98,41 @@ class Predictions:
 _shown: WeakValueDictionary[str, Predictions] = WeakValueDictionary()
 
 
-def load(key: str) -> Predictions:
+def load(key: str, graph: Graph) -> Predictions:
+    """Predictions by their key, sound if they are for this graph."""
     if (shown := _shown.get(key)) is not None:
         return shown
-    return unpacked(SPACE.load(key))
+    return SPACE.load(key, lambda packed: _sound(unpacked(packed), graph))
 
 
 def unpacked(packed: files.Packed) -> Predictions:
     arrays, values = packed
-    if values.get("version") != _VERSION:
-        raise BupError(SPACE.gone)
     scores = {k.removeprefix("scores."): v for k, v in arrays.items() if k.startswith("scores.")}
     named = {name: arrays.get(name) for name in ("probs", "mean", "var", "parts")}
-    return Predictions(values["digest"], tuple(values["classes"]), scores=scores, **named)
+    try:
+        if values["version"] != _VERSION:
+            raise BupError(SPACE.gone)
+        return Predictions(values["digest"], tuple(values["classes"]), scores=scores, **named)
+    except (KeyError, TypeError) as error:
+        raise DamagedFile(f"it lacks {error}") from error
+
+
+def _sound(given: Predictions, graph: Graph) -> Predictions:
+    """The same, if they could have been brought for this graph as they are."""
+    if given.digest != graph.digest:
+        return given  # whoever asks for them is told
+    classes = given.classes
+    if not all(type(c) is int and 0 <= c < graph.num_classes for c in classes):
+        raise DamagedFile(f"its classes are {classes}, not those of the graph")
+    if len(classes) < 2 or list(classes) != sorted(set(classes)):
+        raise DamagedFile("its classes are not two or more, each once, in order")
+    tables = [t for t in (given.probs, given.mean, given.var) if t is not None]
+    if any(table.dtype != np.float32 for table in tables):
+        raise DamagedFile("its numbers are not of single precision")
+    if given.parts is not None and given.parts.shape != (graph.num_nodes,):
+        raise DamagedFile("its split is not a part for every node")
+    checked(graph, given.probs, given.mean, given.var, classes, given.scores, given.parts)
+    return given
 
 
 def delete(key: str) -> None:

@@ -252,7 +252,7 @@ def load(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
 def _sound(run: Run, packed: Packed, graph: Graph) -> Result:
     """A result whose every part is what it should be; raises DamagedFile."""
     result = Result.unpacked(run.spec, packed, graph)
-    soundness.check(result, graph, methods.find(run.spec.method).explains.variance)
+    soundness.check(result, graph, methods.find(run.spec.method).explains)
     return result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,18 +10,22 @@ import numpy as np
 
 from bup.files import DamagedFile
 from bup.graph import Graph
+from bup.methods.base import Explains, Needs
 from bup.results import Result
 
+CURVES = ("loss", "validation_nll", "validation_accuracy")
+SPREADS, LARGEST = ("variance_factor", "variance_width"), 10_000
+"""Constants that all messages of a run are widened by."""
 SLACK = 1e-3  # by which a row of probabilities may miss one
 
 
-def check(result: Result, graph: Graph, with_variance: bool) -> None:
+def check(result: Result, graph: Graph, explains: Explains) -> None:
     """Raises DamagedFile, with the first thing that is wrong."""
-    for wrong in _faults(result, graph, with_variance):
+    for wrong in _faults(result, graph, explains):
         raise DamagedFile(wrong)
 
 
-def _faults(result: Result, graph: Graph, with_variance: bool) -> Iterator[str]:
+def _faults(result: Result, graph: Graph, explains: Explains) -> Iterator[str]:
     split, n = result.split, graph.num_nodes
     classes = (*split.classes, *split.left_out)
     if len(split.classes) < 2 or not all(_whole(c, 0, graph.num_classes - 1) for c in classes):
@@ -42,7 +46,7 @@ def _faults(result: Result, graph: Graph, with_variance: bool) -> Iterator[str]:
         yield f"its probabilities are no table of {shape} finite numbers"
     elif np.abs(result.probs.sum(axis=1) - 1).max() > SLACK:
         yield "its probabilities do not sum to one"
-    if with_variance and (result.mean is None or result.var is None):
+    if explains.variance and (result.mean is None or result.var is None):
         yield "it lacks the messages of a method that has them"
     if result.mean is not None and not _table(result.mean, shape):
         yield f"its message means are no table of {shape} finite numbers"
@@ -55,8 +59,8 @@ def _faults(result: Result, graph: Graph, with_variance: bool) -> Iterator[str]:
         if not _table(weights, weights.shape):
             yield f"its weights {name} are not finite numbers"
     curves = result.history
-    if not isinstance(curves, dict) or "loss" not in curves:
-        yield "its history has no loss"
+    if not isinstance(curves, dict) or not set(CURVES) <= set(curves):
+        yield f"its history lacks one of {', '.join(CURVES)}"
     elif not all(
         isinstance(curve, list)
         and len(curve) == len(curves["loss"]) > 0
@@ -71,6 +75,24 @@ def _faults(result: Result, graph: Graph, with_variance: bool) -> Iterator[str]:
     constants = result.constants
     if not isinstance(constants, dict) or not all(map(_finite, constants.values())):
         yield "its constants are not finite numbers"
+    elif any(not 0 < constants.get(name, 1) < LARGEST for name in SPREADS):
+        yield f"of its constants, {' and '.join(SPREADS)} are no numbers from 0 to {LARGEST:,}"
+    if explains.needs is not None:
+        yield from _lacks(result, explains.needs(result, graph))
+
+
+def _lacks(result: Result, needs: Needs) -> Iterator[str]:
+    """What a method could not explain the result with."""
+    found = {name: array.shape for name, array in result.weights.items()}
+    if found != needs.weights:
+        yield f"its weights are {found}, not those of its method, {dict(needs.weights)}"
+    if any(array.dtype != np.float32 for array in result.weights.values()):
+        yield "its weights are not of single precision"
+    here = {name for name in needs.constants if name in result.constants}
+    if here and here != set(needs.constants):
+        yield f"of its constants, {', '.join(sorted(set(needs.constants) - here))} are missing"
+    elif any(result.constants[name] < 0 for name in here):
+        yield f"of its constants, one of {', '.join(sorted(here))} is negative"
 
 
 def _table(values: np.ndarray, shape: tuple[int, ...]) -> bool:
@@ -78,7 +100,9 @@ def _table(values: np.ndarray, shape: tuple[int, ...]) -> bool:
 
 
 def _finite(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and bool(np.isfinite(float(value)))
+    """Compared as it is: a whole number of some hundred digits is no float."""
+    most = sys.float_info.max
+    return isinstance(value, int | float) and bool(-most <= value <= most)
 
 
 def _whole(value: Any, low: int, high: int) -> bool:

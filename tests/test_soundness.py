@@ -14,7 +14,7 @@ SPEC = bup.Spec(
     per_class=3,
     validation=20,
     test=None,
-    settings=(("epochs", 3),),
+    settings=(("epochs", 3), ("propagation", "doubt")),
 )
 
 
@@ -33,6 +33,13 @@ def nan(array):
     array.flat[0] = np.nan
     return array
 
+
+CHANGES = {
+    "no": lambda arrays, name: arrays.pop(name),
+    "short": lambda arrays, name: arrays.update({name: arrays[name][:-1]}),
+    "turned": lambda arrays, name: arrays.update({name: arrays[name].T[None]}),
+    "doubled": lambda arrays, name: arrays.update({name: arrays[name].astype("f8")}),
+}
 
 CRAFTED = {
     "all NaN": lambda a, v: a.update(probs=np.full_like(a["probs"], np.nan)),
@@ -60,6 +67,25 @@ CRAFTED = {
     "kept beyond": lambda a, v: v.update(kept_epoch=99),
     "seconds in words": lambda a, v: v.update(seconds="few"),
     "constants in a list": lambda a, v: v.update(constants=[1]),
+    "no validation curve": lambda a, v: v["history"].pop("validation_nll"),
+    "endless history": lambda a, v: v["history"]["loss"].__setitem__(0, 10**400),
+    "endless seconds": lambda a, v: v.update(seconds=10**400),
+    "endless before": lambda a, v: v.update(seconds=-(10**400)),
+    "an endless constant": lambda a, v: v["constants"].update(variance_factor=10**400),
+    "an endless class": lambda a, v: v.update(classes=[0, 1, 10**400]),
+    "an endless epoch": lambda a, v: v.update(kept_epoch=10**400),
+    "a negative factor": lambda a, v: v["constants"].update(variance_factor=-1.0),
+    "a width of none": lambda a, v: v["constants"].update(variance_width=0.0),
+    "one constant of several": lambda a, v: v["constants"].pop("usual_doubt_words"),
+    "a negative constant": lambda a, v: v["constants"].update(usual_doubt=-1.0),
+    **{
+        f"{change} {name}": lambda a, v, name=name, change=change: CHANGES[change](
+            a, f"weights.{name}"
+        )
+        for name in ("mean_1", "mean_2", "var_1", "var_bias", "var_2")
+        for change in ("no", "short", "turned", "doubled")
+    },
+    "a weight more": lambda a, v: a.update({"weights.more": a["weights.mean_1"]}),
     "NaN weights": lambda a, v: a.update({k: nan(x) for k, x in a.items() if "weights" in k}),
 }
 

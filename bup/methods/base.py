@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -114,6 +114,13 @@ def chances_of(
     return Chances(found.mean.numpy(), found.low.numpy(), found.high.numpy())
 
 
+class Needs(NamedTuple):
+    """What a stored run must have, by name."""
+
+    weights: Mapping[str, tuple[int, ...]]  # with their shapes
+    constants: Collection[str]  # all of them or, in runs of before there were any, none
+
+
 @dataclass(frozen=True)
 class Explains:
     """What a method can say of a node beside its class probabilities; pages ask this."""
@@ -126,6 +133,8 @@ class Explains:
     """A run's rule at work on a graph, whose links may differ from those trained on."""
     trace: Callable[[Result, np.ndarray, Inputs, Propagation], Trace] | None = None
     """The messages of some nodes under a run's weights, on such a graph."""
+    needs: Callable[[Result, Graph], Needs] | None = None
+    """What a run must have stored for that."""
 
     @property
     def intervals(self) -> bool:

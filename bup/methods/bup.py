@@ -20,6 +20,7 @@ from bup.methods.base import (
     Explains,
     Fitted,
     Method,
+    Needs,
     Step,
     Trace,
     chances_of,
@@ -226,6 +227,14 @@ def _parameters(result: Result) -> Parameters:
     return {name: torch.from_numpy(array)[None] for name, array in result.weights.items()}
 
 
+def needs(result: Result, graph: Graph) -> Needs:
+    """What messages of a run are computed from."""
+    s = checked(Settings, dict(result.spec.settings), result.spec.method)
+    classes = len(result.split.classes)
+    p = initial_parameters(graph.num_features, classes, s, [torch.Generator()])
+    return Needs({name: tuple(array.shape[1:]) for name, array in p.items()}, s.rule.constants)
+
+
 def trace(result: Result, nodes: np.ndarray, inputs: Inputs, propagation: Propagation) -> Trace:
     """The messages of some nodes under a run's weights, every propagation step included."""
     s = checked(Settings, dict(result.spec.settings), result.spec.method)
@@ -264,7 +273,7 @@ METHOD = Method(
     effort=2.5,
     fit=fit,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
-    explains=Explains(True, chances, propagation_of, trace),
+    explains=Explains(True, chances, propagation_of, trace, needs),
     link=link,
     opens_with={"propagation": "doubt"},
 )

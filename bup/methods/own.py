@@ -64,7 +64,7 @@ class MessageSettings(CalibratesVariance, Settings):
 def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
     if not s.predictions:
         raise BupError("which predictions? Bring some on the page Your own, or with 'bup import'")
-    return fitted(predictions.load(s.predictions), graph, split, s)
+    return fitted(predictions.load(s.predictions, graph), graph, split, s)
 
 
 def fitted(given: Predictions, graph: Graph, usual: Split, s: Settings) -> Fitted:

@@ -101,6 +101,7 @@ class Rule:
     settings: type = NoSettings  # a frozen dataclass of ``bup.settings.setting`` fields
     reads_neighbours: bool = False  # a step needs the neighbours' variances, not only the node's
     layers: tuple[int, ...] = (1, 2)  # the layers at which it acts
+    constants: tuple[str, ...] = ()  # names of what a run keeps for it, see ``Propagation``
     unseen: str = ""  # what to know before one looks for unseen classes by message uncertainty
     lesson: str = ""  # what a neighbour does, for who plays with a small graph; "": not shown there
 

@@ -47,6 +47,7 @@ FLOOR = 0.05  # no view claims certainty: no doubt of words or message exceeds l
 STAY, STEPS = 0.2, 10
 LEAST_CONFIDENCE = 1e-12
 USUAL = "usual_doubt"
+CONSTANTS = (USUAL, *(f"{USUAL}_{part}" for part in ("words", "message", "answer", "few links")))
 
 
 @dataclass(frozen=True)
@@ -129,9 +130,9 @@ class Doubt(Propagation):
         self.total = np.log(np.exp(sum(doubts)) + np.exp(few_links) - 1)
         # What is usual is measured once, on the graph trained on: a changed link then changes no
         # node that it does not reach.
-        self.constants = {k: v for k, v in constants.items() if k.startswith(USUAL)} or {
-            USUAL: float(self.total.mean()),
-            **{f"{USUAL}_{name}": float(part.mean()) for name, part in self.parts.items()},
+        measured = [self.total, *self.parts.values()]
+        self.constants = {k: v for k, v in constants.items() if k in CONSTANTS} or {
+            name: float(values.mean()) for name, values in zip(CONSTANTS, measured, strict=True)
         }
         self.factor = (1 + self.total) / (1 + self.constants[USUAL])
         self._factor = torch.from_numpy(self.factor).float()
@@ -238,6 +239,7 @@ RULE = Rule(
     on=on,
     settings=Settings,
     layers=(2,),
+    constants=CONSTANTS,
     unseen="Doubt finds unseen *groups*: it compares every node with all others, also those "
     "without a label, so strangers must be many enough to stand out from what is known. A single "
     "stranger goes unnoticed.",

@@ -51,7 +51,7 @@ def keep(graph: Graph, title: str = "", owner: Owner | None = None) -> str:
 
 
 def load(name: str) -> Graph:
-    return unpacked(name, SPACE.load(token_of(name)))
+    return SPACE.load(token_of(name), lambda packed: unpacked(name, packed))
 
 
 def delete(name: str) -> None:
@@ -89,10 +89,13 @@ def unpacked(name: str, packed: files.Packed) -> Graph:
         else:
             csr = (arrays["data"], arrays["indices"], arrays["indptr"])
             features = sparse.csr_array(csr, shape=(len(arrays["labels"]), values["columns"]))
+            features.check_format()  # else a column beyond the last would be read as memory is
         texts: dict[str, Any] = {
             field: None if values[field] is None else tuple(values[field])
             for field in ("class_names", "ids", "titles", "notes", "words")
         }
+        if not all(isinstance(text, str) for of in texts.values() for text in of or ()):
+            raise BupError(GONE)
         noun = Noun(*values.get("noun", ()))
         return Graph(
             name,
@@ -103,7 +106,7 @@ def unpacked(name: str, packed: files.Packed) -> Graph:
             noun=noun,
             parts=arrays.get("parts"),
         )
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         raise BupError(GONE) from None
 
 

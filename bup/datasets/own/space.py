@@ -8,16 +8,17 @@ is, because nobody may have all of the space.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from filelock import FileLock
 
@@ -28,10 +29,13 @@ from bup.files import DamagedFile, Packed
 
 MARKED = 86_400  # seconds between the mark of what has expired and its end
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
+T = TypeVar("T")
 TOKEN = re.compile("[a-z2-7]{20}")
 OF_ONE, OF_ADDRESS = 1 / 8, 1 / 2
 """Shares of the space that a visitor may have, and all visitors at one address."""
 _PATIENCE = 60.0  # seconds to wait for others who keep something
+
+log = logging.getLogger(__name__)
 
 
 def new_token() -> str:
@@ -97,13 +101,16 @@ class Space:
                 f"it cannot be kept here ({error.strerror or error}): the disk may be full"
             ) from error
 
-    def load(self, token: str) -> Packed:
-        """What is kept."""
+    def load(self, token: str, read: Callable[[Packed], T]) -> T:
+        """What is kept, as it is ``read``; what cannot be is set aside."""
         try:
             if self.opened(token):
-                return files.read_packed(self.path(token))
-        except (OSError, DamagedFile):
+                return read(files.read_packed(self.path(token)))
+        except OSError:
             pass
+        except (BupError, DamagedFile) as error:
+            files.set_aside(self.path(token))
+            log.warning("a file of %s that were brought is set aside: %s", self.kind, error)
         raise BupError(self.gone)
 
     def opened(self, token: str) -> bool:
