@@ -17,7 +17,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 PATIENCE = 120
 """Seconds after which an answer counts as an error."""
-_FILE = re.compile(r"/[\w/-]*bup-files/\w+\.\w+")
+_FILE = re.compile(r"bup-files/\w+\.\w+")
 
 
 class Failed(Exception):
@@ -202,7 +202,7 @@ class Visitor:
                 if element.WhichOneof("type") == "bidi_component":
                     paths = set(_FILE.findall(str(element.bidi_component))) - self._files
                     self._files |= paths
-                    fetching += [asyncio.create_task(self._get(path)) for path in paths]
+                    fetching += [asyncio.create_task(self._get(f"/{path}")) for path in paths]
             elif kind == "script_finished":
                 if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     self._repeats.clear()

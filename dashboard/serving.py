@@ -19,7 +19,7 @@ from starlette.middleware import Middleware
 from streamlit.config import get_option
 
 import bup
-from bup import datasets
+from bup import datasets, memory
 from bup.spec import text_of
 from dashboard import descriptors, network, payloads
 from dashboard.classes import watching
@@ -45,6 +45,7 @@ def surroundings(ahead: bool = False, url: str | None = None) -> dict[str, Any]:
 
     @asynccontextmanager
     async def ready(app: st.App) -> AsyncIterator[None]:
+        memory.share_freed_memory()
         descriptors.raise_limit()
         await asyncio.to_thread(_prepare, ahead)
         if url is not None:
