@@ -209,6 +209,15 @@ def test_a_wrong_code_is_explained(opened):
         assert app.error and app.session_state.seat is None
 
 
+@pytest.mark.parametrize(("code", "said"), [("", "type the code"), ("QQQQQ", "no class QQQQQ")])
+def test_a_code_that_was_mistyped_can_be_typed_again(opened, code, said):
+    app = opened("class")
+    app.text_input[0].set_value(code)
+    next(b for b in app.button if b.label == "Join").click().run()
+    assert said in app.error[0].value and app.session_state.seat is None
+    assert "class_start" in {b.key for b in app.button}, "the page is all there"
+
+
 def test_leaving_and_the_end(lecturer, lead, opened):
     student = opened(LESSON, code=lead.code)
     student.button("class_leave").click().run()

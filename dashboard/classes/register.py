@@ -280,11 +280,13 @@ class Register:
         return found is not None and hmac.compare_digest(found[0], _lock(lead.key))
 
     def _room(self, db: sqlite3.Connection, code: str) -> Room:
+        if not tidy(code):
+            raise bup.BupError("type the code of the class: your lecturer's screen shows it")
         room = self._find(db, code)
         if room is None:
             raise bup.BupError(
-                f"there is no class {tidy(code) or 'without a code'} now: check the code, or ask "
-                "for a new one (a class ends by itself)"
+                f"there is no class {tidy(code)} now: check the code, or ask for a new one (a "
+                "class ends by itself)"
             )
         return room
 

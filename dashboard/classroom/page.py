@@ -40,8 +40,9 @@ def _doors() -> None:
             code = st.text_input("Code of the class", max_chars=12, placeholder="K7QF2")
             joining = st.form_submit_button("Join", icon=":material/login:")
         if joining:
-            seat.join(code)
-            st.rerun()
+            with explained():
+                seat.join(code)
+                st.rerun()
         st.caption(
             "Your guesses are counted without a name; your phone remembers a random number until "
             "the class is over."
