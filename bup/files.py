@@ -82,6 +82,31 @@ def read_packed(path: Path) -> Packed:
     return unpack(path.read_bytes())
 
 
+class Head(NamedTuple):
+    """What a file says of itself; its arrays were not read, its checksum was not checked."""
+
+    names: frozenset[str]  # of the arrays
+    values: dict[str, Any]
+
+
+MOST_HEAD = 2**26  # bytes
+
+
+def read_head(path: Path) -> Head:
+    """The beginning of a file: quick, for lists of many. Raises OSError or DamagedFile."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        text = file.read(size) if size <= MOST_HEAD else b""
+    try:
+        header = json.loads(text)
+        values = json.loads(header.pop("__metadata__")["values"])
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise DamagedFile(f"it cannot be read ({error!r})") from error
+    if not isinstance(values, dict):
+        raise DamagedFile("its values are no table")
+    return Head(frozenset(header), values)
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace ``path`` by ``data`` so that a reader sees the old file or the new one.
 

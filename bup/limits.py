@@ -36,8 +36,13 @@ SHARED = Limits(
 )
 
 
+def is_shared() -> bool:
+    """Whether strangers use this server."""
+    return os.environ.get("BUP_SHARED", "0") not in ("", "0")
+
+
 def limits() -> Limits:
-    chosen = SHARED if os.environ.get("BUP_SHARED", "0") not in ("", "0") else Limits()
+    chosen = SHARED if is_shared() else Limits()
     given = {}
     for f in fields(Limits):
         name = f"BUP_{f.name.upper()}"

@@ -108,7 +108,8 @@ def fit_model(
         given = predictions.checked(graph, mean=mean, var=var, classes=split.classes)
     else:
         given = predictions.checked(graph, _array(answer), classes=split.classes)
-    settings = {"predictions": given.keep(), **settings}
+    title = getattr(model, "__name__", type(model).__name__)[: predictions.LONGEST_TITLE]
+    settings = {"predictions": dataclasses.replace(given, title=title).keep(), **settings}
     spec = dataclasses.replace(spec, method=given.method, settings=tuple(settings.items()))
     (result,) = runs.fit_specs(graph, [spec])
     return dataclasses.replace(result, seconds=time.perf_counter() - start, **learned)

@@ -144,7 +144,7 @@ def load(graph: Graph, name: str) -> np.ndarray:
             f"the split {name} is not here: give its nodes again, as split= in Python or as a file "
             "to --split"
         ) from error
-    if values["digest"] != graph.digest or len(parts) != graph.num_nodes:
+    if values["digest"] != graph.digest or parts.shape != (graph.num_nodes,):
         raise BupError(f"the split {name} is of another graph than {graph.name}")
     return parts
 

@@ -15,8 +15,10 @@ import re
 import shutil
 import zipfile
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -38,6 +40,7 @@ SPACE = Space(
     "incomplete. Bring them again, on the page Your own or with 'bup import'",
 )
 MOST_SCORES = 3
+LONGEST_TITLE = 40
 LONGEST_SCORE = 40  # letters of a name
 _VERSION = 1
 _TOLERANCE = 0.01
@@ -54,6 +57,7 @@ class Predictions:
     var: np.ndarray | None = None
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)  # [n] each
     parts: np.ndarray | None = None  # [n] place in ``PARTS``, -1 for none
+    title: str = ""  # what people call them; no part of what they are
 
     @property
     def method(self) -> str:
@@ -82,7 +86,12 @@ class Predictions:
         return base64.b32encode(content.digest()).decode().lower()[:20]
 
     def packed(self) -> bytes:
-        values = {"version": _VERSION, "digest": self.digest, "classes": self.classes}
+        values = {
+            "version": _VERSION,
+            "digest": self.digest,
+            "classes": self.classes,
+            "title": self.title,
+        }
         return files.pack(self._arrays(), values)
 
     def keep(self, owner: Owner | None = None) -> str:
@@ -108,11 +117,13 @@ def load(key: str, graph: Graph) -> Predictions:
 def unpacked(packed: files.Packed) -> Predictions:
     arrays, values = packed
     scores = {k.removeprefix("scores."): v for k, v in arrays.items() if k.startswith("scores.")}
-    named = {name: arrays.get(name) for name in ("probs", "mean", "var", "parts")}
+    named: dict[str, Any] = {name: arrays.get(name) for name in ("probs", "mean", "var", "parts")}
     try:
         if values["version"] != _VERSION:
             raise BupError(SPACE.gone)
-        return Predictions(values["digest"], tuple(values["classes"]), scores=scores, **named)
+        title = str(values.get("title", ""))[:LONGEST_TITLE]
+        classes = tuple(values["classes"])
+        return Predictions(values["digest"], classes, scores=scores, title=title, **named)
     except (KeyError, TypeError) as error:
         raise DamagedFile(f"it lacks {error}") from error
 
@@ -133,6 +144,38 @@ def _sound(given: Predictions, graph: Graph) -> Predictions:
         raise DamagedFile("its split is not a part for every node")
     checked(graph, given.probs, given.mean, given.var, classes, given.scores, given.parts)
     return given
+
+
+class Kept(NamedTuple):
+    """Predictions that are kept, as a menu needs them."""
+
+    key: str
+    title: str
+    digest: str  # of their graph
+    classes: tuple[int, ...]
+    method: str
+
+
+def kept(digest: str) -> list[Kept]:
+    """All that are kept of a graph: for a machine of one's own, where all of them are one's own."""
+    found = []
+    for path in SPACE.paths():
+        with contextlib.suppress(OSError):
+            about = _about(path, path.stat().st_mtime_ns)
+            if about is not None and about.digest == digest:
+                found.append(about)
+    return sorted(found, key=lambda about: (about.title, about.key))
+
+
+@lru_cache(maxsize=1024)
+def _about(path: Path, stamp: int) -> Kept | None:
+    try:
+        names, values = files.read_head(path)
+        method = "own" if "probs" in names else "own_messages"
+        title = str(values.get("title") or path.stem[:6])[:LONGEST_TITLE]
+        return Kept(path.stem, title, values["digest"], tuple(values["classes"]), method)
+    except (DamagedFile, KeyError, TypeError):
+        return None
 
 
 def delete(key: str) -> None:
@@ -158,7 +201,7 @@ def checked(
     """Predictions in the order of the graph's nodes, if every row is sound."""
     classes = tuple(range(graph.num_classes)) if classes is None else classes
     shape = (graph.num_nodes, len(classes))
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for name, given in (("probs", probs), ("mean", mean), ("var", var)):
         if given is not None:
             array = np.asarray(given, dtype=np.float64)
@@ -248,10 +291,12 @@ def read(graph: Graph, name: str, content: bytes) -> Predictions:
             f"{shown(name)} is larger than {limits.UPLOAD_MB.value} MB ({limits.UPLOAD_MB.name})"
         )
     if name.lower().endswith(".npz"):
-        return _read_npz(graph, name, content)
-    if name.lower().endswith((".csv", ".tsv", ".txt")):
-        return _read_table(graph, name, content)
-    raise BupError(f"predictions come as csv or npz, got {shown(name)}")
+        found = _read_npz(graph, name, content)
+    elif name.lower().endswith((".csv", ".tsv", ".txt")):
+        found = _read_table(graph, name, content)
+    else:
+        raise BupError(f"predictions come as csv or npz, got {shown(name)}")
+    return replace(found, title=name.rpartition(".")[0][:LONGEST_TITLE])
 
 
 def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from bup.errors import BupError
@@ -120,9 +120,24 @@ class Run:
         """The part of its key that is the same on a graph of other content."""
         digest = hashlib.sha256(self.spec.to_json().encode()).hexdigest()[:16]
         spec = self.spec
-        words = (spec.graph, spec.method, spec.split or str(spec.per_class), f"seed{spec.seed}")
-        plain = (re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:24] for word in words)
-        return "-".join((*plain, digest))
+        return "-".join((_plain(spec.graph), _plain(spec.method), self._nodes, digest))
+
+    @property
+    def _nodes(self) -> str:
+        """The part that is the same for all methods that train on the same nodes by one seed."""
+        spec = self.spec
+        return f"{_plain(spec.split or str(spec.per_class))}-{_plain(f'seed{spec.seed}')}"
+
+    @property
+    def beside(self) -> str:
+        """A pattern of the keys of runs on the same graph, the same nodes and the same seed."""
+        return f"*-{self._nodes}-*-{self.digest[:12]}"
+
+    def is_beside(self, other: Run) -> bool:
+        """Whether they differ in method and settings only."""
+        mine, its = self.spec, other.spec
+        alike = replace(its, method=mine.method, settings=mine.settings) == mine
+        return alike and self.digest == other.digest and mine != its
 
     def as_dict(self) -> dict[str, Any]:
         return {"spec": self.spec.as_dict(), "digest": self.digest}
@@ -145,6 +160,10 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 PUBLIC = "public"
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:24]
 
 
 def _check_split(name: str) -> None:

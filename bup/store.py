@@ -7,6 +7,7 @@ import logging
 import shutil
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -126,12 +127,44 @@ class Store:
         except OSError:
             return False
 
+    def beside(self, run: Run) -> list[Run]:
+        """Stored runs that differ from this one in method and settings only.
+
+        Found by what files say of themselves: whether they are sound is seen when they are loaded.
+        """
+        found: list[Run] = []
+        try:
+            folders = _folders(self.root, self.root.stat().st_mtime_ns, run.beside)
+        except OSError:
+            return found
+        for folder in folders:
+            path = folder / "result.bup"
+            with contextlib.suppress(OSError):
+                stored = _run_in(path, path.stat().st_mtime_ns)
+                if stored is not None and run.is_beside(stored):
+                    found.append(stored)
+        return found
+
     @staticmethod
     def _checked(packed: Packed, run: Run) -> Packed:
         stored, content = opened(packed)
         if stored != run:
             raise DamagedFile("it belongs to another run")
         return content
+
+
+@lru_cache(maxsize=64)
+def _folders(root: Path, stamp: int, pattern: str) -> tuple[Path, ...]:
+    return tuple(sorted(root.glob(pattern)))
+
+
+@lru_cache(maxsize=4096)
+def _run_in(path: Path, stamp: int) -> Run | None:
+    try:
+        head = files.read_head(path)
+        return Run.from_dict(head.values.get("run")) if head.values["version"] == VERSION else None
+    except (DamagedFile, BupError, KeyError, TypeError):
+        return None
 
 
 def sealed(run: Run, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> bytes:

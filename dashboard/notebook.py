@@ -198,7 +198,7 @@ def address(result: Result, port: int = 8501) -> str:
     """Where the app shows a run; the run is stored, so that it can."""
     graph = result.its_graph
     sizes = usual_sizes(graph)
-    if (result.spec.validation, result.spec.test) != sizes:
+    if not result.spec.split and (result.spec.validation, result.spec.test) != sizes:
         raise BupError(
             f"the app shows runs on this graph with validation={sizes[0]} and test={sizes[1]}, "
             f"got {result.spec.validation} and {result.spec.test}: fit with these"
@@ -220,7 +220,7 @@ def _findable(graph: Graph) -> Graph:
     with contextlib.suppress(BupError):
         if is_allowed(graph.name) and bup.load_graph(graph.name).digest == graph.digest:
             return graph
-    return dataclasses.replace(graph, name=own.keep(graph, graph.name.rpartition("/")[2]))
+    return dataclasses.replace(graph, name=own.keep_once(graph))
 
 
 def _serve(port: int) -> None:

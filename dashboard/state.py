@@ -142,9 +142,9 @@ def choose_graph() -> str:
     return str(name)
 
 
-def _offered_methods() -> list[str]:
+def _offered_methods(graph: Graph) -> list[str]:
     """Methods that train, and those of predictions that were brought or that the link names."""
-    own = {given.method for given in visitor.predictions()}
+    own = {given.method for given in visitor.predictions_of(graph)}
     asked = {st.session_state.get("method"), st.query_params.get("method")}
     return [
         name
@@ -157,7 +157,7 @@ def choose_run(graph: Graph) -> Spec:
     """The widgets that make up a run, as a complete specification."""
     method = st.selectbox(
         "Method",
-        _offered_methods(),
+        _offered_methods(graph),
         key="method",
         format_func=lambda name: METHODS[name].short,
         bind="query-params",
@@ -166,6 +166,8 @@ def choose_run(graph: Graph) -> Spec:
     if method not in METHODS:
         raise bup.BupError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
     say = graph.noun.said
+    if METHODS[method].brought:
+        _choose_predictions(method, graph)
     st.caption(f"**{METHODS[method].title}**", help=say(METHODS[method].explanation))
     prominent = _choose_prominent(method, graph.noun)
     left, right = st.columns(2)
@@ -232,6 +234,28 @@ def choose_run(graph: Graph) -> Spec:
             settings=tuple(settings.items()),
             split=split or "",
         )
+    )
+
+
+def _choose_predictions(method: str, graph: Graph) -> None:
+    """Which of those that were brought, by the names that people gave them.
+
+    The run is made of their key, which a widget of its own holds.
+    """
+    titles = {b.key: b.title for b in visitor.predictions_of(graph) if b.method == method}
+    setting = f"{method}.predictions"
+    chosen = st.session_state.get(setting) or st.query_params.get(setting)
+    if not titles:
+        return
+    if not chosen:
+        st.session_state[setting] = chosen = next(iter(titles))
+    st.session_state.own_predictions = chosen
+    st.selectbox(
+        "Predictions",
+        list(dict.fromkeys([*titles, chosen])),
+        format_func=lambda key: titles.get(key, key),
+        key="own_predictions",
+        on_change=lambda: st.session_state.update({setting: st.session_state.own_predictions}),
     )
 
 

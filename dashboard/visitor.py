@@ -8,6 +8,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bup.datasets.own.space import Owner
+from bup.graph import Graph
+from bup.limits import is_shared
+from bup.predictions import kept
 from dashboard.clients import Client, client_of
 
 
@@ -19,6 +22,7 @@ class Brought:
     digest: str  # of their graph
     method: str
     key: str
+    classes: tuple[int, ...] = ()  # that they have a column for
 
 
 def client() -> Client:
@@ -41,3 +45,16 @@ def graphs() -> list[str]:
 
 def predictions() -> list[Brought]:
     return st.session_state.setdefault("brought", [])
+
+
+def predictions_of(graph: Graph) -> list[Brought]:
+    """Those of a graph: what was brought here and, on a machine of one's own, all that is kept."""
+    here = [given for given in predictions() if given.digest == graph.digest]
+    if is_shared():
+        return here
+    known = {given.key for given in here}
+    return here + [
+        Brought(about.title, about.digest, about.method, about.key, about.classes)
+        for about in kept(graph.digest)
+        if about.key not in known
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shlex
 from functools import partial
 from typing import Any
@@ -34,7 +35,7 @@ from bup.methods import (
 from bup.methods.base import Fitted, Method
 from bup.propagation import RULES
 from bup.settings import checked
-from bup.spec import Spec, Value, text_of
+from bup.spec import Spec, Value, text_of, value_of
 from bup.splits import Split
 
 METHODS: dict[str, Method] = {
@@ -126,6 +127,25 @@ def in_words(spec: Spec) -> str:
     name, changed = named(spec)
     settings = ", ".join(f"{setting}={text_of(value)}" for setting, value in changed.items())
     return f"{name} ({settings})" if settings else name
+
+
+def from_words(text: str, spec: Spec) -> Spec:
+    """The run that such words name, on the nodes of another one; ``in_words`` read backwards."""
+    found = re.fullmatch(r"(?P<name>[a-z_]+(?:\+[a-z_]+)*)(?: \((?P<settings>.+)\))?", text.strip())
+    if found is None:
+        raise BupError(
+            f"a run is named by its method, as gcn+gats or bup (lam=2, dropout=0.5), got {text!r}"
+        )
+    settings = {}
+    for pair in re.split(r", ?(?=[a-z_]+=)", found["settings"] or ""):
+        name, equals, value = pair.partition("=")
+        if equals:
+            settings[name] = value_of(value)
+        elif pair:
+            raise BupError(f"a setting is written as NAME=VALUE, such as lam=2, got {pair!r}")
+    return complete(
+        dataclasses.replace(spec, method=found["name"], settings=tuple(settings.items()))
+    )
 
 
 def command_line(spec: Spec) -> str:

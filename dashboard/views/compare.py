@@ -27,7 +27,15 @@ from dashboard.views import charts, exports, lit, picking
 from dashboard.views.card import card
 from dashboard.views.lit import Group
 from dashboard.views.reruns import over_reruns
-from dashboard.views.rivals import label_of, on_same_nodes, rival_specs, train_missing, view_of
+from dashboard.views.rivals import (
+    TYPED,
+    chosen_specs,
+    label_of,
+    on_same_nodes,
+    rival_specs,
+    train_missing,
+    view_of,
+)
 
 PAGE = "compare"
 
@@ -42,9 +50,10 @@ def page(view: View) -> None:
         default=list(specs)[:1],
         key="rivals",
         bind="query-params",
-        help=view.say("All are trained on the same nodes and tested on the same nodes."),
+        accept_new_options=True,
+        help=view.say(f"All are trained on the same nodes and tested on the same nodes. {TYPED}"),
     )
-    wanted = [specs[label] for label in chosen if label in specs]
+    wanted = chosen_specs(view, chosen, specs)
     missing = [spec for spec in wanted if shelf.find(spec, view.graph) is None]
     if missing:
         train_missing(missing, view)

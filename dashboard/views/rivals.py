@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from bup.methods import METHODS, complete
+import bup
+from bup.methods import METHODS, complete, from_words, in_words
 from bup.propagation import RULES
 from bup.spec import Spec
 from dashboard import shelf, visitor
@@ -19,10 +20,15 @@ from dashboard.state import View
 from dashboard.waiting import ask_for, offer_again, wait_for
 
 NONE = "no other method"
+TYPED = (
+    "What was trained on this machine is offered; any other you can type, such as `gcn+gats` or "
+    "`bup (lam=2, dropout=0.5)`."
+)
 
 
 def rival_specs(view: View) -> dict[str, Spec]:
-    """Runs on the same split: every method, BUP under each of its rules, calibrated ones."""
+    """Runs on the same nodes: every method, BUP under each of its rules, predictions that were
+    brought, and whatever else was trained on them, by what was changed."""
     offers: dict[str, tuple[str, dict[str, Any]]] = {}
     for other in METHODS.values():
         too_large = other.most_nodes is not None and view.graph.num_nodes > other.most_nodes
@@ -35,9 +41,11 @@ def rival_specs(view: View) -> dict[str, Spec]:
             offers[other.short] = (other.name, {})
     offers["GCN, temperature-scaled"] = ("gcn+temperature", {})
     offers["BUP: Doubt, uncertain variance"] = ("bup+spread", {"propagation": "doubt"})
-    for given in visitor.predictions():
-        if given.digest == view.graph.digest:
-            offers[f"Own: {given.title}"] = (given.method, {"predictions": given.key})
+    for given in visitor.predictions_of(view.graph):
+        if not given.classes or given.classes == view.result.split.classes:
+            label = f"Own: {given.title}"
+            label += f" ({given.key[:6]})" if label in offers else ""
+            offers[label] = (given.method, {"predictions": given.key})
     specs = {}
     for label, (method, settings) in offers.items():
         spec = complete(
@@ -45,15 +53,37 @@ def rival_specs(view: View) -> dict[str, Spec]:
         )
         if spec != view.spec:
             specs[label] = spec
+    known = set(specs.values())
+    for run in bup.Store().beside(view.run):
+        if run.spec not in known and is_offered(run.spec):
+            specs[in_words(run.spec)] = run.spec
     return specs
+
+
+def is_offered(spec: Spec) -> bool:
+    """Whether a stored run may be told of: what others brought is theirs; some methods are gone."""
+    try:
+        return complete(spec) == spec and not METHODS[spec.method].brought
+    except bup.BupError:
+        return False
 
 
 def label_of(spec: Spec, view: View) -> str:
     if spec == view.spec:
         return f"{METHODS[spec.method].short} (this run)"
-    return next(
-        (label for label, s in rival_specs(view).items() if s == spec), METHODS[spec.method].short
-    )
+    named = (label for label, s in rival_specs(view).items() if s == spec)
+    return next(named, in_words(spec))
+
+
+def chosen_specs(view: View, labels: Sequence[str], specs: Mapping[str, Spec]) -> list[Spec]:
+    """The runs behind what was chosen, or typed as in ``gcn+gats`` or ``bup (lam=2)``."""
+    found = []
+    for label in labels:
+        try:
+            found.append(specs[label] if label in specs else from_words(label, view.spec))
+        except bup.BupError as error:
+            st.warning(escaped(f"{label}: {error}"))
+    return [spec for spec in dict.fromkeys(found) if spec != view.spec]
 
 
 def view_of(spec: Spec, view: View) -> View | None:
@@ -106,13 +136,17 @@ def choose_rival(view: View, page: str) -> View | None:
         [NONE, *specs],
         key="rival",
         bind="query-params",
-        help=view.say("Another method, trained and tested on the same nodes."),
+        accept_new_options=True,
+        help=view.say(f"Another method, trained and tested on the same nodes. {TYPED}"),
     )
-    if label not in specs:
+    if label in (None, NONE):
         return None
-    found = view_of(specs[label], view)
+    wanted = chosen_specs(view, [label], specs)
+    if not wanted:
+        return None
+    found = view_of(wanted[0], view)
     if found is None:
-        train_missing([specs[label]], view)
+        train_missing(wanted, view)
     return found
 
 

@@ -6,6 +6,8 @@ for how long and how much, ``draft`` for how files become a graph.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from typing import Any
 
@@ -45,8 +47,21 @@ def is_here(token: str) -> bool:
 def keep(graph: Graph, title: str = "", owner: Owner | None = None) -> str:
     """Put a graph into the space; returns its name, which is the key to it."""
     token = new_token()
-    words = re.sub(r"[^a-z0-9]+", "-", (title or graph.name).lower()).strip("-")[:24].strip("-")
     SPACE.keep(token, packed(graph), owner)
+    return _name(token, title or graph.name)
+
+
+def keep_once(graph: Graph) -> str:
+    """The same for a notebook: a graph of one content is kept once, under a name that stays."""
+    content = hashlib.sha256(f"kept by its content {graph.digest}".encode())
+    token = base64.b32encode(content.digest()).decode().lower()[:20]
+    if not SPACE.opened(token):
+        SPACE.keep(token, packed(graph))
+    return _name(token, graph.name.rpartition("/")[2])
+
+
+def _name(token: str, title: str) -> str:
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:24].strip("-")
     return f"{PREFIX}{token}-{words}" if words else f"{PREFIX}{token}"
 
 

@@ -101,6 +101,11 @@ class Space:
                 f"it cannot be kept here ({error.strerror or error}): the disk may be full"
             ) from error
 
+    def paths(self) -> list[Path]:
+        """Files of all that is kept here, for whoever may know of all."""
+        folder = files.cache_folder() / "own" / self.kind
+        return [path for path in sorted(folder.glob("*.bup")) if not _expired(path)]
+
     def load(self, token: str, read: Callable[[Packed], T]) -> T:
         """What is kept, as it is ``read``; what cannot be is set aside."""
         try:

@@ -13,7 +13,15 @@ from bup.finding import Search
 from dashboard import columns, shelf
 from dashboard.figures.ood import Curve
 from dashboard.state import View
-from dashboard.views.rivals import label_of, on_same_nodes, rival_specs, train_missing, view_of
+from dashboard.views.rivals import (
+    TYPED,
+    chosen_specs,
+    label_of,
+    on_same_nodes,
+    rival_specs,
+    train_missing,
+    view_of,
+)
 
 MOST_RIVALS = 2
 UNSEEN, MISTAKES = "unseen", "mistakes"
@@ -107,7 +115,8 @@ def chosen(view: View) -> Hunt:
         key="ood_rivals",
         bind="query-params",
         placeholder="up to two other methods",
-        help=view.say("Other methods, trained and tested on the same nodes."),
+        accept_new_options=True,
+        help=view.say(f"Other methods, trained and tested on the same nodes. {TYPED}"),
     )
     percent = four.slider(
         "False alarms",
@@ -119,7 +128,7 @@ def chosen(view: View) -> Hunt:
         bind="query-params",
         help="How many of the others may be flagged by mistake; all methods get the same.",
     )
-    wanted = [specs[label] for label in labels if label in specs][:MOST_RIVALS]
+    wanted = chosen_specs(view, labels, specs)[:MOST_RIVALS]
     missing = [spec for spec in wanted if shelf.find(spec, view.graph) is None]
     if missing:
         train_missing(missing, view)

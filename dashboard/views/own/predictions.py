@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -100,10 +102,11 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
     )
     _first_rows(graph, result)
     if opened:
+        given = dataclasses.replace(given, title=title or "mine")
         given.keep(visitor.owner())
         runs.save(result, graph)
         visitor.predictions().append(
-            Brought(title or "mine", graph.digest, given.method, given.key)
+            Brought(given.title, graph.digest, given.method, given.key, given.classes)
         )
         st.switch_page(
             st.session_state.linked_pages["explore"],
