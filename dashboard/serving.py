@@ -27,6 +27,7 @@ from dashboard.clients import Clients
 from dashboard.doors import Doors
 from dashboard.head import Head
 from dashboard.patience import Patient
+from dashboard.uploads import Uploads
 
 SCRIPT = Path(__file__).parent / "app.py"
 
@@ -55,7 +56,12 @@ def surroundings(ahead: bool = False, url: str | None = None) -> dict[str, Any]:
     return {
         "lifespan": ready,
         "routes": [*payloads.routes(), *watching.routes()],
-        "middleware": [Middleware(Doors), Middleware(Clients), Middleware(Head)],
+        "middleware": [
+            Middleware(Doors),
+            Middleware(Clients),
+            Middleware(Uploads),
+            Middleware(Head),
+        ],
     }
 
 

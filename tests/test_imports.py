@@ -25,7 +25,7 @@ FLOORS = (
         "descriptors",
         "patience",
     },
-    {"figures", "components", "processes", "rations", "network", "reading", "head"},
+    {"figures", "components", "processes", "rations", "network", "reading", "uploads", "head"},
     {"address", "doors", "picks", "graphs", "links", "problems", "numbers", "garbage", "visitor"},
     {"shelf"},
     {"drawings", "state", "classroom", "waiting"},

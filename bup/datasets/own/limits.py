@@ -27,6 +27,9 @@ class Limit:
 
 
 UPLOAD_MB = Limit("BUP_UPLOAD_MB", 50, "MB of all files that are dropped at once")
+UPLOADS_MB = Limit(
+    "BUP_UPLOADS_MB", 1000, "MB of dropped files that are in memory, of all visitors together"
+)
 UNPACKED_MB = Limit("BUP_UNPACKED_MB", 400, "MB that archives among them may unpack to")
 NODES = Limit("BUP_OWN_NODES", 200_000, "nodes of a visitor's graph")
 LINKS = Limit("BUP_OWN_LINKS", 2_000_000, "links of a visitor's graph")
