@@ -169,6 +169,19 @@ def _group(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarra
     return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
 
 
+def wrong_without(hidden: Result, shown: Result, graph: Graph) -> np.ndarray:
+    """Nodes that one run gets wrong because it was never shown their class: another run, which was,
+    gets them right, and neither learned from them.
+
+    First those where both are surest: by the lesser of the two confidences.
+    """
+    nodes = np.intersect1d(hidden.split.test, shown.split.test)
+    nodes = nodes[hidden.split.is_ood(graph.labels[nodes])]
+    nodes = nodes[shown.predicted[nodes] == graph.labels[nodes]]
+    sure = np.minimum(hidden.probs[nodes].max(axis=1), shown.probs[nodes].max(axis=1))
+    return nodes[np.argsort(-sure, kind="stable")]
+
+
 def node_table(result: Result, graph: Graph) -> pd.DataFrame:
     """One row per node, in node order: what every map, list and export is made of.
 

@@ -31,6 +31,14 @@ class Column:
     log: bool = False  # coloured by its logarithm, because a few nodes have far more than most
     offered: bool = True  # menus have it
     turned: bool = False  # coloured from its highest value on: bright is doubt, whatever the score
+    tells: str = ""  # what a dot's colour says of it, as the end of a sentence
+
+    def seen(self, dark: bool) -> str:
+        """What one sees on a map of this colour, in a sentence."""
+        if self.kind == "category":
+            return f"The colour of a dot is {self.tells}."
+        more = "brighter" if self.uncertain or dark else "darker"
+        return f"The {more} a dot, {self.tells}."
 
     def shade(self, values: np.ndarray) -> np.ndarray:
         """What colours are proportional to."""
@@ -59,6 +67,7 @@ def _of_score(score: Score) -> Column:
         score.axis,
         offered=score.offered,
         turned=score.certain,
+        tells="the less sure it is",
     )
 
 
@@ -67,14 +76,23 @@ OTHERS = {
         "Right or wrong",
         "Whether the predicted class is the true one; left-out classes can only be got wrong.",
         "category",
+        tells="whether it is answered rightly",
     ),
-    "predicted": Column("Predicted class", "The class that the model predicts.", "category"),
-    "true": Column("True class", "The class that the data give.", "category"),
+    "predicted": Column(
+        "Predicted class",
+        "The class that the model predicts.",
+        "category",
+        tells="the class that the model answers",
+    ),
+    "true": Column(
+        "True class", "The class that the data give.", "category", tells="its true class"
+    ),
     "part": Column(
         "Part of the split",
         "What a node was used for: training, choosing the best epoch (validation), testing, or "
         "nothing; nodes of left-out classes are never trained on.",
         "category",
+        tells="what it was used for",
     ),
     "degree": Column(
         "Degree",
@@ -82,12 +100,14 @@ OTHERS = {
         low="few links",
         high="many links",
         log=True,
+        tells="the more links it has",
     ),
     "distance": Column(
         "Distance to training",
         "How many links away the nearest training node is.",
         low="near",
         high="far",
+        tells="the further it is from the nodes that the model was told",
     ),
 }
 """Columns that say nothing of how sure the model is."""

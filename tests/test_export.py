@@ -56,6 +56,7 @@ def test_a_run_in_the_page_has_the_numbers_of_the_run(content, cora, run, rival,
     table = result.table()
     for colour in there["colours"]:
         column, first_step = columns.of(table)[colour["name"]], colour["scale"]
+        assert colour["seen"] == [cora.noun.said(column.seen(dark)) for dark in (False, True)]
         shades = first_step[0] + numbers(colour["shades"]) * first_step[1]
         if column.kind == "score":
             want = column.shade(table[colour["name"]].to_numpy(float))

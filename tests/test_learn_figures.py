@@ -7,11 +7,19 @@ import torch
 from bup import landscape, likelihood, metrics
 from dashboard.figures.learn.dots import MOST_DOTS, dots_figure
 from dashboard.figures.learn.landscape import HIGHEST_LOSS, landscape_figure
-from dashboard.figures.learn.messages import densities_figure, messages_figure, wins_figure
+from dashboard.figures.learn.messages import (
+    DENSEST,
+    densities_figure,
+    messages_figure,
+    wins_figure,
+)
 from dashboard.figures.learn.networks import Answers, networks_figure
 from dashboard.figures.learn.rules import rule_figures
 from dashboard.figures.learn.thresholds import answers_figure, drawn_roc_figure, threshold_figure
 from dashboard.figures.learn.truth import truth_figure
+from dashboard.learn import loss as loss_lesson
+from dashboard.learn.loss import MARGINS, STDS
+from dashboard.learn.message import GRID
 from dashboard.learn.sketch import PRESETS, RULES
 from dashboard.theme import Theme
 
@@ -29,6 +37,26 @@ def test_rules_share_one_scale_and_end_where_they_should(theme):
         assert (bars.x[0], bars.x[-1]) == (1.0, pytest.approx(float(steps[rule].after[0])))
         assert sum(bars.x[:-1]) == pytest.approx(bars.x[-1])
         assert len(figure.layout.yaxis.ticktext) == len(bars.x) == len(bars.text)
+
+
+def test_areas_of_messages_are_equal_and_their_axes_stay():
+    draw, areas = np.zeros(3), []
+    frames = []
+    for stds in ([0.05, 0.5, 3.0], [1.0, 1.0, 1.0]):
+        figure = messages_figure([1, 0, -1], stds, "abc", draw, Theme())
+        areas += [np.trapezoid(t.y, t.x) for t in figure.data if t.mode == "lines"]
+        frames.append((figure.layout.xaxis.range, figure.layout.yaxis.range))
+    assert areas == pytest.approx([1] * 6, abs=1e-3) and frames[0] == frames[1]
+
+
+def test_a_narrow_density_is_no_triangle():
+    rows = torch.tensor([1.0, 0.9, 0.8]).double(), torch.tensor([0.05, 3.0, 3.0]).double() ** 2
+    density = np.stack([likelihood.probability_density(*rows, c, GRID) for c in range(3)])
+    chances = likelihood.probability_distribution(rows[0][None], rows[1][None])
+    figure = densities_figure(GRID.numpy(), density, chances, "abc", Theme())
+    outline = figure.data[0]
+    assert len(outline.x) / 2 > 20 and max(np.diff(outline.x[: len(outline.x) // 2])) < 0.003
+    assert np.trapezoid(density[0], GRID.numpy()) == pytest.approx(1, abs=0.01)
 
 
 def test_messages_peak_at_their_means_and_mark_the_draw():
@@ -60,7 +88,10 @@ def test_densities_show_interval_and_mean():
     assert np.allclose(spans, np.stack([chances.low[0], chances.high[0]], 1))
     means = [trace.x[0] for trace in figure.data if trace.mode == "markers"]
     assert np.allclose(means, chances.mean[0])
-    assert max(max(trace.y) - min(trace.y) for trace in figure.data) == pytest.approx(0.75)
+    ridges = [trace for trace in figure.data if trace.fill == "toself"]
+    for row, ridge in enumerate(ridges):
+        height = 0.75 * min(density[row].max() / DENSEST, 1)
+        assert max(ridge.y) - min(ridge.y) == pytest.approx(height)
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -130,6 +161,24 @@ def test_networks_stay_at_their_height_and_the_axis_where_it_is(theme):
     assert list(drawn[0].data[1].x) == [0.8], "a stranger has no truth on this axis"
     said = {note.text for note in drawn[0].layout.annotations}
     assert {"<b>10% to 90%</b>", "<b>20% to 60%</b>"} <= said
+
+
+def test_a_click_and_a_hover_are_of_the_loss_at_that_place(monkeypatch):
+    point = landscape.point(1.0, 1.0, 3, "exact")
+    values = landscape.surface(MARGINS, STDS, 3, "exact")
+    figure = landscape_figure(MARGINS, STDS, values, point, (1.0, 1.0), Theme())
+    (places,) = [trace for trace in figure.data if trace.name == "places"]
+    for x, y, loss in list(zip(places.x, places.y, places.customdata, strict=True))[::40]:
+        assert loss == pytest.approx(landscape.point(x, y, 3, "exact").loss, abs=6e-3)
+    (here,) = np.flatnonzero((places.x == 1.0) & (places.y == 1.0))
+    assert f"{places.customdata[here]:.2f}" == f"{point.loss:.2f}"
+    state = {"landscape_exact": {"selection": {"points": [{"x": -1.0, "y": 2.2}]}}, "margin": 1.0}
+    monkeypatch.setattr(loss_lesson.st, "session_state", state)
+    loss_lesson._moved("landscape_exact")
+    assert (state["margin"], state["std"]) == (-1.0, 2.2)
+    state["landscape_exact"]["selection"]["points"] = []  # clicked once more
+    loss_lesson._moved("landscape_exact")
+    assert (state["margin"], state["std"]) == (-1.0, 2.2)
 
 
 def test_truth_splits_right_and_wrong():

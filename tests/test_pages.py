@@ -17,10 +17,12 @@ from streamlit.testing.v1 import AppTest
 from bup import experiments, runs
 from bup.experiments import PAPERS_BUP, Shipped
 from bup.methods import METHODS, complete
+from bup.results import wrong_without
 from bup.runs import run_of
 from bup.spec import Spec
 from bup.store import Store
-from dashboard import pages, payloads, state, waiting
+from dashboard import pages, payloads, shelf, state, waiting
+from dashboard.figures.classes import percent
 from dashboard.links import link
 from dashboard.pages import PAGES, Page
 from dashboard.state import View
@@ -286,6 +288,49 @@ def test_stories_are_of_this_run(open_app, cora):
     assert not app.exception and app.session_state.tab == "Links"
     assert app.session_state.node in labels[0]
     assert app.session_state.node in cora.ids
+
+
+@pytest.mark.parametrize("hides", [False, True])
+def test_the_story_of_a_class_never_shown_is_of_a_paper_that_showing_it_saves(
+    open_app, cora, hides
+):
+    app = open_app(**({"left_out": "Rule Learning"} if hides else {}))
+    (button,) = [b for b in app.button if "A class never shown" in b.label]
+    spec = Spec("cora", settings=tuple(METHODS["bup"].opens_with.items()))
+    shown, hidden = (
+        shelf.find(complete(dataclasses.replace(spec, left_out=classes)), cora)
+        for classes in ((), (6,))
+    )
+    node = int(wrong_without(hidden.result, shown.result, cora)[0])
+    said = button.label.replace("\\", "")
+    for known, name in ((hidden, "takes"), (shown, "right")):
+        row = known.table.iloc[node]
+        assert row.id in said and name in said and percent(row.confidence) in said
+    assert shown.table.correct.iloc[node] and hidden.table.predicted.iloc[node] in said
+    button.click().run()
+    assert not app.exception
+    assert app.session_state.node == cora.node_id(node) and app.session_state.left_out == [6]
+
+
+@pytest.mark.parametrize(
+    "colour, words",
+    [
+        ("Confidence", "The brighter a dot, the less sure it is."),
+        ("Degree", "The darker a dot, the more links it has."),
+        ("True class", "The colour of a dot is its true class."),
+        ("Right or wrong", "The colour of a dot is whether it is answered rightly."),
+    ],
+)
+def test_what_a_newcomer_reads_of_the_dots_follows_their_colour(open_app, colour, words):
+    app = open_app(colour=colour)
+    assert any(words in element.value for element in app.markdown)
+    assert sum("a dot," in e.value or "of a dot" in e.value for e in app.markdown) == 1
+
+
+def test_an_arrow_leads_from_before_to_after_and_not_between_two_papers(open_app):
+    app = open_app(node="35", pin="1128945", tab="Compare")
+    (table,) = [e.proto.body for e in app.get("html") if "twice" in e.proto.body]
+    assert "|" in table and "→" not in table
 
 
 @pytest.mark.parametrize("text", ["inf", "-1"])

@@ -5,7 +5,7 @@ import pytest
 
 import bup
 from bup.graph import Graph, simple_edges
-from bup.results import node_table
+from bup.results import node_table, wrong_without
 
 
 def test_judged_are_the_test_nodes_that_could_be_answered_rightly(citeseer):
@@ -99,3 +99,19 @@ def test_seeds_may_be_an_array_and_a_single_one_is_explained():
 def test_a_method_beside_a_model_is_refused():
     with pytest.raises(bup.BupError, match=r"'gcn'.* not both"):
         bup.fit("synthetic", "gcn", model=lambda graph, split: None)
+
+
+def test_what_goes_wrong_only_without_its_class_is_right_with_it(citeseer):
+    hidden, shown = (bup.fit(citeseer, epochs=20, left_out=classes) for classes in ([5], []))
+    found = wrong_without(hidden, shown, citeseer)
+    slowly = [
+        (-min(hidden.probs[node].max(), shown.probs[node].max()), node)
+        for node in range(citeseer.num_nodes)
+        if node in hidden.split.test
+        and node in shown.split.test
+        and citeseer.labels[node] == 5
+        and shown.predicted[node] == 5
+    ]
+    assert found.tolist() == [node for _, node in sorted(slowly)] and len(found) > 3
+    assert (hidden.predicted[found] != 5).all()
+    assert not len(wrong_without(shown, shown, citeseer)), "nothing was hidden"

@@ -48,6 +48,9 @@ def answered(room: Room) -> bool:
 
 
 def _chosen(question: Question, then: str = "Choose one to see the answer.") -> int | None:
+    if (before := st.session_state.get(question.name)) is not None:
+        # Marked again where a wait had taken the question away: the browser has forgotten it.
+        st.session_state[question.name] = before
     chosen = st.radio(
         question.words,
         range(len(question.options)),

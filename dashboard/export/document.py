@@ -159,6 +159,7 @@ def _colour(view: View, name: str, column: columns.Column, limits: Any) -> dict[
         for dark in (False, True)
     ]
     return {"name": name, "label": column.label, "score": column.uncertain} | {
+        "seen": [view.say(column.seen(dark)) for dark in (False, True)],
         "shades": _array(shades),
         "scale": scale,
         "looks": looks,

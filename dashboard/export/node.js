@@ -233,10 +233,10 @@ function welcome(run) {
     made("h2", {}, "Where is the model unsure, and why?"),
     made("p", {}, `Every dot is a ${one}, every line ${line}. ${run.title}: it gets `,
       strong(`${(100 * right).toFixed(1)}%`), ` of the test ${many} right. `,
-      strong("The brighter a dot, the less sure it is.")),
+      strong(colourOf(run, state.colour).seen[Number(state.dark)])),
     made("p", {}, "Hover to see who is linked. Click a dot, or a point in any chart. Or start here:"),
     story("A confident mistake", wrong, (said, truth) =>
-      `It is ${percent(sure(wrong))} sure that ${graph.ids[wrong]} is ${said}. It is ${truth}.`),
+      `The model is ${percent(sure(wrong))} sure that ${graph.ids[wrong]} is ${said}. In truth it is ${truth}.`),
     story("A class never shown", unseen, (said, truth) =>
       `It takes ${graph.ids[unseen]}, of the unseen class ${truth}, for ${said}, ${percent(sure(unseen))} sure.`),
     story("The greatest doubt", doubted, (said) =>

@@ -72,7 +72,7 @@ function go(change) {
     for (const figure of shown.figures) figure.ring();
     document.getElementById("under")?.replaceChildren(underEach() ?? "");
   }
-  if (changed("run", "node", "group", "view", "dark")) drawPanel(changed("node", "group"));
+  if (changed("run", "node", "group", "view", "dark", "colour")) drawPanel(changed("node", "group"));
 }
 
 function write() {

@@ -23,7 +23,8 @@ _BELL = ", ".join(
 
 STYLE = Template("""
 .classes { width: 100%; max-width: 44rem; border-collapse: collapse; font-size: 0.875rem; }
-.classes th { text-align: left; font-weight: normal; overflow-wrap: break-word; min-width: 6.5rem; }
+.classes th { text-align: left; font-weight: normal; overflow-wrap: break-word; }
+.classes tbody th { min-width: 6.5rem; }
 .classes .predicted { font-weight: bold; }
 .classes th, .classes td { padding: 0 0.6rem 0 0; line-height: 1.15; border: 0; }
 .classes .number { padding: 0; text-align: right; white-space: nowrap; }
@@ -87,8 +88,11 @@ def compared_table(
     labels: tuple[str, str],
     class_names: Sequence[str],
     theme: Theme,
+    joint: str = "→",
 ) -> str:
-    """Two answers, class by class: a bar for each, the first paler."""
+    """Two answers, class by class: a bar for each, the first paler; an arrow is from before to
+    after.
+    """
     pale, strong = (OUT, IN)
     rows = []
     for name, one, two in zip(class_names, *probs, strict=True):
@@ -97,7 +101,7 @@ def compared_table(
             f'<i class="second" style="width:{100 * two:.2f}%;background:{strong}"></i>'
         )
         leads = name in (class_names[int(np.argmax(p))] for p in probs)
-        rows.append(_row(name, "", marks, f"{percent(one)} → {percent(two)}", "", leads))
+        rows.append(_row(name, "", marks, f"{percent(one)} {joint} {percent(two)}", "", leads))
     legend = " &nbsp; ".join(
         f'<i class="swatch" style="background:{colour}"></i> {escape(label)}'
         for label, colour in zip(labels, (pale, strong), strict=True)

@@ -37,7 +37,7 @@ def _lesson(here: lesson.Lesson) -> None:
         )
         bins = two.slider("Number of bins", 2, 20, 10, key="learn_bins")
         temperature = one.slider(
-            "Temperature", 0.2, 3.0, 1.0, 0.05, key="temperature", help=meaning("temperature")
+            "Temperature", 0.2, 3.0, 1.0, 0.01, key="temperature", help=meaning("temperature")
         )
         many = two.toggle(f"All {len(targets):,} test nodes instead of {FEW}", key="many")
         answered = _question(outputs, targets)
@@ -64,7 +64,7 @@ def _lesson(here: lesson.Lesson) -> None:
             answered,
             [
                 ("This very model, bin by bin", "reliability", cases.query(case)),
-                ("The same held against BUP", "reliability", cases.query(case, rival="BUP")),
+                ("Compare with BUP", "reliability", cases.query(case, rival="BUP")),
             ],
         )
 
@@ -100,18 +100,19 @@ def _question(outputs: np.ndarray, targets: np.ndarray) -> bool:
     return lesson.predict(
         "expect_confidence",
         f"Deep networks are often called over-confident. This GCN is right on {accuracy:.0%} of "
-        "its test papers. What is its mean confidence?",
+        f"all {len(targets):,} test papers. What is its mean confidence on them?",
         options,
         nearest,
         lambda: (
-            f"It is {mean:.0%}: here the GCN is *under*-confident. It is right more often than it "
-            "says. Now find the temperature that brings the bars to the diagonal."
+            f"On all {len(targets):,} it is {mean:.0%}: here the GCN is *under*-confident. It is "
+            "right more often than it says. Now find the temperature that brings the bars to the "
+            "diagonal."
         ),
         [
-            "Deep image networks are, and the word sticks. Fill the diagram: the bars end above "
-            "their diamonds, the mark of a model that is right more often than it says.",
-            "That is what calibrated means, and nothing in training asks for it. Fill the diagram: "
-            "if it were so, the bars would end at the dotted diagonal.",
+            "Deep image networks often are, hence the reputation. Fill the diagram: the bars end "
+            "above their diamonds, the mark of a model that is right more often than it says.",
+            "A calibrated model would, but nothing in training asks for it. Fill the diagram: the "
+            "bars of such a model would end at the dotted diagonal.",
             "The model does spread its probability over many classes, but fill the diagram and "
             "compare the bars with their diamonds.",
         ],
@@ -120,16 +121,17 @@ def _question(outputs: np.ndarray, targets: np.ndarray) -> bool:
 
 def _after(case: Case) -> None:
     """What a temperature fitted on validation papers does, computed by the method itself."""
-    fitted = cases.case(case.spec.graph, "gcn", calibrate="temperature")
-    outputs, targets = test_outputs(case)
-    temperature = fitted.result.constants["temperature"]
-    before, after = (
-        metrics.expected_calibration_error(softmax(outputs / t, axis=1), targets)
-        for t in (1.0, temperature)
-    )
-    st.markdown(
-        f"**How it is done in earnest.** The temperature is chosen on validation papers, never on "
-        f"the test papers that judge it. For this model that gives T = {temperature:.2f}, and the "
-        f"ECE on all {len(targets):,} test papers falls from {before:.1%} to {after:.1%} (10 "
-        "bins). Not one answer changes: dividing all numbers of a paper by T keeps their order."
-    )
+    with st.expander("In practice: which temperature?"):
+        fitted = cases.case(case.spec.graph, "gcn", calibrate="temperature")
+        outputs, targets = test_outputs(case)
+        temperature = round(fitted.result.constants["temperature"], 2)  # as the slider has it
+        before, after = (
+            metrics.expected_calibration_error(softmax(outputs / t, axis=1), targets)
+            for t in (1.0, temperature)
+        )
+        st.markdown(
+            "It is chosen on validation papers, never on the test papers that judge it. For this "
+            f"model that gives T = {temperature:.2f}: on all {len(targets):,} test papers, in 10 "
+            f"bins, the ECE falls from {before:.1%} to {after:.1%}. Not one answer changes: "
+            "dividing all numbers of a paper by T keeps their order."
+        )

@@ -16,7 +16,7 @@ from bup.splits import usual_sizes
 from dashboard import graphs, shelf, state
 from dashboard.waiting import ask_for, known_or_wait
 
-CALIBRATED = meaning("gcn+temperature")[1]
+CALIBRATED: dict[str, Any] = meaning("gcn+temperature")[1]
 """Settings of a GCN whose confidence was corrected on the validation papers."""
 
 
@@ -34,22 +34,30 @@ def graph_name() -> str:
     return "cora" if citation.is_cached("cora") else "synthetic"
 
 
-def case(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any) -> Case:
+def case(
+    name: str,
+    method: str,
+    left_out: tuple[int, ...] = (),
+    per_class: int = Spec.per_class,
+    **settings: Any,
+) -> Case:
     """A run as the dashboard would train it; if nobody has yet, the page waits for it here."""
     graph = graphs.graph(name)
-    spec = _spec(graph, method, left_out, settings)
+    spec = _spec(graph, method, left_out, per_class, settings)
     return Case(graph, spec, known_or_wait(spec, graph).result)
 
 
-def ask(name: str, method: str, left_out: tuple[int, ...] = (), **settings: Any) -> None:
+def ask(name: str, method: str, per_class: int = Spec.per_class, **settings: Any) -> None:
     """Have a run trained if nobody has, without waiting for it: others of the page are next."""
     graph = graphs.graph(name)
-    spec = _spec(graph, method, left_out, settings)
+    spec = _spec(graph, method, (), per_class, settings)
     if shelf.find(spec, graph) is None:
         ask_for([spec], graph)
 
 
-def _spec(graph: Graph, method: str, left_out: tuple[int, ...], settings: dict[str, Any]) -> Spec:
+def _spec(
+    graph: Graph, method: str, left_out: tuple[int, ...], per_class: int, settings: dict[str, Any]
+) -> Spec:
     validation, test = usual_sizes(graph)
     return complete(
         Spec(
@@ -58,6 +66,7 @@ def _spec(graph: Graph, method: str, left_out: tuple[int, ...], settings: dict[s
             validation=validation,
             test=test,
             left_out=left_out,
+            per_class=per_class,
             settings=tuple(settings.items()),
         )
     )

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bup import metrics
+from bup.results import wrong_without
 from dashboard import graphs
 from dashboard.figures.learn.thresholds import answers_figure
 from dashboard.learn import cases, lesson
@@ -39,7 +40,13 @@ def _lesson(here: lesson.Lesson) -> None:
             key="hidden_class",
         )
         threshold = two.slider(
-            "Believe from this confidence on", 0.0, 1.0, 0.5, 0.01, key="believe", format="percent"
+            "Trust answers above this confidence",
+            0.0,
+            1.0,
+            0.5,
+            0.01,
+            key="believe",
+            format="percent",
         )
     case = cases.case(name, "gcn", (int(hidden),), **cases.CALIBRATED)
     confidence, right_answer, unseen = test_answers(case)
@@ -54,12 +61,12 @@ def _lesson(here: lesson.Lesson) -> None:
         lesson.chart(
             answers_figure(groups, threshold, lesson.theme()),
             "answers",
-            "Solid: believed. Raise the bar and fewer wrong answers pass, but fewer right ones too."
+            "Solid: trusted. Raise the bar and fewer wrong answers pass, but fewer right ones too."
             + ("" if answered else " The hidden class appears when you have made your guess."),
         )
     with left:
         if answered:
-            _gallery(case, unseen)
+            _gallery(case, cases.case(name, "gcn", **cases.CALIBRATED))
         lesson.end(here, answered, [("This very run, node by node", "ood", cases.query(case))])
 
 
@@ -78,39 +85,37 @@ def test_answers(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _question(
     case: Case, confidence: np.ndarray, right_answer: np.ndarray, unseen: np.ndarray
 ) -> bool:
-    known = ~unseen
-    share = float((confidence[unseen] > 0.5).mean())
+    share = float((confidence[unseen] >= 0.5).mean())
     options = ["hardly any", "about a quarter", "half of them or so", "nearly all"]
     nearest = int(np.abs(np.array([0.03, 0.25, 0.5, 0.95]) - share).argmin())
     classes = len(case.result.split.classes)
 
     def answer() -> str:
         return (
-            f"On {share:.0%} of the {unseen.sum():,} papers of the hidden class the model is more "
-            f"than 50 % sure, and all of these answers are wrong. It is less sure than on known "
-            f"classes ({confidence[unseen].mean():.0%} against {confidence[known].mean():.0%} on "
-            f"average), but softmax must share out 100 % among the {classes} classes it knows: "
-            "“none of these” is not on offer."
+            f"On {share:.0%} of the {unseen.sum():,} papers of the hidden class the model is at "
+            "least 50% sure, and all of these answers are wrong. It does hesitate: its confidence "
+            f"is {confidence[unseen].mean():.0%} on average, and "
+            f"{confidence[right_answer].mean():.0%} where it is right about a known class. But "
+            f"softmax must share out 100% among the {classes} classes it knows: “none of these” "
+            "is not on offer."
         )
 
     return lesson.predict(
         f"expect_hidden_{case.spec.left_out[0]}",
-        f"On the known classes the model is right on {right_answer[known].mean():.0%} of the "
-        "papers. On how many papers of the hidden class will it be more than 50 % sure of its "
-        "(wrong) answer?",
+        f"The model has learned {classes} classes and must answer with one of them. On how many "
+        "papers of the hidden class will it be at least 50% sure of its (wrong) answer?",
         options,
         nearest,
         answer,
         [
-            "One hopes so: a good model would hesitate. But look at the lowest panel: softmax has "
-            "no way to say “none of these”, so some known class always wins.",
-            "Look at the lowest panel and count what is solid at 50 %: more or fewer than this "
-            "guess. How many depends on how close the hidden class is to a known one; hide "
-            "another class and see.",
-            "A coin's guess. Look at the lowest panel: its papers lean towards one side of 50 %, "
+            "A good model would hesitate more. But look at the lowest panel: some known class "
+            "always wins.",
+            "Set the bar to 50% and compare the solid share of the lowest panel with your guess. "
+            "It depends on how close the hidden class is to a known one: hide another.",
+            "Set the bar to 50% and look at the lowest panel: its papers lean to one side, "
             "because they share words with a class that the model knows.",
-            "Since networks are known to be over-confident, this tempts. But the lowest panel "
-            "lies further left than the first: the model does hesitate, only not enough.",
+            "Networks are known to be over-confident. But the lowest panel lies further left than "
+            "the first: the model does hesitate, only not enough.",
         ],
         usual=case.spec.left_out == (case.graph.num_classes - 1,),
     )
@@ -125,25 +130,29 @@ def _believed(
 ) -> None:
     sure = confidence >= threshold
     one, two, three = st.columns(3)
-    one.metric("Known papers believed", f"{sure[~unseen].mean():.0%}")
+    one.metric("Known papers trusted", f"{sure[~unseen].mean():.0%}")
     right_share = right_answer[sure & ~unseen].mean() if (sure & ~unseen).any() else float("nan")
     two.metric("of these, right", "none" if np.isnan(right_share) else f"{right_share:.0%}")
     three.metric(
-        "Unseen papers believed",
+        "Unseen papers trusted",
         f"{sure[unseen].mean():.0%}" if answered else "?",
         help="All of these answers are wrong.",
     )
 
 
-def _gallery(case: Case, unseen: np.ndarray) -> None:
-    """The surest mistakes; each opens on the map."""
-    graph, result = case.graph, case.result
-    nodes = result.split.test[unseen]
-    surest = nodes[np.argsort(-metrics.confidence(result.probs[nodes]))[:3]].tolist()
-    hidden = escaped(graph.class_names[case.spec.left_out[0]])
-    st.markdown(f"**The surest mistakes**, all about {hidden}:")
-    for node in surest:
-        said = escaped(graph.class_names[result.predicted[node]])
-        words = f"{escaped(graph.node_id(node))}: “{said}, {result.probs[node].max():.0%} sure”"
-        query = cases.query(case, node=graph.node_id(node))
+def _gallery(hidden: Case, shown: Case) -> None:
+    """Mistakes of which nothing but the hiding is the cause; each opens on the map."""
+    graph, without, told = hidden.graph, hidden.result, shown.result
+    found = wrong_without(without, told, graph)[:3].tolist()
+    if not found:
+        return
+    name = escaped(graph.class_names[hidden.spec.left_out[0]])
+    st.markdown(f"**Wrong only because {name} was hidden:** shown it, the same network is right.")
+    for node in found:
+        said = escaped(graph.class_names[without.predicted[node]])
+        words = (
+            f"{escaped(graph.node_id(node))}: “{said}”, {without.probs[node].max():.0%} sure; "
+            f"shown the class: {name}, {told.probs[node].max():.0%}"
+        )
+        query = cases.query(hidden, node=graph.node_id(node))
         link("explore", words, ":material/hub:", query)

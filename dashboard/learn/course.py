@@ -101,7 +101,7 @@ LESSONS = (
         "own way, and a rule multiplies it: the published rule by what links say, doubt by what is "
         "known. One integral makes a probability of both.",
         ":material/footprint:",
-        ("message", "mean", "variance", "degree", "doubt", "erf product"),
+        ("message", "mean", "variance", "degree", "doubt", "likelihood"),
     ),
     Lesson(
         9,

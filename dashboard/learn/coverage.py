@@ -101,27 +101,27 @@ def _question(case: Case) -> bool:
 
     def answer() -> str:
         return (
-            f"{alone:.0%} of the {worst['aps'].papers:,} papers with no neighbour of their own "
-            f"class have it in their set, and {together:.0%} if scores are averaged with "
-            "neighbours. The promise is one about the average: papers among their own kind are "
-            "covered more often than promised and pay for the others. Nobody who sees only the "
-            "first number would notice."
+            f"With a promise of {LEVEL:.0%}, {alone:.0%} of the {worst['aps'].papers:,} papers "
+            "with no neighbour of their own class have it in their set, and "
+            f"{together:.0%} if scores are averaged with neighbours. The promise is one about the "
+            "average: papers among their own kind are covered more often than promised and make "
+            "up for the others. Nobody who sees only the first number would notice."
         )
 
     return lesson.predict(
         "expect_coverage",
-        "The promise is 90 %, and it is kept. Among papers all of whose neighbours are of "
-        "*other* classes, how many sets contain the truth?",
-        ["about 90 %, as promised", "about three quarters", "less than half"],
+        f"The promise is {LEVEL:.0%}, and it is kept. Among papers all of whose neighbours are "
+        "of *other* classes, how many sets contain the truth?",
+        [f"about {LEVEL:.0%}, as promised", "about three quarters", "less than half"],
         nearest,
         answer,
         [
-            "“90 % of papers” sounds like “every paper, with 90 %”. It is not: compare the bars "
-            "with the dashed line. Some groups are above it, the last is far below.",
-            "A fair loss for hard papers, but the last bar is further down: the network averaged "
-            "these papers with neighbours of other classes twice before the set was made.",
-            "So low would mean that the network almost always misses them; the last bar shows "
-            "that some sets are large enough to save them.",
+            f"“{LEVEL:.0%} of papers” sounds like “every paper, with {LEVEL:.0%}”. Compare the "
+            "bars with the dashed line: some groups are above it, the last is far below.",
+            "Hard papers might lose that much, but the last bar ends elsewhere: the network "
+            "averaged these papers with neighbours of other classes twice.",
+            "Then the network would almost always miss them; the last bar shows that some sets "
+            "are large enough to save them.",
         ],
     )
 

@@ -19,7 +19,7 @@ from dashboard.components.arithmetic import Outcome, Side, arithmetic, choice
 from dashboard.kept import kept
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
-from dashboard.learn.follow_words import ABSENT, STAGES, sentences
+from dashboard.learn.follow_words import ABSENT, STAGES, counted, sentences
 from dashboard.markdown import escaped
 
 CANVAS = "follow_canvas"
@@ -69,8 +69,9 @@ def _lesson(here: lesson.Lesson) -> None:
             [("This node on the map", "explore", cases.query(runs[1], node=_id(runs[1], node)))],
         )
     with right:
+        done = {operation.name for way in ways for operation in way.operations}
         arithmetic(
-            STAGES,
+            [stage for stage in STAGES if done & {*stage.operations}],
             [_side(case, way) for case, way in zip(runs, ways, strict=True)],
             CANVAS,
             _chosen,
@@ -154,10 +155,9 @@ def _node(case: Case) -> int:
 def _about(case: Case, node: int) -> str:
     links, truth = case.graph.degree[node] - 1, case.graph.labels[node]
     known = escaped(case.graph.class_names[truth]) if truth >= 0 else "unknown"
-    counted = "1 link" if links == 1 else f"{links} links"
-    about = f"Node {escaped(_id(case, node))}: {counted}, true class {known}."
+    about = f"Node {escaped(_id(case, node))}: {counted(links)}, true class {known}."
     if case.graph.words is None:
-        about += " The files of this graph number its words; the synthetic graph spells them."
+        about += " This dataset has word numbers only; the synthetic graph has real words."
     return about
 
 
@@ -231,8 +231,8 @@ def _question(case: Case, way: Followed) -> bool:
         1,
         answer,
         [
-            "That is what one would expect, and what the paper's text says. Look at step 7, left: "
-            "the neighbours' variances have cancelled, no line has one.",
+            "One would expect that, and the paper's text says so. Look at step 7, left: the "
+            "neighbours' variances have cancelled, no line has one.",
             "",
             "Words made the variance that the rule starts from (step 6), but the rule itself "
             "never reads one: see the lines of step 7, left.",

@@ -25,19 +25,24 @@ STAGES = (
 )
 """The way from words to a probability, in the order in which it is gone."""
 
+SHOWN = "This is the probability that the app shows."
 ABSENT = {"none": {"step 1": "Nothing travels.", "against": "There is no rule."}}
 """What is said where a rule does nothing."""
+
+
+def counted(links: int) -> str:
+    return "1 link" if links == 1 else f"{links:,} links"
 
 
 def sentences(graph: Graph, way: Followed, names: Sequence[str]) -> dict[str, str]:
     """A sentence for every operation, with the names of this node's way in it."""
     node, near = graph.node_id(way.node), graph.node_id(way.neighbour)
     what, unit = names[way.column], f"hidden unit {way.unit}"
-    count = len(graph.neighbours(way.neighbour))
+    links = counted(len(graph.neighbours(way.neighbour)))
     said = {operation.name: operation for operation in way.operations}
     words = {
-        "overview": f"Where the way of node {node} ends. Follow {what}, or click another class.",
-        "say": f"What node {near} ({count} links) says in {unit}: each of its words, counted as "
+        "overview": f"The final result for node {node}. Follow {what}, or click another class.",
+        "say": f"What node {near} ({links}) says in {unit}: each of its words, counted as "
         "one share of them all, times that word's weight.",
         "gather": f"Node {node} hears itself and its neighbours. K is 1/√(dᵢ dⱼ): who has many "
         "links is heard less.",
@@ -51,12 +56,13 @@ def sentences(graph: Graph, way: Followed, names: Sequence[str]) -> dict[str, st
         "(the weights add up to 1).",
         "scale": "One factor for all nodes, fitted on validation nodes after training.",
         "integral": "Slice by slice: where the message of this class may lie, times the chance "
-        "that all others are below. This is the exact probability, before any averaging.",
+        "that all others are below. "
+        + ("This is the probability before any averaging." if "mix" in said else SHOWN),
         "duels": f"The chance that {what} beats each other class: the gap between their means in "
         "widths of both. Their product is the paper's shortcut for the integral.",
         "share": "Products of all classes do not add up to 1, so each is divided by their sum.",
-        "mix": "The fitted width is not certain either. The same is done for seven widths, and "
-        "averaged: this is the probability that the app shows.",
+        "mix": "The fitted width is not certain either. So the same is done for several widths, "
+        f"and averaged. {SHOWN}",
         "against": "What speaks against any known class here and around, in nats (minus the "
         "logarithm of a probability).",
         "doubt": "Few links are a reason to doubt, too. The larger of the two decides, softly.",

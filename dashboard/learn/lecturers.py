@@ -38,7 +38,7 @@ PARTS = {
         Part(
             1,
             "Let the room guess, then show the answer. Raise the bar with the slider until hardly "
-            "any unseen paper is believed, and read out how many known ones are lost.",
+            "any unseen paper is trusted, and read out how many known ones are lost.",
             "A softmax shares out 100% among the classes it knows. “None of these” is not on "
             "offer, so confidence alone cannot say “I have never seen this”.",
             (
@@ -105,7 +105,7 @@ PARTS = {
                 Ask(
                     "May the temperature be chosen on the test papers?",
                     "Yes, it changes no answer.",
-                    "It changes the error that we report. What judges must not help to choose.",
+                    "It changes the error: never tune on the data that you report on.",
                 ),
                 Ask(
                     "Is a model with an ECE of 0 a good model?",
@@ -117,7 +117,7 @@ PARTS = {
         Part(
             6,
             "Guess, show, then drag the threshold and let the curve draw itself for each doubt.",
-            "An AUROC of 50% is a coin. The variance under the published rule counts links; "
+            "An AUROC of 50% is chance. The variance under the published rule counts links; "
             "nothing in it asks whether the class is known.",
             (
                 Ask(
@@ -129,14 +129,16 @@ PARTS = {
         ),
         Part(
             7,
-            "Train once at homophily 0.8 and once at 0.5.",
+            "Train a GCN once at homophily 0.8 and once at 0.5, each time beside the perceptron; "
+            "then with more labels.",
             "Here we wrote the recipe ourselves, so that the right confidence is known, for once.",
             (
                 Ask(
-                    "Why is the network worse than words alone when links mislead?",
-                    "The links contain no information.",
-                    "They do: who knows the recipe still gains from them. Averaging throws it "
-                    "away.",
+                    "At homophily 0.5 a GCN is far worse than somebody who knows the recipe and "
+                    "reads words alone. Why?",
+                    "The links mislead it.",
+                    "A perceptron, which sees no links, is about as bad: both learned from few "
+                    "labels. Links mislead more the fewer of them lead home: try 0.3.",
                 ),
             ),
         ),
@@ -192,7 +194,7 @@ PARTS = {
             "Read out the first number, then the last bar. Switch to sets that are averaged with "
             "neighbours and let the room say who gains and who pays.",
             "A promise that holds on average is a promise to nobody in particular. Papers among "
-            "their own kind are covered more often than promised; the others pay.",
+            "their own kind are covered more often than promised and make up for the others.",
             (
                 Ask(
                     "Nine sets in ten contain the truth. Does this paper's, with 90%?",

@@ -138,9 +138,9 @@ def predict(
 ) -> bool:
     """A question; the answer is worked out and shown once the student has committed to one.
 
-    ``replies`` say to each option why it tempts and where the figure shows that it is wrong; that
-    of the right one is not used. A question of settings that the lesson does not begin with is not
-    the ``usual`` one, which a class answers.
+    ``replies`` follow the words of a wrong guess: why it tempts, and where the figure shows that it
+    is wrong; that of the right one is not used. A question of settings that the lesson does not
+    begin with is not the ``usual`` one, which a class answers.
     """
     with st.container(border=True, key=f"asked_{key}"):
         st.markdown(f":material/psychology_alt: **What do you expect?** {question}")
@@ -154,7 +154,7 @@ def predict(
                 reply = f"{replies[chosen]} " if replies else ""
                 st.markdown(
                     f":orange[:material/lightbulb: The answer is: {options[right]}.] "
-                    f"{reply}{answer()}"
+                    f"*You guessed: {options[chosen]}.* {reply}{answer()}"
                 )
             into_view(f"seen_{key}", chosen)
     return True
@@ -188,11 +188,19 @@ def _beside(lesson: Lesson) -> None:
             link("learn-tour", "A tour of the dashboard", arrow)
 
 
-def chart(figure: go.Figure, key: str, caption: str = "") -> None:
-    """A chart that stands still under the finger: lessons have their own controls."""
+def chart(
+    figure: go.Figure, key: str, caption: str = "", on_click: Callable[[], None] | None = None
+) -> None:
+    """A chart that stands still under the finger: lessons have their own controls.
+
+    ``on_click`` is called when one of its points is clicked, which the chart's state then names.
+    """
     config = {"displayModeBar": False, "scrollZoom": False}
     figure.update_layout(dragmode=False)
-    st.plotly_chart(figure, width="stretch", theme=None, key=key, config=config)
+    st.plotly_chart(
+        figure, width="stretch", theme=None, key=key, config=config,
+        on_select=on_click or "ignore", selection_mode="points",
+    )  # fmt: skip
     if caption:
         st.caption(caption)
 

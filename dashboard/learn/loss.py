@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -12,7 +14,7 @@ from dashboard.figures.learn.landscape import landscape_figure
 from dashboard.learn import cases, lesson
 
 MARGINS = np.linspace(-3, 3, 61)
-STDS = np.linspace(0.2, 3, 41)
+STDS = np.linspace(0.2, 3, 29)
 
 
 def page() -> None:
@@ -30,9 +32,10 @@ def _lesson(here: lesson.Lesson) -> None:
     left, right = lesson.halves(wide=True)
     with left:
         st.markdown(
-            "Training walks downhill on a loss. Move the point: to the **right** the true class is "
-            "further ahead of the others (the margin), **up** the message is more doubtful. Dark "
-            "is a low loss, bright a high one; the arrow shows where training would push."
+            "Training walks downhill on a loss. Click into a landscape to move the point, or use "
+            "the sliders: to the **right** the true class is further ahead of the others (the "
+            "margin), **up** the message is more doubtful. Dark is a low loss, bright a high one; "
+            "the arrow shows where training would push."
         )
         one, two = st.columns(2)
         margin = one.slider("Margin of the true class", -3.0, 3.0, 1.0, 0.05, key="margin")
@@ -47,7 +50,8 @@ def _lesson(here: lesson.Lesson) -> None:
                 figure = landscape_figure(
                     MARGINS, STDS, surfaces[rule], points[rule], (margin, std), lesson.theme()
                 )
-                lesson.chart(figure, f"landscape_{rule}")
+                key = f"landscape_{rule}"
+                lesson.chart(figure, key, on_click=partial(_moved, key))
                 st.markdown(slopes(points[rule]))
         st.caption("The lines join equal losses; beyond 4 the colour stays the same.")
     with left:
@@ -59,25 +63,36 @@ def _lesson(here: lesson.Lesson) -> None:
         lesson.end(here, answered, [("Train BUP with the exact likelihood", "reliability", query)])
 
 
+def _moved(key: str) -> None:
+    """The point goes where somebody has clicked."""
+    clicked = st.session_state[key]["selection"]["points"]
+    if clicked:
+        st.session_state.update(margin=float(clicked[0]["x"]), std=float(clicked[0]["y"]))
+
+
 def slopes(point: landscape.Point) -> str:
     """What a little more doubt and a little more margin would do, in words."""
     if abs(point.by_std) < 5e-3:
         doubt = "More doubt changes **nothing**"
     else:
         verb = "costs" if point.by_std > 0 else "pays"
-        doubt = f"More doubt **{verb}** ({point.by_std:+.2f})"
-    return f"{doubt}, more margin pays ({point.by_margin:+.2f}).".replace("-", "−")
+        doubt = f"More doubt **{verb}** ({signed(point.by_std)})"
+    return f"{doubt}, more margin pays ({signed(point.by_margin)})."
+
+
+def signed(slope: float) -> str:
+    return f"{slope:+.2f}".replace("-", "−")
 
 
 def _question(classes: int) -> bool:
     def answer() -> str:
         ahead, behind = (landscape.point(m, 1.0, classes, "exact").by_std for m in (1.0, -1.0))
         return (
-            f"At margin +1 more doubt costs ({ahead:+.2f} per unit of standard deviation), at "
-            f"margin −1 it pays ({behind:+.2f}). The likelihood asks for honesty: be sure where "
-            "you are right, unsure where you are wrong. At margin 0 doubt is free, because "
-            "the chances are even whatever the width. Cross-entropy has no place for doubt: its "
-            "landscape has the same colour all the way up."
+            f"With {classes} classes and a standard deviation of 1: at margin +1 more doubt costs "
+            f"({signed(ahead)} per unit), at margin −1 it pays ({signed(behind)}). The likelihood "
+            "asks for honesty: be sure where you are right, unsure where you are wrong. At margin "
+            "0 doubt is free, because the chances are even whatever the width. Cross-entropy has "
+            "no place for doubt: its landscape has the same colour all the way up."
         )
 
     return lesson.predict(
@@ -88,10 +103,10 @@ def _question(classes: int) -> bool:
         1,
         answer,
         [
-            "It does charge where the model is right. Put the margin at −1 and look at the arrow "
+            "It does so where the model is right. Put the margin at −1 and look at the arrow "
             "of the exact likelihood: it points up, towards more doubt.",
             "",
-            "That is cross-entropy, whose landscape has the same colour all the way up. Put the "
+            "Cross-entropy does not, its landscape has the same colour all the way up. Put the "
             "margin at −1 and compare the arrows: that of the exact likelihood points up.",
         ],
     )

@@ -15,6 +15,15 @@ CLASSES = ("Neural Networks", "Theory", "Rule Learning")
 START = ((1.0, 0.5), (0.3, 0.5), (-0.5, 0.5))  # mean and standard deviation of each
 DRAWS = 60
 LEVEL = 0.9
+# Fine, and finer near the ends, where a probability may crowd.
+GRID = torch.unique(
+    torch.cat(
+        [
+            torch.linspace(0.001, 0.999, 999, dtype=torch.float64),
+            torch.sigmoid(torch.linspace(-12, 12, 241, dtype=torch.float64)),
+        ]
+    )
+)
 
 
 def page() -> None:
@@ -29,7 +38,7 @@ def _lesson(here: lesson.Lesson) -> None:
         st.markdown(
             "A node's message has one bell curve per class. Nature draws one number from each, and "
             "the class with the **largest** number wins. Drag a mean or a width and watch how "
-            "often each class wins."
+            "often each class wins. All curves have the same area: what is narrow is high."
         )
         mean, std = _sliders()
         answered = _question()
@@ -49,17 +58,17 @@ def _lesson(here: lesson.Lesson) -> None:
                 "exact probability. The crosses above are the last draw.",
             )
         with sure:
-            grid = torch.linspace(0.005, 0.995, 199, dtype=torch.float64)
             rows = torch.tensor(mean), torch.tensor(std) ** 2
             classes = range(len(CLASSES))
             density = np.stack(
-                [likelihood.probability_density(*rows, c, grid).numpy() for c in classes]
+                [likelihood.probability_density(*rows, c, GRID).numpy() for c in classes]
             )
             lesson.chart(
-                densities_figure(grid.numpy(), density, chances, CLASSES, theme),
+                densities_figure(GRID.numpy(), density, chances, CLASSES, theme),
                 "densities",
-                "If the number of one class were known, its chance to win would be known too. As "
-                f"it is not, that chance is spread out; the bar holds {LEVEL:.0%} of it.",
+                "If the number of one class were known, its chance to win would be known too. It "
+                f"is not, so that chance is spread out; the bar holds {LEVEL:.0%} of it. Areas are "
+                "equal; what is higher than a row is cut off.",
             )
     with left:
         name = state.graph_label(cases.graph_name())
@@ -108,8 +117,9 @@ def _question() -> bool:
         narrow = probabilities([m for m, _ in START], [s for _, s in START]).mean[0]
         broad = probabilities(*wide).mean[0]
         return (
-            f"With the same means, {CLASSES[0]} falls from {narrow[0]:.0%} to {broad[0]:.0%}, and "
-            f"{CLASSES[2]} rises from {narrow[2]:.0%} to {broad[2]:.0%}. As long as all curves are "
+            f"From widths of {START[0][1]} to widths of {wide[1][0]}, with the means of the start, "
+            f"{CLASSES[0]} falls from {narrow[0]:.1%} to {broad[0]:.1%}, and {CLASSES[2]} rises "
+            f"from {narrow[2]:.1%} to {broad[2]:.1%}. As long as all curves are "
             "equally wide, the largest mean still wins most often: the predicted class stays, the "
             "confidence goes. Try it with the sliders, then make one curve wider than the others."
         )
@@ -126,9 +136,9 @@ def _question() -> bool:
         answer,
         [
             "",
-            "A wider curve does reach further to the right, but so do its rivals: pull all three "
+            "A wider curve reaches further to the right, but so do its rivals: pull all three "
             "widths up and watch the first number above the curves.",
-            "For the winner's name they do. But how often it wins is another question: pull all "
-            "three widths up and the marks spread over the rows.",
+            "They do decide who wins most often, but not how often: pull all three widths up and "
+            "the marks spread over the rows.",
         ],
     )

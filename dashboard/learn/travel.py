@@ -146,6 +146,7 @@ def _draw(sketch: Sketch, rule: str, lam: float) -> None:
         "after it. The number below a node is its variance after the step; the number on a link is "
         "what that neighbour did to the variance of the orange node."
     )
+    st.button("Start over", icon=":material/restart_alt:", on_click=_start)
 
 
 def _controls(sketch: Sketch) -> None:
@@ -236,11 +237,10 @@ def _questions() -> bool:
             2,
             lambda: _cancelling(pair),
             [
-                "It is what one expects of a rule that passes doubt on, and what the paper says. "
-                "Look at B, set its variance to 5, look at A again: the number below it has not "
-                "moved.",
-                "One might think that A stands out beside an unsure neighbour. Look at B, set its "
-                "variance to 5, look at A again: the number below it has not moved.",
+                "One would expect that of a rule that passes doubt on, and the paper says so. "
+                "Look at B, set its variance to 5, look at A again: its number has not moved.",
+                "A might stand out beside an unsure neighbour. Look at B, set its variance to 5, "
+                "look at A again: its number has not moved.",
                 "",
             ],
         )
@@ -253,8 +253,8 @@ def _questions() -> bool:
             1,
             lambda: _hub(pair),
             [
-                "More links, more evidence: so it should be. Pull A's + onto C and read the number "
-                "under A: it grows.",
+                "More links should be more evidence. Pull A's + onto C and read the number under "
+                "A: it grows.",
                 "",
                 "A hub's message is not worth nothing. Pull A's + onto C and read the number under "
                 "A: it changes, because A's own degree did.",
@@ -284,10 +284,10 @@ def _cancelling(pair: Sketch) -> str:
         for rule in ("paper", "evidence")
     )
     return (
-        f"Its variance is {paper[0]:.2f} before and {paper[1]:.2f} after. What B takes off is "
+        f"Its variance is {paper[0]:.3f} before and {paper[1]:.3f} after. What B takes off is "
         "cor(A,B)² · var(A): the variance of B stands once above and once below the fraction, and "
         "cancels. The paper says that unsure neighbours make a node unsure, but its formula does "
-        f"not do that. Evidence propagation does: {evidence[0]:.2f} becomes {evidence[1]:.2f}."
+        f"not do that. Evidence propagation does: {evidence[0]:.3f} becomes {evidence[1]:.3f}."
     )
 
 
@@ -298,8 +298,8 @@ def _hub(pair: Sketch) -> str:
         for rule in ("paper", "evidence")
     )
     return (
-        f"The variance of A goes up, from {paper[0]:.2f} to {paper[1]:.2f}. A neighbour of degree "
+        f"The variance of A goes up, from {paper[0]:.3f} to {paper[1]:.3f}. A neighbour of degree "
         "d takes off 1/(λ · d(A) · d). The new link raises A's own degree, so B now takes off "
         "less, and the hub, whose degree is large, does not make up for it. Under evidence "
-        f"propagation every neighbour helps: {evidence[0]:.2f} becomes {evidence[1]:.2f}."
+        f"propagation every neighbour helps: {evidence[0]:.3f} becomes {evidence[1]:.3f}."
     )

@@ -16,16 +16,24 @@ from dashboard.learn.glossary import meaning
 
 METHODS = {"bup": "BUP", "gcn": "GCN"}
 SMALL = {"nodes": 800, "classes": 4, "words": 400}
+STRENGTH = 1.4  # how informative words are, at first and in the question
+HALF = 0.5  # the homophily that the question asks about
+FEW, MANY = 20, 60  # labels per class
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Test nodes: what a network says, what can be known, and what is so."""
+    """Test nodes: what networks say, what can be known, and what is so."""
 
-    learned: np.ndarray  # [n, c]
-    truth: np.ndarray  # [n, c] from words, links and the training labels
-    words_only: np.ndarray  # [n, c] from words alone
+    learned: np.ndarray  # [n, c] by a network that reads words and links
+    perceptron: np.ndarray  # [n, c] by one that reads words only, from the same labels
+    truth: np.ndarray  # [n, c] from words, links and the training labels, by the recipe
+    words_only: np.ndarray  # [n, c] from words alone, by the recipe
     labels: np.ndarray  # [n]
+
+    def right(self, probs: np.ndarray) -> str:
+        """How many are answered rightly, as it is written on the page."""
+        return f"{metrics.accuracy(probs, self.labels):.0%}"
 
 
 def page() -> None:
@@ -35,6 +43,8 @@ def page() -> None:
 
 @lesson.played
 def _lesson(here: lesson.Lesson) -> None:
+    for method in ("gcn", "mlp"):  # the question's, while the page is read
+        cases.ask(_name(HALF, STRENGTH), method, per_class=FEW)
     left, right = lesson.halves()
     with left:
         st.markdown(
@@ -48,7 +58,7 @@ def _lesson(here: lesson.Lesson) -> None:
                 "Homophily", 0.3, 0.95, 0.8, 0.05, key="homophily", help=meaning("homophily")
             )
             strength = two.slider(
-                "How telling words are", 0.0, 3.0, 1.4, 0.1, key="strength",
+                "How informative words are", 0.0, 3.0, STRENGTH, 0.1, key="strength",
                 help="A class uses its own words 1 + this times as often as others; 0: no hint.",
             )  # fmt: skip
             with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -56,12 +66,11 @@ def _lesson(here: lesson.Lesson) -> None:
                     "Train", list(METHODS), default="bup", required=True, key="truth_method",
                     format_func=METHODS.__getitem__,
                 )  # fmt: skip
+                labels = st.segmented_control(
+                    "Labels per class", (FEW, MANY), default=FEW, required=True, key="truth_labels"
+                )
                 st.form_submit_button("Draw and train", icon=":material/play_arrow:")
-    name = synthetic.graph_name(
-        Knobs(**SMALL, homophily=float(homophily), feature_strength=float(strength))
-    )
-    case = cases.case(name, method or "bup")
-    judged = judge(case)
+    case, judged = judged_at(homophily, strength, method or "bup", labels or FEW)
     with right:
         _numbers(judged, METHODS[method or "bup"])
         lesson.chart(
@@ -84,11 +93,28 @@ def _lesson(here: lesson.Lesson) -> None:
         )
 
 
-def judge(case: cases.Case) -> Judged:
-    """What the network learned beside what can be known, on the test nodes."""
+def _name(homophily: float, strength: float) -> str:
+    knobs = Knobs(**SMALL, homophily=float(homophily), feature_strength=float(strength))
+    return synthetic.graph_name(knobs)
+
+
+def judged_at(
+    homophily: float, strength: float, method: str, labels: int
+) -> tuple[cases.Case, Judged]:
+    """A network, trained on a graph drawn like this, beside what can be known of its test nodes."""
+    name = _name(homophily, strength)
+    cases.ask(name, "mlp", per_class=labels)
+    case = cases.case(name, method, per_class=labels)
+    perceptron = cases.case(name, "mlp", per_class=labels)
     nodes, train = case.result.split.test, case.result.split.train
-    links, words = _known(case.spec.graph, tuple(train.tolist()))
-    return Judged(case.result.probs[nodes], links[nodes], words[nodes], case.graph.labels[nodes])
+    links, words = _known(name, tuple(train.tolist()))
+    return case, Judged(
+        case.result.probs[nodes],
+        perceptron.result.probs[nodes],
+        links[nodes],
+        words[nodes],
+        case.graph.labels[nodes],
+    )
 
 
 @st.cache_data(max_entries=24, show_spinner="Working out the truth ...")
@@ -106,23 +132,22 @@ def true_of_predicted(judged: Judged) -> np.ndarray:
 
 def _numbers(judged: Judged, method: str) -> None:
     rows = {
-        f"{method} learned": judged.learned,
+        f"{method}: right": judged.learned,
+        "Perceptron": judged.perceptron,
+        "Words, recipe known": judged.words_only,
         "Best possible": judged.truth,
-        "Words alone": judged.words_only,
     }
     notes = {
-        "Best possible": "Predict the class of the largest true probability, from words, links and "
-        "training labels. Worked out by belief propagation, which is very nearly exact on a graph "
-        "of this size; no method can do better on average.",
-        "Words alone": "The same without links: Bayes' rule on a node's own words, by somebody who "
+        "Perceptron": "A network that reads a node's words and no links, trained on the same "
+        "labels.",
+        "Words, recipe known": "No training: Bayes' rule on a node's own words, by somebody who "
         "knows the recipe.",
+        "Best possible": "The same with links and training labels. Worked out by belief "
+        "propagation, which is very nearly exact on a graph of this size; no method can do better "
+        "on average.",
     }
-    for column, (words, probs) in zip(st.columns(3), rows.items(), strict=True):
-        column.metric(
-            f"{words}: right",
-            f"{metrics.accuracy(probs, judged.labels):.0%}",
-            help=notes.get(words),
-        )
+    for column, (words, probs) in zip(st.columns(len(rows)), rows.items(), strict=True):
+        column.metric(words, judged.right(probs), help=notes.get(words))
         column.caption(f"mean confidence {metrics.confidence(probs).mean():.0%}")
     off = np.abs(metrics.confidence(judged.learned) - true_of_predicted(judged)).mean()
     st.markdown(f"On average {method}'s confidence is **{100 * off:.0f} points** off the truth.")
@@ -130,32 +155,37 @@ def _numbers(judged: Judged, method: str) -> None:
 
 def _question() -> bool:
     def answer() -> str:
-        name = synthetic.graph_name(Knobs(**SMALL, homophily=0.5))
-        judged = judge(cases.case(name, "gcn"))
-        learned, best, words = (
-            metrics.accuracy(probs, judged.labels)
-            for probs in (judged.learned, judged.truth, judged.words_only)
-        )
+        few, many = (judged_at(HALF, STRENGTH, "gcn", labels)[1] for labels in (FEW, MANY))
+        told = FEW * SMALL["classes"]
         return (
-            f"At homophily 0.5 the GCN is right on {learned:.0%} of the test nodes, words alone "
-            f"(with the recipe known) give {words:.0%}. Averaging mixes every node with neighbours "
-            "of other classes and blurs its own words. The links are not to blame: who knows the "
-            f"recipe still gains from them ({best:.0%}). Set the slider and see."
+            f"From {told} labels the GCN is right on {few.right(few.learned)} of the test nodes. A "
+            f"perceptron, which links cannot mislead, learns from the same labels and is right on "
+            f"{few.right(few.perceptron)}: what lies between the two is all that links can have "
+            f"cost. Both are far below {few.right(few.words_only)}, because {told} labels do not "
+            f"tell the recipe. With {MANY} labels per class they reach "
+            f"{many.right(many.learned)} and {many.right(many.perceptron)}. And links still help "
+            f"whoever knows the recipe: {few.right(few.truth)}."
         )
 
+    few = judged_at(HALF, STRENGTH, "gcn", FEW)[1]
+    gcn, perceptron, known = (
+        metrics.accuracy(probs, few.labels)
+        for probs in (few.learned, few.perceptron, few.words_only)
+    )
+    by_links = (perceptron - gcn) / (known - gcn)
     return lesson.predict(
         "expect_links",
-        "Let half of the links lead to another class (homophily 0.5), with words as telling as at "
-        "the start (1.4). A GCN, which always averages over links, will be",
-        ["better than words alone", "about as good as words alone", "worse than words alone"],
-        2,
+        f"Let half of the links lead to another class: homophily {HALF}, words as informative as "
+        f"at the start ({STRENGTH}), {FEW} labels per class. A GCN, which averages over links, is "
+        f"then right on {few.right(few.learned)} of the nodes; words alone, read by somebody who "
+        f"knows the recipe, give {few.right(few.words_only)}. What makes most of that gap?",
+        ["links that mislead", "too few labels to learn from", "about half each"],
+        0 if by_links > 2 / 3 else 1 if by_links < 1 / 3 else 2,
         answer,
         [
-            "Links are information, so more should be known with them, and whoever knows the "
-            "recipe does gain. But set homophily to 0.5, train the GCN, and compare the first "
-            "number with the third: it can only average.",
-            "What half of the links add, the other half seems to take away. Set homophily to 0.5, "
-            "train the GCN, and compare the first number with the third.",
+            "They look guilty, and averaging over them does blur a node's own words. But compare "
+            "the GCN with the perceptron, which never sees a link.",
             "",
+            "Both do their part. But compare the GCN with the perceptron, which never sees a link.",
         ],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ class Kind:
     title: str
     score: str
     axis: str
-    settings: dict[str, str]
+    settings: dict[str, Any]
 
 
 KINDS = {
@@ -66,7 +67,7 @@ def _lesson(here: lesson.Lesson) -> None:
     left, right = lesson.halves()
     with left:
         st.markdown(
-            "BUP has two doubts to offer: how unsure the **answer** is, and how unsure the "
+            "BUP offers two measures of doubt: how unsure the **answer** is, and how unsure the "
             "**message** is. We hid a class again. Flag every paper whose doubt is above your "
             "threshold: how many unseen papers do you catch, and how many known ones by mistake?"
         )
@@ -90,7 +91,7 @@ def _lesson(here: lesson.Lesson) -> None:
         threshold = _threshold(doubt, kind.score)
     theme = lesson.theme()
     with right:
-        _counts(doubt, unseen, threshold)
+        _counts(case, kind, threshold)
         lesson.chart(threshold_figure(doubt, unseen, threshold, kind.axis, theme), "threshold")
         curve, strangers = st.columns(2) if kind.settings else (st.container(), None)
     with curve:
@@ -152,7 +153,8 @@ def _how_many(case: Case, auroc: float) -> None:
     lesson.chart(
         share_figure(rows, lesson.theme(), (share, auroc)),
         "strangers",
-        "Ten reruns each, and your run. Few strangers pass for a known class's fringe.",
+        "Ten reruns each, and your run. A small group of strangers is mistaken for the edge of a "
+        "known class.",
     )
 
 
@@ -174,12 +176,19 @@ def _threshold(doubt: np.ndarray, score: str) -> float:
     return st.slider("Flag from this doubt on", low, high, first, step, "%.3f", key=f"flag_{score}")
 
 
-def _counts(doubt: np.ndarray, unseen: np.ndarray, threshold: float) -> None:
+def _counts(case: Case, kind: Kind, threshold: float) -> None:
+    """What is flagged; the answer's AUROC stays beside that of another doubt of the same run."""
+    doubt, unseen = _doubts(case, kind.score)
     flagged = doubt >= threshold
-    one, two, three = st.columns(3)
-    one.metric("Unseen caught", f"{flagged[unseen].mean():.0%}")
-    two.metric("Known flagged", f"{flagged[~unseen].mean():.0%}")
-    three.metric("AUROC", f"{metrics.auroc(doubt, unseen):.0%}", help=meaning("AUROC"))
+    shown = {
+        "Unseen caught": flagged[unseen].mean(),
+        "Known flagged": flagged[~unseen].mean(),
+        "AUROC of this doubt": metrics.auroc(doubt, unseen),
+    }
+    if kind.score != "confidence":
+        shown["AUROC of the answer"] = metrics.auroc(*_doubts(case, "confidence"))
+    for column, (name, value) in zip(st.columns(len(shown)), shown.items(), strict=True):
+        column.metric(name, f"{value:.0%}", help=meaning("AUROC") if "AUROC" in name else None)
 
 
 def _question(case: Case) -> bool:
@@ -191,26 +200,24 @@ def _question(case: Case) -> bool:
             f"The message's variance reaches {found['message_std']:.0%}, the answer's doubt "
             f"{found['confidence']:.0%}. Under the published rule a message's variance is what the "
             "node's own words give, times a factor that only counts links; nothing in it asks "
-            f"whether the class is known. (Its rank correlation with that factor is "
-            f"{cases.follows_links(case):+.2f}; "
-            "the paper's own layers put weights of any sign in between, which can turn the order "
-            "around.) The published claim about unseen classes rests on the probabilities. Our "
-            "rule asks another question: choose it above, and see how many strangers it needs."
+            "whether the class is known. The published claim about unseen classes rests on the "
+            "probabilities. Our rule asks another question: choose it above, compare it with the "
+            "answer, and see how many strangers it needs."
         )
 
     return lesson.predict(
         "expect_auroc",
-        f"The doubt in the answer has an AUROC of {found['confidence']:.0%}; a coin has 50 %. What "
+        f"The doubt in the answer has an AUROC of {found['confidence']:.0%}; chance is 50%. What "
         "will the variance of the message reach?",
-        ["about 95 %", "about 75 %", "about 50 %, like a coin"],
+        ["about 95%", "about 75%", "about 50%, chance"],
         nearest,
         answer,
         [
-            "It is what a variance is for, so one hopes for it. Choose *Message, published "
+            "Noticing the unknown is what a variance seems to be for. Choose *Message, published "
             "rule* above: both histograms lie on top of each other.",
-            "A fair guess: as good as the answer. Choose *Message, published rule* "
-            "above and drag the threshold: the curve stays on the diagonal.",
-            "A coin would be worth nothing at all, and a learned number seems worth more. Choose "
-            "it above and look at where the curve runs.",
+            "As good as the answer would be fair. Choose *Message, published rule* above and drag "
+            "the threshold: the curve stays near the diagonal.",
+            "A learned number should be worth something. Choose *Message, published rule* above "
+            "and look at where the curve runs.",
         ],
     )

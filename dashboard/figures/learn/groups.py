@@ -34,7 +34,7 @@ def coverage_figure(groups: Sequence[Group], level: float, theme: Theme) -> go.F
             | {"shape": ["/" if fails else "" for fails in short], "fgopacity": 0.25},
         },
         text=[
-            f"{group.covered:.0%} covered,<br>{group.size:.1f} classes a set" for group in groups
+            f"{group.covered:.0%} covered,<br>{group.size:.1f} classes per set" for group in groups
         ],
         textposition=["inside" if group.covered > 0.45 else "outside" for group in groups],
         insidetextanchor="start",

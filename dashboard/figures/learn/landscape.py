@@ -20,7 +20,10 @@ def landscape_figure(
     here: tuple[float, float],
     theme: Theme,
 ) -> go.Figure:
-    """A loss [stds, margins] as a landscape, a point on it, and an arrow downhill from there."""
+    """A loss [stds, margins] as a landscape, a point on it, and an arrow downhill from there.
+
+    Every second place of the grid can be clicked and says its loss.
+    """
     figure = go.Figure()
     figure.add_contour(
         x=margins,
@@ -38,7 +41,20 @@ def landscape_figure(
             "labelfont": {"color": "#FFFFFF", "size": theme.font_size - 1},
         },
         line={"width": 1, "color": "rgba(255,255,255,0.5)"},
-        hovertemplate="margin %{x:.1f}, std %{y:.1f}: loss %{z:.2f}<extra></extra>",
+        hoverinfo="skip",
+    )
+    x, y = (places.ravel() for places in np.meshgrid(margins[::2], stds[::2]))
+    figure.add_scatter(
+        x=x.round(2),
+        y=y.round(2),
+        customdata=losses[::2, ::2].ravel().round(2),
+        mode="markers",
+        marker={"size": 12, "opacity": 0},
+        hovertemplate="margin %{x:.1f}, std %{y:.1f}: loss %{customdata:.2f}<extra></extra>",
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+        name="places",
+        showlegend=False,
     )
     slope = np.array([point.by_margin, point.by_std])
     steepness = float(np.hypot(*slope))
@@ -62,6 +78,7 @@ def landscape_figure(
         mode="markers",
         marker={"color": WRONG, "size": 14, "line": {"width": 2, "color": "#FFFFFF"}},
         hoverinfo="skip",
+        unselected={"marker": {"opacity": 1}},
         showlegend=False,
     )
     framed(figure, theme, height=290).update_layout(margin_t=10)

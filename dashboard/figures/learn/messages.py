@@ -11,6 +11,7 @@ from bup.likelihood import ProbabilityDistribution
 from dashboard.figures.frame import framed, unformatted
 from dashboard.theme import Theme, class_colours
 
+HIGHEST, DENSEST = 1.7, 8.0  # where a message's density, and a probability's, leave the frame
 DASHES = ("solid", "dash", "dot")
 """The second cue beside colour."""
 
@@ -22,14 +23,14 @@ def messages_figure(
     draw: np.ndarray,
     theme: Theme,
 ) -> go.Figure:
-    """One bell curve per class on a common axis, equally high, with one draw from each."""
+    """One bell curve per class on common axes, of equal areas, with one draw from each."""
     figure = go.Figure()
-    z = np.linspace(-4, 4, 121)
+    z = np.linspace(-4, 4, 161)
     colours = class_colours(names)
     for i, (name, m, s) in enumerate(zip(names, mean, std, strict=True)):
         figure.add_scatter(
             x=m + s * z,
-            y=np.exp(-(z**2) / 2),
+            y=np.exp(-(z**2) / 2) / (s * np.sqrt(2 * np.pi)),
             mode="lines",
             line={"color": colours[name], "width": 2.5, "dash": DASHES[i % len(DASHES)]},
             fill="tozeroy",
@@ -39,7 +40,7 @@ def messages_figure(
         )
         figure.add_scatter(
             x=[draw[i]],
-            y=[0.04],
+            y=[0.04 * HIGHEST],
             mode="markers",
             marker={
                 "color": colours[name],
@@ -52,8 +53,8 @@ def messages_figure(
             showlegend=False,
         )
     framed(figure, theme, height=195)
-    figure.update_yaxes(visible=False, range=[0, 1.08])
-    # A fixed axis: what moves is the curve, not the frame.
+    # Fixed axes: what moves is the curve, not the frame.
+    figure.update_yaxes(visible=False, range=[0, HIGHEST])
     return figure.update_xaxes(title="message: higher speaks for the class", range=[-5, 5])
 
 
@@ -105,16 +106,18 @@ def densities_figure(
 ) -> go.Figure:
     """The density [classes, grid] of every class's probability, its interval and its mean.
 
-    Ridges are drawn equally high: where a curve is wide, the probability is unsure.
+    Areas of ridges are equal: where a curve is low and wide, the probability is unsure.
     """
     figure = go.Figure()
     colours = class_colours(names)
     low, middle, high = (np.asarray(t[0]) for t in (chances.low, chances.mean, chances.high))
     for row, name in enumerate(names):
-        shape = density[row] / max(float(density[row].max()), 1e-12)
+        shape = np.minimum(density[row] / DENSEST, 1)
+        seen = shape > 1e-3
+        x, shape = grid[seen], shape[seen]
         figure.add_scatter(
-            x=np.concatenate([grid, grid[::-1]]),
-            y=np.concatenate([row - 0.75 * shape, np.full(len(grid), float(row))]),
+            x=np.concatenate([x, x[::-1]]),
+            y=np.concatenate([row - 0.75 * shape, np.full(len(x), float(row))]),
             mode="lines",
             line={"color": colours[name], "width": 2},
             fill="toself",

@@ -27,10 +27,11 @@ def answers_figure(
     for row, (name, (values, hidden)) in enumerate(groups.items(), start=1):
         colour, pattern = looks[2] if hidden else looks[row - 1]
         _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
-        above = float((values >= threshold).mean()) if len(values) else 0.0
-        row_title(
-            figure, row, f"<b>{unformatted(name)}</b>: {above:.0%} of {len(values):,} believed"
-        )
+        title = f"<b>{unformatted(name)}</b>"
+        if len(values):
+            above, mean = (values >= threshold).mean(), values.mean()
+            title += f": {above:.0%} of {len(values):,} trusted; {mean:.0%} sure on average"
+        row_title(figure, row, title)
     framed(figure, theme, height=90 + 95 * len(groups))
     figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
     figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
@@ -133,7 +134,7 @@ def drawn_roc_figure(
         hovertemplate="%{y:.0%} caught, %{x:.0%} flagged by mistake<extra></extra>",
         name="your threshold",
     )
-    figure.add_trace(diagonal(theme).update(name="a coin"))
+    figure.add_trace(diagonal(theme).update(name="chance"))
     framed(figure, theme, height=255)
     figure.update_xaxes(
         title="known papers flagged by mistake", range=[-0.01, 1.01], tickformat=".0%"

@@ -43,11 +43,8 @@ def page(view: View) -> None:
         left, right = st.container(key="explore_map"), st.container(key="explore_node", gap="small")
     # What stands beside the map first: it is what somebody who has just clicked is waiting for.
     with right:
-        if selection(view):
-            pass
-        elif not view.picked:
-            welcome(view)
-        else:
+        selected = selection(view)
+        if view.picked and not selected:
             head(view)
             address.among("tab", list(TABS))
             tab = st.segmented_control(
@@ -66,6 +63,9 @@ def page(view: View) -> None:
             shown = controls(view)
             with st.popover("Save", icon=":material/download:"):
                 exports.downloads(view, {"This neighbourhood as a web page": _export})
+        if not view.picked and not selected:
+            with right:
+                welcome(view)  # it speaks of the colour that was just chosen
         change.told(view)
         node_map(view, shown, arrived)
     address.follow(USUAL)

@@ -32,7 +32,7 @@ def pair(view: View) -> None:
         st.caption(f"**{escaped(here)}** is pinned. Now pick another on the map.")
         return
     nodes, labels = (other, view.node), (view.graph.node_id(other), here)
-    st.html(compared_table(view.result.probs[list(nodes)], labels, view.answers, view.theme))
+    st.html(compared_table(view.result.probs[list(nodes)], labels, view.answers, view.theme, "|"))
     offered = columns.of(view.table)
     rows = [
         ("title", [str(view.table.title.iloc[n]) for n in nodes])

@@ -12,6 +12,7 @@ import streamlit as st
 
 import bup
 from bup.methods import METHODS, complete
+from bup.results import wrong_without
 from bup.runs import run_of
 from bup.spec import Spec
 from dashboard import columns, picks, shelf
@@ -44,7 +45,7 @@ def welcome(view: View) -> None:
         view.say("Every dot is a node, every line ") + f"{links}. The model was told the classes "
         f"of {view.graph.noun.counted(told)} and guesses all the others: it gets "
         f"**{percent(float(right))}** of the test {view.graph.noun.many} right. "
-        "**The brighter a dot, the less sure it is.**"
+        f"**{view.say(_colour(view).seen(view.theme.dark))}**"
     )
     st.markdown("Point at a dot to see who is linked, click it to ask why. Or start with a story:")
     for number, story in enumerate(stories(view)):
@@ -56,6 +57,11 @@ def welcome(view: View) -> None:
             args=(story,),
             width="stretch",
         )
+
+
+def _colour(view: View) -> columns.Column:
+    """What the map beside this is coloured by."""
+    return columns.of(view.table)[st.session_state.colour]
 
 
 def stories(view: View) -> list[Story]:
@@ -77,8 +83,8 @@ def _mistake(view: View) -> Story | None:
     if not len(wrong):
         return None
     row = wrong.loc[wrong.confidence.idxmax()]
-    sentence = view.say(f"It is {percent(row.confidence)} sure that node ") + (
-        f"{escaped(row.id)} is {escaped(row.predicted)}. It is {escaped(row.true)}."
+    sentence = view.say(f"The model is {percent(row.confidence)} sure that node ") + (
+        f"{escaped(row.id)} is {escaped(row.predicted)}. In truth it is {escaped(row.true)}."
     )
     opens = {"node": str(row.id), "tab": "Links"}
     return Story("A confident mistake", sentence, ":material/cancel:", opens)
@@ -99,7 +105,7 @@ def _hub_and_leaf(view: View) -> Story | None:
     leaf = int(leaves[np.argmax(doubt[leaves])])
     sentence = view.say("Node ") + (
         f"{escaped(graph.node_id(hub))} has {len(near):,} links; "
-        f"{escaped(graph.node_id(leaf))} has one, to it. {column.label}: "
+        f"{escaped(graph.node_id(leaf))} has a single link, to that hub. {column.label}: "
         f"{table[name].iloc[hub]:.2f} and {table[name].iloc[leaf]:.2f}."
     )
     opens = {"node": graph.node_id(leaf), "pin": graph.node_id(hub), "tab": "Compare"}
@@ -107,31 +113,56 @@ def _hub_and_leaf(view: View) -> Story | None:
 
 
 def _never_shown(view: View) -> Story | None:
-    """The node of an unseen class that the model answers with the greatest confidence."""
-    graph = view.graph
-    left_out = view.spec.left_out or (graph.num_classes - 1,)
-    fixed = METHODS[view.spec.method].brought and not view.spec.left_out
-    if graph.num_classes - len(left_out) < 2 or fixed:  # nobody here can train it without a class
-        return None
-    spec = dataclasses.replace(view.spec, left_out=left_out)
-    name = escaped(graph.class_names[left_out[-1]])
-    chosen = {"left_out": list(left_out), "tab": "Answer"}
-    icon = ":material/help:"
-    known = shelf.find(spec, graph)
+    """A node that the model gets wrong only because its class was left out of its training."""
+    graph, spec = view.graph, view.spec
+    hides = bool(spec.left_out)
+    left_out = spec.left_out or (graph.num_classes - 1,)
+    other = dataclasses.replace(spec, left_out=() if hides else left_out)
+    known = shelf.find(other, graph)
     if known is None:
-        _train_ahead(spec, view)
-        members = np.flatnonzero(graph.labels == left_out[-1])
-        node = graph.node_id(int(members[np.argmax(graph.degree[members])]))
-        sentence = f"Train the model without {name}, in seconds, and see what it makes of it."
-        return Story("A class never shown", sentence, icon, chosen | {"node": node})
-    table = known.table
-    unseen = table[table.ood & (table.true == graph.class_names[left_out[-1]])]
-    row = unseen.loc[unseen.confidence.idxmax()]
+        return None if METHODS[spec.method].brought else _one_to_train(view, other, left_out)
+    hidden, shown = (view.known, known) if hides else (known, view.known)
+    nodes = wrong_without(hidden.result, shown.result, graph)
+    if not len(nodes):
+        return None
+    node = int(nodes[0])
+    without, told = hidden.table.iloc[node], shown.table.iloc[node]
     sentence = (
-        f"A model that has never seen {name} takes {escaped(row.id)} for "
-        f"{escaped(row.predicted)}, {percent(row.confidence)} sure."
+        f"A model that has never seen {escaped(without.true)} takes {escaped(without.id)} for "
+        f"{escaped(without.predicted)}, {percent(without.confidence)} sure. Shown the class, the "
+        f"same model is right, {percent(told.confidence)} sure."
     )
-    return Story("A class never shown", sentence, icon, chosen | {"node": str(row.id)})
+    return _unseen_story(sentence, left_out, node, graph)
+
+
+def _one_to_train(view: View, other: Spec, left_out: tuple[int, ...]) -> Story | None:
+    """The same with one of the two runs yet to be trained: the surest node of the one there is."""
+    graph, table = view.graph, view.table
+    if graph.num_classes - len(left_out) < 2:
+        return None
+    name = graph.class_names[left_out[-1]]
+    members = table[(table.true == name) & (table.part == "test")]
+    if not view.spec.left_out:
+        _train_ahead(other, view)
+        members = members[members.correct.eq(True).fillna(False)]
+    if not len(members):
+        return None
+    row = members.loc[members.confidence.idxmax()]
+    said = (
+        f"The model takes {escaped(row.id)} for {escaped(row.predicted)}, "
+        f"{percent(row.confidence)} sure. "
+    )
+    sentence = said + (
+        f"It has never seen {escaped(name)}: train it with that class, in seconds, and compare."
+        if view.spec.left_out
+        else f"Train it without {escaped(name)}, in seconds, and see what it says then."
+    )
+    return _unseen_story(sentence, other.left_out, int(row.name), graph)
+
+
+def _unseen_story(sentence: str, left_out: tuple[int, ...], node: int, graph: bup.Graph) -> Story:
+    opens = {"left_out": list(left_out), "tab": "Answer", "node": graph.node_id(node)}
+    return Story("A class never shown", sentence, ":material/help:", opens)
 
 
 def _train_ahead(spec: Spec, view: View) -> None:

@@ -37,7 +37,8 @@ STYLE = """
 .st-key-explore_change > :first-child { flex: 1 1 auto; width: auto !important; }
 .st-key-explore_node .classes { font-size: 0.8rem; }
 .st-key-explore_node .classes .plot { height: 1.6rem; }
-.st-key-explore_node .classes th { min-width: 8.4rem; font-size: 0.75rem; line-height: 1; }
+.st-key-explore_node .classes tbody th { min-width: 8.4rem; }
+.st-key-explore_node .classes th { font-size: 0.75rem; line-height: 1; }
 .st-key-explore_node .katex { font-size: 1em; }
 .st-key-explore_node .facts { margin: 0; font-size: 0.8rem; line-height: 1.35; }
 @media (max-width: 640px) {
