@@ -123,9 +123,15 @@ class Graph:
         return to_pyg(self)
 
     def __repr__(self) -> str:
-        sizes = self.noun.counted(self.num_nodes), f"{self.num_edges:,} links"
-        rest = f"{self.num_features:,} features", f"{self.num_classes} classes"
-        return f"Graph({self.name!r}, {', '.join((*sizes, *rest))})"
+        parts = [
+            self.noun.counted(self.num_nodes),
+            f"{self.num_edges:,} links",
+            f"{self.num_features:,} features",
+            f"classes {self.class_names!r}",
+        ]
+        if self.notes:
+            parts.append(f"notes {self.notes!r}")
+        return f"Graph({self.name!r}, {', '.join(parts)})"
 
     @property
     def num_nodes(self) -> int:
@@ -160,8 +166,13 @@ class Graph:
 
     @cached_property
     def degree(self) -> np.ndarray:
-        """d_ii of A + I: the number of neighbours plus one for the self-loop, as in the paper."""
-        return _frozen(np.bincount(self.edges.ravel(), minlength=self.num_nodes) + 1)
+        """The number of links [n] of each node."""
+        return _frozen(np.bincount(self.edges.ravel(), minlength=self.num_nodes))
+
+    @cached_property
+    def looped_degree(self) -> np.ndarray:
+        """d_ii of A + I: one more, for the self-loop, as formulas of the paper have it."""
+        return _frozen(self.degree + 1)
 
     @cached_property
     def components(self) -> np.ndarray:
@@ -401,7 +412,7 @@ def describe(graph: Graph) -> dict[str, Any]:
 def _degree_table(degree: np.ndarray) -> list[dict[str, Any]]:
     """Nodes per degree: one row each up to 6, then rows that double (7-12, 13-24, ...)."""
     rows = []
-    low, high = 1, 1
+    low, high = 0, 0
     while low <= degree.max():
         nodes = int(((degree >= low) & (degree <= high)).sum())
         rows.append({"degree": str(low) if low == high else f"{low}-{high}", "nodes": nodes})

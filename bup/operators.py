@@ -15,13 +15,13 @@ def with_loops(graph: Graph) -> sparse.csr_array:
 
 def gcn_kernel(graph: Graph) -> sparse.csr_array:
     """K = D^-1/2 (A + I) D^-1/2, degrees counting the self-loop."""
-    root = 1 / np.sqrt(graph.degree.astype(np.float64))
+    root = 1 / np.sqrt(graph.looped_degree.astype(np.float64))
     return sparse.csr_array(with_loops(graph).multiply(root[:, None]).multiply(root[None, :]))
 
 
 def walk(graph: Graph) -> sparse.csr_array:
     """P = D^-1 (A + I): the mean over a node and its neighbours."""
-    return sparse.csr_array(with_loops(graph).multiply(1 / graph.degree[:, None]))
+    return sparse.csr_array(with_loops(graph).multiply(1 / graph.looped_degree[:, None]))
 
 
 def neighbour_mean(graph: Graph) -> sparse.csr_array:

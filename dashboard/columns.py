@@ -42,11 +42,11 @@ class Column:
 
     def shade(self, values: np.ndarray) -> np.ndarray:
         """What colours are proportional to."""
-        return np.log10(values) if self.log else -values if self.turned else values
+        return np.log10(1 + values) if self.log else -values if self.turned else values
 
     def value(self, shade: float) -> float:
         """The value that a shade stands for."""
-        return 10**shade if self.log else -shade if self.turned else shade
+        return 10**shade - 1 if self.log else -shade if self.turned else shade
 
     def written(self, shade: float) -> str:
         """That value, for an end of a scale."""
@@ -96,7 +96,7 @@ OTHERS = {
     ),
     "degree": Column(
         "Degree",
-        "How many links a node has, counting one to itself; the colours are on a log scale.",
+        "How many links a node has; the colours are on a log scale.",
         low="few links",
         high="many links",
         log=True,

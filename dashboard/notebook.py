@@ -148,7 +148,8 @@ def against(
             f"score must be one of {', '.join(known)} and axis degree or mean_distance, got "
             f"{score!r} and {axis!r}"
         )
-    x, y = table[axis].to_numpy(float), table[score].to_numpy()
+    log = axis == "degree"
+    x, y = table[axis].to_numpy(float) + log, table[score].to_numpy()  # logs have no zero
     nodes = np.flatnonzero(np.isfinite(x))
     return structure.against_figure(
         x[nodes],
@@ -156,9 +157,9 @@ def against(
         nodes,
         table["id"].iloc[nodes].tolist(),
         _theme(result, dark),
-        axis.replace("_", " "),
+        "degree + 1" if log else "mean distance",
         known[score].label,
-        axis == "degree",
+        log,
         structure.binned_medians(x[nodes], y[nodes]),
     )
 

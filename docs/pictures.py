@@ -95,11 +95,11 @@ def degree() -> Panels:
     specs = _by_rule()
     for words, result in zip(specs, trained(list(specs.values()), graph), strict=True):
         std = result.scores()["message_std"]
-        found = metrics.spearman(graph.degree, std, 1).value
+        found = metrics.spearman(graph.looped_degree, std, 1).value
         figure = against_figure(
-            *(graph.degree, std, np.arange(graph.num_nodes), graph.ids, THEME),
+            *(graph.looped_degree, std, np.arange(graph.num_nodes), graph.ids, THEME),
             *("degree (neighbours and the node itself)", "message uncertainty", True),
-            binned_medians(graph.degree, std),
+            binned_medians(graph.looped_degree, std),
         )
         panels.append((f"Cora, {words}: Spearman {found:+.2f}", figure))
     return panels

@@ -130,7 +130,7 @@ def process(path_graph: Graph) -> tuple[ggp.Process, ggp.Region, np.ndarray]:
     """Posteriors of two classes with three inducing points; the nodes 2, 0 and 4 of a path."""
     words = sparse.csr_array(np.random.RandomState(0).rand(5, 4))
     with_loops = sparse.csr_array(path_graph.adjacency + sparse.eye_array(5))
-    means = sparse.csr_array(with_loops.multiply(1 / path_graph.degree[:, None]))
+    means = sparse.csr_array(with_loops.multiply(1 / path_graph.looped_degree[:, None]))
     inducing = torch.rand(4, 3, generator=generator(), dtype=torch.float64)
     p = ggp.Process(inducing, classes=2, offset=0.8)
     with torch.no_grad():

@@ -16,7 +16,7 @@ from dashboard.views import picking
 
 def row(**changed: object) -> pd.Series:
     usual = {"predicted": "A", "true": "A", "confidence": 0.8, "correct": True, "ood": False}
-    usual |= {"degree": 3, "part": "test", "distance": 2.0, "message_std": 0.4}
+    usual |= {"degree": 2, "part": "test", "distance": 2.0, "message_std": 0.4}
     return pd.Series(usual | changed)
 
 
@@ -38,7 +38,7 @@ def test_the_card_says_answer_truth_doubt_and_place():
     assert "That is wrong: it is <b>B</b>." in said(row(true="B", correct=False))
     assert "<b>B</b>, a class never shown" in said(row(true="B", correct=pd.NA, ood=True))
     assert "not known" in said(row(true="", correct=pd.NA))
-    assert "1 link ·" in said(row(degree=2)) and "not used in this run" in said(row(part="unused"))
+    assert "1 link ·" in said(row(degree=1)) and "not used in this run" in said(row(part="unused"))
     assert "no path to a training paper" in said(row(distance=np.nan))
 
 
@@ -109,7 +109,7 @@ def test_the_node_of_a_clicked_point_is_ringed_where_it_is(open_app, cora):
         for e in app.get("bidi_component")
         if '"against_degree"' in e.proto.json
     ]
-    assert marks[0][0]["x"] == cora.degree[cora.find("1033")]
+    assert marks[0][0]["x"] == cora.looped_degree[cora.find("1033")]
 
 
 def test_a_long_list_has_pages_that_together_are_all_of_it(open_app, monkeypatch):

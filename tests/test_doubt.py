@@ -103,7 +103,7 @@ def test_doubt_is_what_its_formula_says(seed):
     p = walk(graph).toarray()
     spread = 0.2 * sum(0.8**k * np.linalg.matrix_power(p, k) for k in range(10))
     spread = spread + 0.8**10 * np.linalg.matrix_power(p, 10)
-    v = 1.5 * (1 - 1 / 3) / graph.degree
+    v = 1.5 * (1 - 1 / 3) / graph.looped_degree
     total = np.log(np.exp(spread @ u) + np.exp(v + p @ p @ v) - 1)
     assert np.allclose(found.total, total, rtol=1e-8)
     assert np.allclose(found.factor, (1 + total) / (1 + total.mean()), rtol=1e-8)

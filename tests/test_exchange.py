@@ -216,4 +216,4 @@ def test_features_are_numbers(features):
 
 def test_a_graph_says_how_large_it_is():
     graph = Graph.from_arrays(np.ones((1200, 3)), np.array([[0, 1], [1, 2]]), np.arange(1200) % 2)
-    assert repr(graph) == "Graph('arrays', 1,200 nodes, 2 links, 3 features, 2 classes)"
+    assert repr(graph) == "Graph('arrays', 1,200 nodes, 2 links, 3 features, classes ('0', '1'))"

@@ -106,7 +106,9 @@ def test_a_neighbours_neighbours_are_heard_too(lens):
             words[k, w] / words[k].sum() * float(weights[w, found.unit])
             for w in range(graph.num_features)
         )
-        total += spoken / math.sqrt(int(graph.degree[k]) * int(graph.degree[found.neighbour]))
+        total += spoken / math.sqrt(
+            int(graph.looped_degree[k]) * int(graph.looped_degree[found.neighbour])
+        )
     line = next(one for one in found["again"].lines if one.node == found.neighbour)
     assert line.factors[1] == pytest.approx(max(total, 0), abs=1e-6)
 
@@ -123,13 +125,13 @@ def test_a_real_papers_way_is_the_one_done_by_hand(followed_papers, name, settin
 def test_so_is_that_of_a_hub_and_of_papers_without_links_or_words(followed_papers, settings):
     lens = followed_papers("citeseer", **settings)
     special = (
-        lens.graph.degree.argmax(),
-        lens.graph.degree.argmin(),
+        lens.graph.looped_degree.argmax(),
+        lens.graph.looped_degree.argmin(),
         word_counts(lens.graph).argmin(),
     )
     for node in map(int, special):
         done_by_hand(lens, node)
-    assert lens.graph.degree[special[1]] == 1 and word_counts(lens.graph)[special[2]] == 0
+    assert lens.graph.looped_degree[special[1]] == 1 and word_counts(lens.graph)[special[2]] == 0
 
 
 def word_counts(graph):

@@ -42,7 +42,8 @@ def test_topology_agrees_with_networkx(sample):
     peer.add_edges_from((a, b) for a, b in pairs if a != b)
 
     assert graph.num_edges == peer.number_of_edges()
-    assert graph.degree.tolist() == [peer.degree(i) + 1 for i in range(n)]
+    assert graph.degree.tolist() == [peer.degree(i) for i in range(n)]
+    assert (graph.looped_degree == graph.degree + 1).all()
     for i in range(n):
         assert graph.neighbours(i).tolist() == sorted(peer.neighbors(i))
     peer_components = sorted(map(len, nx.connected_components(peer)), reverse=True)
@@ -156,16 +157,16 @@ def test_figures_of_a_small_graph(path_graph):
     assert figures["components"] == {"count": 2, "largest": 4, "isolated": 1}
     assert figures["density"] == pytest.approx(1 / 5)
     assert figures["degrees"] == [
-        {"degree": "1", "nodes": 1},
+        {"degree": "0", "nodes": 1},
+        {"degree": "1", "nodes": 2},
         {"degree": "2", "nodes": 2},
-        {"degree": "3", "nodes": 2},
     ]
 
 
 def test_degree_table_counts_every_node_once(cora):
     rows = describe(cora)["degrees"]
     assert sum(row["nodes"] for row in rows) == cora.num_nodes
-    assert rows[6]["degree"] == "7-12"
+    assert rows[7]["degree"] == "7-12"
 
 
 def test_homophily_without_labels_is_unknown():

@@ -109,7 +109,7 @@ def test_scores_are_the_colour_values(colour_by):
             missing += 1
             assert trace.marker.color == PART_COLOURS["unused"] and trace.marker.cmin is None
         else:
-            expected = np.log10(expected) if colour_by == "degree" else expected
+            expected = np.log10(1 + expected) if colour_by == "degree" else expected
             assert value == pytest.approx(expected, rel=1e-6)
     # Nodes without links have no path to a training node.
     assert (

@@ -170,7 +170,9 @@ def test_a_node_has_the_same_colour_as_on_the_map(cora, dark, score):
     ego = ego_of(cora, 163, 1, score=score, table=table, theme=theme)
     limits = np.array([marker.cmin, marker.cmax])
     # Of a score that is higher the surer, the first colour stands for the highest value.
-    assert (ego.low, ego.high) == pytest.approx(10**limits if score == "degree" else limits[::-1])
+    assert (ego.low, ego.high) == pytest.approx(
+        10**limits - 1 if score == "degree" else limits[::-1]
+    )
     on_map = {
         int(node): shade
         for trace in figure.data

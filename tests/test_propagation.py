@@ -156,7 +156,7 @@ def test_under_the_papers_rule_a_busy_neighbour_can_add_variance():
     """Node 0 has one neighbour of degree 2; a second one, of degree 100, takes less off."""
     one = graph_of([(0, 1)], 101)
     two = graph_of([(0, 1), *[(2, k) for k in range(3, 101)], (0, 2)], 101)
-    assert two.degree[2] == 100
+    assert two.looped_degree[2] == 100
     before, after = (rule_on(graph, "paper").factor[0] for graph in (one, two))
     assert before == pytest.approx(1 - 1 / (2 * 2))
     assert after == pytest.approx(1 - (1 / 2 + 1 / 100) / 3)
@@ -181,7 +181,9 @@ def test_a_smaller_lam_is_refused_and_would_be_wrong():
 
 def test_correlations_that_cannot_be_are_refused(monkeypatch):
     def use(between) -> dict:
-        toy = Correlation("toy", "", "", lambda graph, i, j, lam: between(*graph.degree[[i, j]]))
+        toy = Correlation(
+            "toy", "", "", lambda graph, i, j, lam: between(*graph.looped_degree[[i, j]])
+        )
         monkeypatch.setitem(CORRELATIONS, "toy", toy)
         return {"correlation": "toy"}
 
@@ -287,12 +289,12 @@ def test_every_rule_writes_its_formula_for_a_node(rule):
 def test_on_the_real_graphs_the_papers_factor_falls_with_degree(name, sign, request):
     graph = request.getfixturevalue(name)
     factor = rule_on(graph, "paper").factor
-    assert spearmanr(graph.degree, factor).statistic == pytest.approx(sign, abs=0.01)
+    assert spearmanr(graph.looped_degree, factor).statistic == pytest.approx(sign, abs=0.01)
 
 
 def test_a_hop_picks_numbers_of_numpy_and_of_torch(path_graph):
     hop, _ = Inputs.of(path_graph).field([np.array([1, 3]), np.array([0])]).hops
     values = np.random.RandomState(0).random_sample((2, path_graph.num_nodes))
-    for given_values in (values, values[0], path_graph.degree):
+    for given_values in (values, values[0], path_graph.looped_degree):
         expected = hop.pick(torch.tensor(given_values, dtype=torch.float32))
         assert torch.equal(hop.pick(given_values), expected)

@@ -66,7 +66,7 @@ def test_nodes_without_a_value_are_left_out_of_the_scatter():
 
 
 def test_intervals_of_the_scatter_reach_from_low_to_high(run, cora):
-    degree, std = cora.degree, node_table(run, cora)["message_std"].to_numpy()
+    degree, std = cora.looped_degree, node_table(run, cora)["message_std"].to_numpy()
     binned = structure.binned_medians(degree, std)
     nodes = np.arange(cora.num_nodes)
     figure = structure.against_figure(degree, std, nodes, cora.ids, LIGHT, "x", "y", True, binned)
@@ -81,15 +81,15 @@ def test_the_factor_stands_above_the_learned_std_on_one_axis(run, rival, cora):
     nodes = np.arange(cora.num_nodes)
     rule = RULES["paper"].on(cora, RULES["paper"].settings_from(), ())
     factor, std = rule.factor, node_table(run, cora)["message_std"].to_numpy()
-    figure = structure.factor_figure(cora.degree, factor, std, nodes, cora.ids, LIGHT)
+    figure = structure.factor_figure(cora.looped_degree, factor, std, nodes, cora.ids, LIGHT)
     above, below = (t for t in figure.data if t.name == "nodes")
     np.testing.assert_allclose(above.y, factor)
     np.testing.assert_allclose(below.y, std)
-    assert above.x.tolist() == below.x.tolist() == cora.degree.tolist()
+    assert above.x.tolist() == below.x.tolist() == cora.looped_degree.tolist()
     assert above.customdata.tolist() == below.customdata.tolist() == nodes.tolist()
     assert figure.layout.xaxis.matches == "x2"
     with pytest.raises(BupError, match="no variance"):
-        structure.factor_figure(cora.degree, factor, rival.var, nodes, cora.ids, LIGHT)
+        structure.factor_figure(cora.looped_degree, factor, rival.var, nodes, cora.ids, LIGHT)
 
 
 @pytest.mark.parametrize("log", [False, True])

@@ -39,7 +39,7 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
     ordered = ((logits - low) / (high - low).clamp_min(1e-12)).sort(-1).values
     confidence = logits.softmax(-1).amax(-1)
     around = Csr.from_scipy(closed).matmul(confidence[:, None])
-    above = confidence[:, None] - around / torch.tensor(graph.degree)[:, None]
+    above = confidence[:, None] - around / torch.tensor(graph.looped_degree)[:, None]
     parts = [
         glorot([generator], classes, HEADS)[0],
         torch.ones(2),  # how much training nodes and their neighbours count

@@ -26,7 +26,7 @@ def wavelets(graph: Graph) -> np.ndarray:
     """
     # L - I = -D^-1/2 A D^-1/2 but for nodes without links, which have nothing to say here.
     moved = -normalised_links(graph)
-    start = np.log(graph.degree.astype(np.float64))
+    start = np.log(graph.looped_degree.astype(np.float64))
     terms = [start, moved @ start]
     for _ in range(2, ORDER + 1):
         terms.append(2 * (moved @ terms[-1]) - terms[-2])

@@ -86,7 +86,7 @@ def graph(name: str, as_json: bool) -> None:
         ),
     )
     print_table(
-        ["degree (self-loop counted)", "nodes", "share"],
+        ["links", "nodes", "share"],
         (
             (row["degree"], f"{row['nodes']:,}", f"{row['nodes'] / figures['nodes']:.1%}")
             for row in figures["degrees"]

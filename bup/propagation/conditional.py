@@ -111,8 +111,8 @@ class Conditional(Propagation):
             latex = rf"1-r_i^\top R_i^{{-1}} r_i=1-{shares:.3f}={factor:.3f}"
             names = rf",\qquad r_{{ij}}={self.correlation.latex}"
         elif self.correlation.sum_of_squares is not None:
-            degree = int(self.graph.degree[node])
-            inverse = float((1 / self.graph.degree[self.graph.neighbours(node)]).sum())
+            degree = int(self.graph.looped_degree[node])
+            inverse = float((1 / self.graph.looped_degree[self.graph.neighbours(node)]).sum())
             latex = (
                 r"1-\frac{1}{\lambda\,d_i}\sum_{j\in N(i)}\frac{1}{d_j}"
                 rf"=1-\frac{{1}}{{{self.lam:g}\cdot {degree}}}\cdot {inverse:.3f}={factor:.3f}"
@@ -131,7 +131,7 @@ class Conditional(Propagation):
         )
 
     def arithmetic(self, node: int) -> list[Operation]:
-        near, degree = self.graph.neighbours(node).tolist(), self.graph.degree
+        near, degree = self.graph.neighbours(node).tolist(), self.graph.looped_degree
         taken: list[tuple[float, ...]]
         if self.correlation.sum_of_squares is not None and not self.filled:
             columns: tuple[str, ...] = ("−1/λ", "1/d_i", "1/d_j")

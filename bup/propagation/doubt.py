@@ -118,7 +118,7 @@ class Doubt(Propagation):
             "message": weight * floored(_strength(mean, split.train)),
             "answer": -weight * np.log(probs.max(axis=1).astype(float).clip(LEAST_CONFIDENCE)),
         }
-        alone = before.s.isolation * (1 - 1 / classes) / self.graph.degree
+        alone = before.s.isolation * (1 - 1 / classes) / self.graph.looped_degree
         # Every walk ends with a step to a neighbour or to the node itself: what arrives there.
         last = {name: walk_mean(self.walk, u, STAY, STEPS - 1) for name, u in own.items()}
         self.parts = {
@@ -161,7 +161,7 @@ class Doubt(Propagation):
         before = var[node].astype(np.float64)
         near = self.graph.neighbours(node)
         here = np.append(near, node)
-        arrived = self._through[here] / self.graph.degree[node]
+        arrived = self._through[here] / self.graph.looped_degree[node]
         arrived[-1] += self._own[node]
         arrived *= self.total[node] / max(arrived.sum(), 1e-12)
         arrived -= self.constants[USUAL] / len(here)

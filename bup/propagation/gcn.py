@@ -27,7 +27,7 @@ class Averaging(Propagation):
         near = self.graph.neighbours(node)
         var = var.astype(np.float64)
         before = var[node]
-        degree = self.graph.degree.astype(np.float64)
+        degree = self.graph.looped_degree.astype(np.float64)
         change = var[near] / np.sqrt(degree[node] * degree[near])[:, None]
         own = before / degree[node] - before
         return Shares(near, change, own, before, before + own + change.sum(axis=0))

@@ -185,9 +185,9 @@ def _node(
     ood, correct = bool(row["ood"]), row["correct"]
     wrong = not pd.isna(correct) and not correct
     name = str(row["id"])
-    size = 8 + 4 * float(np.log2(row["degree"]))
+    size = 8 + 4 * float(np.log2(row["degree"] + 1))
     verdict = " (a left-out class)" if ood else " (wrong)" if wrong else ""
-    links = row["degree"] - 1  # the degree counts the self-loop
+    links = row["degree"]
     lines = [
         f"{name}: {row['title']}" if "title" in row else name,
         f"class: {row['true'] or 'unknown'}",

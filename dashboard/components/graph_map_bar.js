@@ -183,6 +183,6 @@ function makeBar(strip, changed) {
 
 // A shade as the number that it stands for.
 function written({ turn }, shade) {
-  const value = turn === "log" ? 10 ** shade : turn === "minus" ? -shade : shade;
+  const value = turn === "log" ? 10 ** shade - 1 : turn === "minus" ? -shade : shade;
   return turn === "log" ? value.toFixed(0) : `${Number(value.toPrecision(3))}`;
 }

@@ -113,7 +113,7 @@ function messageTable(run, node) {
 const shareBelow = (ranks, shade) => lowerBound(ranks, shade) / ranks.length;
 
 const turned = ({ looks: [{ turn }] }, shade) =>
-  turn === "log" ? 10 ** shade : turn === "minus" ? -shade : shade;
+  turn === "log" ? 10 ** shade - 1 : turn === "minus" ? -shade : shade;
 
 function scoreTable(run, node) {
   const rows = run.colours.filter((colour) => colour.score).map((colour) => {

@@ -216,7 +216,7 @@ def structure(view: View) -> list[Block]:
 def _against(view: View, score: str, axis: str) -> Chart:
     label, log, title = AXES[axis]
     noun, values = view.graph.noun, view.table[score].to_numpy()
-    x = view.table[axis].to_numpy(float)
+    x = view.table[axis].to_numpy(float) + log  # logs have no zero
     nodes = np.flatnonzero(np.isfinite(x))
     x, y = x[nodes], values[nodes]
     words = "One of the two does not vary, so there is no correlation."
@@ -249,7 +249,7 @@ def _factor(view: View) -> Chart | None:
         return None
     nodes = np.arange(view.graph.num_nodes)
     figure = factor_figure(
-        view.graph.degree,
+        view.graph.looped_degree,
         rule.factor,
         view.table.message_std.to_numpy(),
         nodes,

@@ -49,7 +49,7 @@ def card_html(
     """A row of the node table in words; ``rank`` is the share of nodes that are surer, and ``run``
     names the run where the page does not."""
     verdict, mark, colour = _verdict(row, theme)
-    links = int(row.degree) - 1
+    links = int(row.degree)
     facts = [
         run,
         f"{label} {row[score]:.3g}: less sure than {rank:.0%} of the {noun.many}",

@@ -114,7 +114,7 @@ def interesting(case: Case) -> dict[str, int]:
     test = case.result.split.test
     confidence = metrics.confidence(case.result.probs[test])
     right = case.result.predicted[test] == case.graph.labels[test]
-    few = (case.graph.degree[test] >= 3) & (case.graph.degree[test] <= 7)
+    few = (case.graph.degree[test] >= 2) & (case.graph.degree[test] <= 6)
     nothing = np.zeros(len(test), dtype=bool)
 
     def best(score: np.ndarray, which: np.ndarray) -> int:
@@ -128,7 +128,7 @@ def interesting(case: Case) -> dict[str, int]:
         "most links": int(case.graph.degree.argmax()),
     }
     for words, which in (
-        ("no links", case.graph.degree == 1),
+        ("no links", case.graph.degree == 0),
         ("no words", np.asarray(case.graph.features.sum(axis=1)).ravel() == 0),
     ):
         if which.any():
@@ -153,7 +153,7 @@ def _node(case: Case) -> int:
 
 
 def _about(case: Case, node: int) -> str:
-    links, truth = case.graph.degree[node] - 1, case.graph.labels[node]
+    links, truth = case.graph.degree[node], case.graph.labels[node]
     known = escaped(case.graph.class_names[truth]) if truth >= 0 else "unknown"
     about = f"Node {escaped(_id(case, node))}: {counted(links)}, true class {known}."
     if case.graph.words is None:

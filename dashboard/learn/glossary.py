@@ -21,7 +21,9 @@ TERMS = {
         "The nodes that a node is linked to, not counting itself.", r"\mathcal{N}(i)", 3
     ),
     "degree": Term(
-        "The number of links of a node, plus one for the node itself, as in the paper.", "d_{ii}", 3
+        "The number of links of a node. In the paper's formulas one more, for the node itself.",
+        "d_{ii}",
+        3,
     ),
     "homophily": Term("The share of links that join two nodes of the same class.", lesson=7),
     "class": Term("What is to be predicted; here, the subject of a paper.", "c"),

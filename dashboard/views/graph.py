@@ -44,7 +44,7 @@ def page(view: View) -> None:
     for note in figures["notes"]:
         st.info(escaped(note))
     left, right = st.columns(2)
-    own, links = int(graph.labels[view.node]), int(graph.degree[view.node]) - 1
+    own, links = int(graph.labels[view.node]), int(graph.degree[view.node])
     with left:
         st.header(view.say("How many nodes does each class have?"))
         charts.clickable(
@@ -57,7 +57,7 @@ def page(view: View) -> None:
             lambda c: lit.light(view, PAGE, f"class {c}", _of_class(view, c)),
             [Mark(0.0, float(own))] if own >= 0 else [],
         )
-    counts = np.bincount(graph.degree - 1)
+    counts = np.bincount(graph.degree)
     with right:
         st.header(view.say("How many links does a node have?"))
         charts.clickable(
@@ -88,4 +88,4 @@ def _of_class(view: View, c: int) -> Group:
 
 def _with_links(view: View, links: int) -> Group:
     title = f"with {links:,} link{'s' if links != 1 else ''}"
-    return Group(title, np.flatnonzero(view.graph.degree == links + 1), COLUMNS)
+    return Group(title, np.flatnonzero(view.graph.degree == links), COLUMNS)

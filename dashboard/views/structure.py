@@ -42,7 +42,7 @@ def page(view: View) -> None:
     values, noun = view.table[score].to_numpy(), view.graph.noun
     rows = []
     for column, (axis, (label, log)) in zip(st.columns(2), AXES.items(), strict=True):
-        label, x = view.say(label), view.table[axis].to_numpy(float)
+        label, x = view.say(label), view.table[axis].to_numpy(float) + log  # logs have no zero
         reachable = np.isfinite(x)
         with column:
             st.header(f"Against {'degree' if axis == 'degree' else 'distance to training'}")
@@ -124,7 +124,7 @@ def _factor(view: View) -> None:
     charts.clickable(
         drawn(
             factor_figure,
-            view.graph.degree,
+            view.graph.looped_degree,
             factor,
             std,
             nodes,
@@ -141,7 +141,7 @@ def _factor(view: View) -> None:
         + crowd_words(len(nodes), view.theme),
         lambda node: picking.pick_node(view, node),
         [
-            Mark(float(view.graph.degree[view.node]), float(numbers[view.node]), axes)
+            Mark(float(view.graph.looped_degree[view.node]), float(numbers[view.node]), axes)
             for axes, numbers in (("", factor), ("2", std))
         ],
     )

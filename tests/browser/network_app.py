@@ -24,7 +24,7 @@ def cora() -> tuple[bup.Graph, pd.DataFrame]:
     wrong = (np.arange(graph.num_nodes) % 7 == 0) & ~ood
     correct = pd.array(~wrong, dtype="boolean")
     correct[ood] = pd.NA
-    degree = graph.degree
+    degree = graph.looped_degree
     columns = {
         "id": graph.ids,
         "true": names[graph.labels],
@@ -32,7 +32,7 @@ def cora() -> tuple[bup.Graph, pd.DataFrame]:
         "part": "test",
         "ood": ood,
         "correct": correct,
-        "degree": degree,
+        "degree": graph.degree,
         "message_std": 1 / np.sqrt(degree),
         "confidence": 1 - 1 / (1 + degree),
     }

@@ -29,7 +29,7 @@ def fit_one(graph, split, seed, s, on_epoch):
     train = split.train
     means = [words[train[labels[train] == c]].mean(axis=0) for c in range(len(split.classes))]
     mean = np.asarray(words @ np.stack(means).T).astype(np.float32)
-    var = np.tile((s.width**2 / graph.degree)[:, None], mean.shape[1]).astype(np.float32)
+    var = np.tile((s.width**2 / graph.looped_degree)[:, None], mean.shape[1]).astype(np.float32)
     probs = likelihood.class_probabilities(torch.from_numpy(mean), torch.from_numpy(var))
     curves = {name: [0.0] for name in ("loss", "validation_nll", "validation_accuracy")}
     return Fitted(probs.numpy(), curves, 1, mean, var)

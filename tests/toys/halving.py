@@ -12,7 +12,7 @@ class Halving(Propagation):
 
     def __init__(self, graph):
         self.graph = graph
-        self.factor = 0.5 ** (graph.degree - 1.0)
+        self.factor = 0.5**graph.degree
 
     def step(self, var, hop):
         links = hop.links.matmul(var.new_ones(hop.links.shape[1], 1))
@@ -25,7 +25,7 @@ class Halving(Propagation):
         return Shares(near, change, np.zeros_like(before), before, before + change.sum(axis=0))
 
     def formula(self, node, steps):
-        return Formula("Every link halves it:", rf"v'=v/2^{{{self.graph.degree[node] - 1}}}", "So.")
+        return Formula("Every link halves it:", rf"v'=v/2^{{{self.graph.degree[node]}}}", "So.")
 
 
 RULE = Rule(

@@ -10,7 +10,7 @@ from bup.propagation.correlations.base import Correlation
 
 def between(graph: Graph, i: np.ndarray, j: np.ndarray, lam: float) -> np.ndarray:
     """1 / sqrt(lam d_i d_j), degrees counting the self-loop."""
-    degree = graph.degree.astype(np.float64)
+    degree = graph.looped_degree.astype(np.float64)
     return 1 / np.sqrt(lam * degree[i] * degree[j])
 
 
@@ -20,7 +20,7 @@ def sum_of_squares(graph: Graph, lam: float) -> np.ndarray:
     The mean of 1/d_j over the neighbours, times (d_i - 1) / (lam d_i); with d_j >= 2 that is below
     1 / (2 lam), so lam >= 0.5 leaves every node some variance.
     """
-    degree = graph.degree.astype(np.float64)
+    degree = graph.looped_degree.astype(np.float64)
     return (graph.adjacency.astype(np.float64) @ (1 / degree)) / (lam * degree)
 
 

@@ -66,7 +66,7 @@ def _facts(view: View, row: pd.Series) -> str:
         "test": "kept for testing",
         "unused": "not used",
     }.get(str(row.part), str(row.part))
-    links = int(row.degree) - 1  # the degree counts the node itself
+    links = int(row.degree)
     away = None if pd.isna(row.distance) else int(row.distance)
     facts = [
         part.capitalize(),

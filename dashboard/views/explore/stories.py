@@ -94,12 +94,12 @@ def _hub_and_leaf(view: View) -> Story | None:
     """Of those whose only link leads to a node, the node of most links; and the most doubtful."""
     graph, table = view.graph, view.table
     starts, ends = np.concatenate([graph.edges, graph.edges[::-1]], axis=1)
-    held = starts[graph.degree[ends] == 2]  # a degree counts the node itself
+    held = starts[graph.degree[ends] == 1]
     if not len(held):
         return None
     hub = int(held[graph.degree[held].argmax()])
     near = graph.neighbours(hub)
-    leaves = near[graph.degree[near] == 2]
+    leaves = near[graph.degree[near] == 1]
     name, column = next(iter(columns.scores(table).items()))
     doubt = column.shade(table[name].to_numpy(float))
     leaf = int(leaves[np.argmax(doubt[leaves])])
