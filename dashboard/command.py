@@ -9,13 +9,14 @@ from pathlib import Path
 import click
 
 from bup.errors import BupError
+from dashboard import network
 
 
 @click.command()
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    default=8501,
+    default=network.PORT,
     show_default=True,
     help="Where the app answers; 0 for any that is free.",
 )
@@ -74,7 +75,7 @@ def dashboard(
     _add("BUP_FOLDERS", os.pathsep, [str(folder.resolve()) for folder in folders])
     _add("BUP_HOSTS", ",", [*names, host])
     with _listening(host, port) as door:
-        from dashboard import network, processes
+        from dashboard import processes
 
         if processes.OWN not in os.environ:  # else the first process knows where visitors ask
             network.remember(door)

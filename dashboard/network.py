@@ -8,6 +8,7 @@ import socket
 
 LISTENS = "BUP_LISTENS"
 """In the environment of a server, and of the processes behind it: its address and port."""
+PORT = 8501  # unless another is asked for
 NOBODY = "198.51.100.1"  # an address of documents: to choose a way there sends nothing
 
 

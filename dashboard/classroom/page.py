@@ -110,23 +110,27 @@ def _students_root(roots: list[str]) -> str:
     )
 
 
-def _unreachable() -> str:
+def _say_why_unreachable() -> None:
     """Why no phone can come, and what to do."""
     listens = network.listens()
     if listens is None:
-        return (
+        why = (
             "This page was opened on the server itself, by an address that leads no phone here: "
-            "open it by one that does. `bup dashboard --shared` starts the app and shows one."
+            "open it by one that does. This command starts the app and shows one:"
         )
-    address, port = listens
-    if network.is_everywhere(address):
-        return "This machine is in no network now, so no phone gets here: connect it, then reload."
-    again = "" if port == 8501 else f" --port {port}"
-    return (
-        "The app answers this machine only, so no phone gets here. End it (Ctrl+C), start it with "
-        f'`bup dashboard --shared{again}` or `make dashboard ARGS="--shared{again}"`, then '
-        "reload this page: the class goes on."
-    )
+    elif network.is_everywhere(listens[0]):
+        why = "This machine is in no network now, so no phone gets here: connect it, then reload."
+    else:
+        why = (
+            "The app answers this machine only, so no phone gets here. End it (Ctrl+C), start it "
+            "as below, then reload this page: the class goes on."
+        )
+    st.error(why, icon=":material/wifi_off:")
+    address, port = listens or ("localhost", network.PORT)
+    if not network.is_everywhere(address):
+        again = "--shared" if port == network.PORT else f"--shared --port {port}"
+        lines = f'bup dashboard {again}\n# or\nmake dashboard ARGS="{again}"'
+        st.code(lines, "sh", wrap_lines=True)
 
 
 def _way_in(lead: Lead) -> None:
@@ -139,7 +143,7 @@ def _way_in(lead: Lead) -> None:
         st.html(qr_picture(join))
         st.markdown(f"Scan, or open **{root}/{PAGE}** and type the code.")
     else:
-        st.error(_unreachable(), icon=":material/wifi_off:")
+        _say_why_unreachable()
     if root != _root():
         st.caption(
             "No phone gets through? Phones must be in the network of this machine, whose firewall "
