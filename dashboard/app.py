@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -11,7 +12,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 HERE = str(Path(__file__).parent)
 if HERE in sys.path:
     # ``streamlit run`` looks for modules beside the script; some here have the names of others.
-    sys.path[sys.path.index(HERE)] = str(Path(HERE).parent)
+    ROOT = str(Path(HERE).parent)
+    sys.path[sys.path.index(HERE)] = ROOT
+    # Training processes look there too: hosts of Streamlit apps install the requirements only.
+    given = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([ROOT, given] if given else [ROOT])
 
 if get_script_run_ctx(suppress_warning=True) is not None:
     from dashboard import router

@@ -42,9 +42,6 @@ def test_a_folder_that_is_not_there_is_said_in_a_line(monkeypatch, capsys):
 def test_options_do_not_depend_on_where_the_app_is_started(tmp_path):
     script = """
 from dashboard import serving
-from dashboard.head import Head
-
-from asgi_parts import ask
 from streamlit.config import get_option
 serving.application()
 print(get_option("server.fileWatcherType"), get_option("client.showErrorDetails"))
@@ -73,13 +70,23 @@ from importlib import import_module
 module, name = {found.import_string!r}.split(":")
 app = getattr(import_module(module), name)
 print(*[route.path for route in app._user_routes], len(app._user_middleware))
-import numbers, dashboard
-print(numbers.Number.__name__, dashboard.__path__)
+import numbers, subprocess
+print(numbers.Number.__name__)
+# A process of its own finds our modules where nobody has installed them.
+find = "from importlib.util import find_spec; print(find_spec('bup').origin)"
+subprocess.run([sys.executable, "-S", "-P", "-c", find])
 """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path
+        [sys.executable, "-u", "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
     )
-    assert "bup-files" in done.stdout and "Number" in done.stdout, done.stderr
+    routes, numbers, found = done.stdout.splitlines()
+    assert "bup-files" in routes and numbers == "Number", done.stderr
+    assert found == str(serving.SCRIPT.parent.parent / "bup" / "__init__.py")
 
 
 @pytest.mark.parametrize("kind", ["text/html", "application/json"])
