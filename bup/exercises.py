@@ -154,7 +154,7 @@ def temperature(graph: Graph, result: Result, random: np.random.RandomState) -> 
     cold, warm = (float(np.exp(scores / t)[best] / np.exp(scores / t).sum()) for t in (1.0, 2.0))
     names = [graph.class_names[c] for c in result.split.classes]
     return Exercise(
-        "Cooling down",
+        "Warming up",
         f"A GCN gives node {graph.node_id(node)} these scores. What is its confidence (the largest "
         "softmax probability) at temperature 1, and at temperature 2? Does the answer change?",
         (("class", "score"), *((n, f"{s:.1f}") for n, s in zip(names, scores, strict=True))),

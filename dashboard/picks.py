@@ -5,6 +5,7 @@ Callbacks call these: they run before the widgets are drawn again.
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 import bup
@@ -25,11 +26,23 @@ def pick(node_id: str) -> None:
         _look_at(node_id)
 
 
+def came_from() -> list[str]:
+    """The nodes that led to this one; the browser's own back may have gone part of the way."""
+    trail, here = list(st.session_state.get("trail", [])), st.session_state.get("node", "")
+    while trail and trail[-1] == here:
+        trail.pop()
+    return trail
+
+
 def go_back() -> None:
-    trail = st.session_state.get("trail", [])
-    if trail:
+    if trail := came_from():
         st.session_state.trail = trail[:-1]
         _look_at(trail[-1])
+
+
+def among(shown: np.ndarray | None) -> None:
+    """Next, previous and random node are of these [n]; None: of all."""
+    st.session_state.walk_among = shown
 
 
 def _look_at(node_id: str) -> None:

@@ -52,12 +52,15 @@ def look(page: Page, known: Known, beside: st.delta_generator.DeltaGenerator) ->
     """
     with beside:
         node, picked = picks.choose_node(known.graph, known.result)
-        picking.walk(known.graph, known.result)
+        steps = st.container()
+    picks.among(None)
     context = get_script_run_ctx()
     assert context is not None
     # As ``opened.run`` does, but as often as one clicks: the widgets below are the page's own.
     with context.run_with_active_hash(context.page_script_hash), explained():
         page.draw(View(known, node, state.theme(known.graph.noun), picked))
+    with steps:  # they keep to what the page shows
+        picking.walk(known.graph, st.session_state.walk_among)
 
 
 def draw() -> None:

@@ -408,3 +408,40 @@ def test_reproduce_is_worked_out_once_until_a_run_is_stored(open_app, monkeypatc
         assert not app.exception and len(summed) == 3 and here() == before + 1
     finally:
         Store().path(run_of(spec, cora)).unlink()
+
+
+def test_walking_keeps_to_what_the_filter_shows(open_app, cora):
+    app = open_app(node="35", show="Only mistakes")
+    for key in ("walk_N", "walk_N", "walk_P", "walk_X"):
+        app.button(key=key).click().run()
+        assert not app.exception
+        assert any("In truth it is" in m.value for m in app.markdown), app.session_state.node
+    places = [cora.find(n) for n in app.session_state.trail]
+    assert places[1] > places[0] and places[2] > places[1]
+
+
+def test_the_way_back_is_open_on_every_page(open_app, go_to):
+    app = open_app(node="35")
+    app.button(key="walk_N").click().run()
+    app = go_to(app, "structure")
+    assert app.session_state.node != "35"
+    app.button(key="walk_B").click().run()
+    assert not app.exception and app.session_state.node == "35"
+    assert app.button(key="walk_B").disabled
+
+
+@pytest.mark.parametrize("page", ["reliability", "ood", "structure", "compare", "graph"])
+def test_no_node_has_a_card_before_somebody_picks_one(open_app, page):
+    def cards(app):
+        return [h for h in app.get("html") if 'class="picked"' in h.proto.body]
+
+    assert not cards(open_app(page))
+    assert len(cards(open_app(page, node="35"))) == 1
+
+
+def test_an_id_that_is_typed_whole_is_found_first(open_app):
+    app = open_app()
+    app.text_input(key="search").set_value("35").run()
+    found = next(d.value for d in app.dataframe if list(d.value)[:2] == ["id", "predicted"])
+    assert found.id.iloc[0] == "35" and found.id.iloc[1].startswith("35") and len(found) > 100
+    assert not found.id.iloc[-1].startswith("35")

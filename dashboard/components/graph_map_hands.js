@@ -132,7 +132,7 @@ function gestures(map, stage, tools, does) {
     const at = near.indexOf(map.hot);
     const next = near[at < 0 ? (step > 0 ? 0 : near.length - 1) : (at + step + near.length) % near.length];
     hover(next, ...does.screen(next));
-    say(`${near.indexOf(next) + 1} of ${near.length}: ${linesOf(map, next).join(". ")}. Enter picks it.`, 0);
+    say(`${near.indexOf(next) + 1} of ${near.length}: ${sentences(linesOf(map, next))} Enter picks it.`, 0);
   }
 
   const button = (sign, words, act) => {

@@ -15,8 +15,11 @@ def card(view: View, here: str = "", run: str = "") -> None:
     """What the run says of the picked node, with the ways on; ``here`` is the page's own address.
 
     It stays in sight while the page scrolls, so that whatever is clicked is seen to be picked.
-    ``run`` names a run that is not the sidebar's: the ways on lead to it.
+    ``run`` names a run that is not the sidebar's: the ways on lead to it. Until somebody picks a
+    node there is none.
     """
+    if not view.picked:
+        return
     score = own_score(view.spec.method)
     with st.container(border=True, key="node_card", horizontal=True, vertical_alignment="center"):
         st.html(

@@ -60,7 +60,8 @@ def page(view: View) -> None:
     found = [v for v in (view_of(spec, view) for spec in wanted) if v is not None]
     view, *found = on_same_nodes([view, *found])
     views = {label_of(v.spec, view): v for v in (view, *found)}
-    _under_each(view, views)
+    if view.picked:
+        _under_each(view, views)
     if not wanted:
         st.info("Choose at least one other method to compare this run with.")
     if not found:

@@ -6,12 +6,12 @@ import random
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 import bup
 from bup.graph import Graph
-from bup.results import Result
 from dashboard import picks
 from dashboard.state import View
 
@@ -95,38 +95,44 @@ def _picking_rows(
     )
 
 
-def walk(graph: Graph, result: Result | None) -> None:
-    """Next, previous and random node, also by keyboard."""
-    if result is None:
-        return
-    current = graph.find(_typed()) if _known(graph) else 0
-    anywhere, said = random.randrange(graph.num_nodes), graph.noun.said
+def walk(graph: Graph, shown: np.ndarray | None = None) -> None:
+    """Next, previous and random node of those shown, and the way back, also by keyboard."""
+    nodes = np.arange(graph.num_nodes) if shown is None else np.flatnonzero(shown)
+    said, which = graph.noun.said, "" if shown is None else " that the filter shows"
+    current = _current(graph)
+    before = int(np.searchsorted(nodes, current)) - 1
+    after = int(np.searchsorted(nodes, current, side="right"))
     steps = {
-        ":material/arrow_back:": ("Back", said("The node before this one"), "P", current - 1),
-        ":material/casino:": ("Any", said("A node at random"), "X", anywhere),
-        ":material/arrow_forward:": ("Next", said("The node after this one"), "N", current + 1),
+        "P": ("Previous", "The node before this one", before),
+        "N": ("Next", "The node after this one", after),
+        "X": ("Random", "A node at random", random.randrange(len(nodes) or 1)),
     }
     with st.container(horizontal=True, gap="xsmall"):
-        for icon, (short, words, key, node) in steps.items():
+        for key, (short, words, place) in steps.items():
             st.button(
                 short,
-                icon=icon,
-                help=words,
+                help=said(words) + which,
                 shortcut=key,
                 on_click=picks.pick,
-                args=(graph.node_id(node % graph.num_nodes),),
+                args=(graph.node_id(nodes[place % len(nodes)]) if len(nodes) else "",),
+                disabled=not len(nodes),
                 width="stretch",
                 key=f"walk_{key}",
             )
+        st.button(
+            "Back",
+            help=said("The node that you came from"),
+            shortcut="B",
+            on_click=picks.go_back,
+            disabled=not picks.came_from(),
+            width="stretch",
+            key="walk_B",
+        )
 
 
-def _known(graph: Graph) -> bool:
+def _current(graph: Graph) -> int:
+    """The picked node; before the first one where there is none."""
     try:
-        graph.find(_typed())
+        return graph.find(str(st.session_state.get("node", "")).strip())
     except bup.BupError:
-        return False
-    return True
-
-
-def _typed() -> str:
-    return str(st.session_state.get("node", "")).strip()
+        return -1

@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard import columns, drawings, graphs
 from dashboard.components import chart, map_data
 from dashboard.components.excerpts import snapped
+from dashboard.components.focus_here import focus_here
 from dashboard.components.graph_map import drawn, graph_map
 from dashboard.components.map_data import Limits, Point
 from dashboard.shelf import Known
@@ -71,6 +72,7 @@ def controls(view: View) -> np.ndarray:
         )
         if words:
             _found(view, words)
+        focus_here("find")
     return shown
 
 
@@ -161,15 +163,19 @@ def focus(view: View) -> list[list[float]]:
 
 def _enclosed(view: View, shown: np.ndarray, corners: list[Point]) -> list[int]:
     """Those inside what was drawn that are seen: neither filtered nor out of the range."""
-    there = map_data.inside(view.positions, corners) & shown
+    there = map_data.inside(view.positions, corners) & shown & in_range(view)
+    return np.flatnonzero(there).tolist()
+
+
+def in_range(view: View) -> np.ndarray:
+    """Which nodes [n] have a score within what was dragged on the histogram."""
     low, high = st.session_state.get("range") or (None, None)
     column = columns.of(view.table)[st.session_state.colour]
-    if column.kind == "score" and (low is not None or high is not None):
-        shades = column.shade(view.table[st.session_state.colour].to_numpy(float))
-        there &= (shades >= (-np.inf if low is None else low)) & (
-            shades <= (np.inf if high is None else high)
-        )
-    return np.flatnonzero(there).tolist()
+    if column.kind != "score" or (low is None and high is None):
+        return np.ones(len(view.table), dtype=bool)
+    shades = column.shade(view.table[st.session_state.colour].to_numpy(float))
+    least, most = -np.inf if low is None else low, np.inf if high is None else high
+    return (shades >= least) & (shades <= most)
 
 
 def scale(
@@ -189,6 +195,9 @@ def scale(
 def _found(view: View, words: str) -> None:
     texts = view.table.id if "title" not in view.table else view.table.id + " " + view.table.title
     hits = np.flatnonzero(texts.str.contains(words, case=False, regex=False))
+    ids, wanted = view.table.id.iloc[hits].str.lower(), words.strip().lower()
+    nearest = np.lexsort([~ids.str.startswith(wanted), ids != wanted])  # itself, then its like
+    hits = hits[nearest]
     st.caption(f"{view.graph.noun.counted(len(hits))} found")
     if len(hits):
         picking.answers(view, hits.tolist(), "found")

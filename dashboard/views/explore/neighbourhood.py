@@ -65,11 +65,9 @@ def neighbourhood(view: View) -> None:
     ego = chosen_network(view)
     network(ego, "ego", lambda: _walked(view), height=460)
     st.html(score_bar(ego.score, ego.low, ego.high, ego.doubt, view.theme))
-    trail = st.session_state.get("trail", [])
+    trail = picks.came_from()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Back", icon=":material/undo:", on_click=picks.go_back, disabled=not trail, shortcut="B"
-        )
+        st.button("Back", icon=":material/undo:", on_click=picks.go_back, disabled=not trail)
         way = " › ".join(map(escaped, [*trail[-3:], view.graph.node_id(view.node)]))
         st.caption(way if trail else view.say("Click a node to walk to it."))
     st.caption(

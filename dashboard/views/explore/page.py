@@ -6,13 +6,13 @@ import dataclasses
 
 import streamlit as st
 
-from dashboard import address
+from dashboard import address, picks
 from dashboard.components.standalone import standalone_html
 from dashboard.state import View
 from dashboard.views import exports
 from dashboard.views.explore import change
 from dashboard.views.explore.inspector import head, says
-from dashboard.views.explore.map import controls, node_map
+from dashboard.views.explore.map import controls, in_range, node_map
 from dashboard.views.explore.neighbourhood import OFF, chosen_network, neighbourhood
 from dashboard.views.explore.pair import pair
 from dashboard.views.explore.selection import selection
@@ -66,6 +66,8 @@ def page(view: View) -> None:
         if not view.picked and not selected:
             with right:
                 welcome(view)  # it speaks of the colour that was just chosen
+        every = shown & in_range(view)
+        picks.among(None if every.all() else every)
         change.told(view)
         node_map(view, shown, arrived)
     address.follow(USUAL)
