@@ -32,6 +32,7 @@ from bup.errors import BupError
 from bup.files import DamagedFile
 from bup.graph import PARTS, Graph
 from bup.parts import named as places
+from bup.sheets import inert
 from bup.splits import Split
 
 SPACE = Space(
@@ -417,6 +418,12 @@ def _arrays_of(name: str, content: bytes) -> dict[str, np.ndarray]:
 
 def _order(graph: Graph, name: str, ids: list[str]) -> np.ndarray:
     """The row [n] of every node of the graph."""
+    nodes = [graph.node_id(i) for i in range(graph.num_nodes)]
+    # The CSV files that we write have an apostrophe before what looks like a formula.
+    written = {inert(node_id): node_id for node_id in nodes} | {
+        node_id: node_id for node_id in nodes
+    }
+    ids = [written.get(node_id, node_id) for node_id in ids]
     row_of: dict[str, int] = {}
     for row, node_id in enumerate(ids):
         if node_id in row_of:
@@ -425,7 +432,6 @@ def _order(graph: Graph, name: str, ids: list[str]) -> np.ndarray:
                 f"{row_of[node_id] + 1}: give each node once"
             )
         row_of[node_id] = row
-    nodes = [graph.node_id(i) for i in range(graph.num_nodes)]
     missing = [node_id for node_id in nodes if node_id not in row_of]
     strange = sorted(set(row_of) - set(nodes), key=row_of.__getitem__)
     if strange:

@@ -6,8 +6,9 @@ import re
 
 import pandas as pd
 
-_FORMULA = re.compile(r"\s*[=+\-@|%\t\r\n]")
-"""What makes a spreadsheet take a cell for something to run."""
+_FORMULA = re.compile(r"[\s\ufeff\u200b-\u200d\u2060]*[=+\-@|%\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""What makes a spreadsheet take a cell for something to run: signs, also as wide as East Asian
+letters, behind anything that one does not see."""
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -15,10 +16,15 @@ def csv_text(frame: pd.DataFrame) -> str:
 
     Such a text begins with an apostrophe, which spreadsheets take for "this is text".
     """
-    inert = frame.rename(columns=_inert)
+    plain = frame.rename(columns=_as_text)
     # With both in the line end, a stray one of either inside a cell is quoted.
-    return inert.map(_inert).to_csv(index=False, lineterminator="\r\n")
+    return plain.map(_as_text).to_csv(index=False, lineterminator="\r\n")
 
 
-def _inert(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+def inert(text: str) -> str:
+    """A text as it stands in such a table."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _as_text(cell: object) -> object:
+    return inert(cell) if isinstance(cell, str) else cell

@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -124,3 +125,17 @@ def test_the_installed_command_starts_without_torch():
 )
 def test_how_long_a_plan_takes_is_told_in_its_own_unit(seconds, words):
     assert duration(seconds) == words
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+@pytest.mark.parametrize("command", [("graphs",), ("graph", "synthetic:nodes=50", "--json"), ()])
+def test_output_that_nothing_takes_is_said_in_a_line(command):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "bup.cli", *command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "cannot read or write the output (No space left" in done.stderr

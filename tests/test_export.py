@@ -297,3 +297,9 @@ def test_a_place_that_is_not_there_is_said_before_anything_is_trained(bup_comman
     monkeypatch.setattr(runs, "fit_specs", None)
     code, _, said = bup_command("-o", "/no/such/place/page.html")
     assert code == 2 and "there is no folder /no/such/place" in said
+
+
+def test_what_is_no_address_is_said():
+    for text in ("http://[::1", "http://[" + "x" * 1000 + "]?graph=cora"):
+        with pytest.raises(BupError, match="no address"):
+            asked(text)

@@ -22,6 +22,7 @@ from bup import predictions, runs
 from bup.cli import app
 from bup.datasets.own import space
 from bup.own import run_of_predictions
+from bup.sheets import csv_text
 from dashboard import columns
 
 NAME = "synthetic:nodes=200,classes=3,words=60,mean_degree=6"
@@ -222,6 +223,19 @@ def test_numpy_text_of_either_kind_names_nodes_and_parts(graph):
     plain = predictions.read(graph, "p.npz", as_npz(probs=UNSOUND, ids=ids, split=parts))
     raw = as_npz(probs=UNSOUND, ids=ids.astype("S"), split=parts.astype("S"))
     assert predictions.read(graph, "p.npz", raw).key == plain.key
+
+
+def test_ids_come_back_as_our_own_tables_write_them(path_graph):
+    odd = dataclasses.replace(path_graph, ids=("=a", "'=a", "-b", "c", "d"))
+    probs = np.tile([0.25, 0.75], (5, 1)) + np.arange(5)[:, None] * np.array([0.01, -0.01])
+    frame = pd.DataFrame(probs, columns=odd.class_names)
+    frame.insert(0, "id", odd.ids)
+    plain = predictions.read(odd, "p.csv", frame.to_csv(index=False).encode())
+    assert plain.key == predictions.checked(odd, probs).key
+    same = dataclasses.replace(odd, ids=("=a", "a", "-b", "c", "d"))
+    ours = csv_text(frame.assign(id=same.ids)).encode()
+    assert b"'=a" in ours
+    assert predictions.read(same, "p.csv", ours).key == predictions.checked(same, probs).key
 
 
 def test_predictions_stay_with_their_graph(graph, theirs):

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,7 +13,13 @@ from hypothesis import strategies as st
 from bup.sheets import csv_text
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-cmd", "@x", "\t=1", " =1", "\r=1", "|x", "%0A"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("=1+1", "+1", "-cmd", "@x", "\t=1", " =1", "\r=1", "|x", "%0A"),
+        *("\uff1d1", "\u200b=1", "\ufeff@x"),
+    ],
+)
 def test_no_text_is_a_formula(text):
     rows = list(csv.reader(io.StringIO(csv_text(pd.DataFrame({"=id": [text], "n": [-1.5]})))))
     assert rows == [["'=id", "n"], ["'" + text, "-1.5"]]
@@ -24,3 +32,15 @@ def test_every_cell_is_the_text_or_the_text_after_an_apostrophe(texts):
     for cell, text in zip(read, texts, strict=True):
         assert cell in (text, "'" + text)
         assert not cell.lstrip().startswith(("=", "+", "-", "@"))
+
+
+def test_every_csv_that_leaves_the_app_goes_through_the_same_guard():
+    root = Path(__file__).parent.parent
+    writers = re.compile(r"to_csv\(|csv\.writer|DictWriter")
+    found = [
+        path.relative_to(root).as_posix()
+        for folder in ("bup", "dashboard")
+        for path in sorted((root / folder).glob("**/*.py"))
+        if writers.search(path.read_text())
+    ]
+    assert found == ["bup/sheets.py"]

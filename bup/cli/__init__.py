@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
@@ -52,6 +53,7 @@ def main() -> None:
     """Run the command; what a person can act on is one line on stderr and exit code 2."""
     try:
         code = app(prog_name="bup", standalone_mode=False)
+        sys.stdout.flush()
     except bup.BupError as error:
         _fail(str(error))
     except click.ClickException as error:
@@ -62,6 +64,12 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except OSError as error:
+        # What is left to write would fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        what = repr(error.filename) if error.filename else "the output"
+        why = error.strerror or error
+        _fail(f"cannot read or write {what} ({why}): see that you may and that there is room")
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import bup
@@ -68,22 +66,20 @@ class Guess:
 
 
 def as_csv(guesses: Iterable[Guess]) -> str:
-    """A row per guess; text that a spreadsheet would take for a formula is kept from being one."""
-    sheet = io.StringIO()
-    writer = csv.writer(sheet, lineterminator="\n")
-    writer.writerow(["student", "question", "guess", "right answer", "right"])
-    for guess in guesses:
-        asked = guess.question
-        row: Sequence[object] = (
+    """A row per guess."""
+    import pandas as pd  # slow to import, and few ask for this
+
+    from bup.sheets import csv_text
+
+    columns = ["student", "question", "guess", "right answer", "right"]
+    rows = [
+        (
             guess.student,
-            _inert(asked.words),
-            _inert(asked.options[guess.choice]),
-            _inert(asked.options[asked.right]),
-            "yes" if guess.choice == asked.right else "no",
+            guess.question.words,
+            guess.question.options[guess.choice],
+            guess.question.options[guess.question.right],
+            "yes" if guess.choice == guess.question.right else "no",
         )
-        writer.writerow(row)
-    return sheet.getvalue()
-
-
-def _inert(text: str) -> str:
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+        for guess in guesses
+    ]
+    return csv_text(pd.DataFrame(rows, columns=columns))

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import bup
 from bup import files
+from bup.datasets.folder.wording import shown
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.methods import METHODS, complete
@@ -21,7 +22,11 @@ from dashboard.wording import choice_titles
 def asked(text: str) -> Spec:
     """The run of a link such as ``http://localhost:8501/?graph=Cora``, or of a key in the store."""
     if "?" in text or "://" in text:
-        return _linked(parse_qs(urlsplit(text).query))
+        try:
+            query = parse_qs(urlsplit(text).query)
+        except ValueError as error:
+            raise BupError(f"{shown(text, 200)} is no address ({error}): copy it again") from error
+        return _linked(query)
     path = Store().root / text / "result.bup"
     if text != path.parent.name or not path.is_file():
         raise BupError(
