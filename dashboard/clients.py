@@ -14,6 +14,7 @@ import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from itsdangerous import BadSignature, Signer
 from starlette.datastructures import Headers, MutableHeaders
@@ -71,7 +72,12 @@ class Client:
 
 def _mark(text: str) -> str:
     """Tells one from another, and does not tell who it is."""
-    return hmac.new(key().encode(), text.encode(), hashlib.sha256).hexdigest()[:24]
+    return _keyed(key(), text)
+
+
+@lru_cache(10_000)
+def _keyed(secret: str, text: str) -> str:
+    return hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()[:24]
 
 
 def client_of(cookies: Mapping[str, str], address: str, tab: str) -> Client:
@@ -113,6 +119,7 @@ class Clients:
     """Gives every browser a cookie, and finds out at which address it is."""
 
     def __init__(self, app: ASGIApp) -> None:
+        key()  # made once, before several threads ask for it
         proxies = os.environ.get(PROXIES, "").replace(",", " ").split()
         self._app: ASGIApp = ProxyHeadersMiddleware(app, proxies)  # type: ignore[assignment,arg-type]
 

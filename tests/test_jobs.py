@@ -288,6 +288,7 @@ def test_small_runs_of_others_pass_the_large_ones_of_one(manager):
     for run in large:
         ask(manager, run, "greedy")
     until(lambda: trains(manager, large[0]))
+    assert [manager.find(run).ahead for run in large] == [0, 1, 2, 3], "as they were asked for"
     small = fresh(SMALL)
     assert ask(manager, small, "modest").ahead == 1
     same = fresh(ENDLESS)
@@ -305,7 +306,7 @@ def test_new_names_at_one_address_do_not_pass_who_is_elsewhere(manager):
     for number, run in enumerate(more):
         ask(manager, run, f"eve{number + 2}@10.0.0.1")
     honest = fresh(ENDLESS)
-    assert ask(manager, honest, "ann@10.0.0.2").ahead == 1
+    assert ask(manager, honest, "honest@10.0.0.2").ahead == 1
 
 
 def test_a_short_run_does_not_wait_for_a_long_one(tmp_path):

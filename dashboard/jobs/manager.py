@@ -48,8 +48,7 @@ class Manager(Queue):
         self._jobs: dict[Run, Job] = {}
         self._queue: list[Run] = []
         self._waiting: dict[Run, dict[str, float]] = {}  # who waits for it, when last seen here
-        # Seconds of training that each browser and address had, and when that was counted.
-        self._used: dict[str, tuple[float, float]] = {}
+        self._used: dict[str, float] = {}  # seconds of training that browsers and addresses had
         self._closed = threading.Event()
         self._has_lanes = workers > 1
         self._processes = Processes(self._store, workers)
@@ -108,7 +107,8 @@ class Manager(Queue):
         while not self._closed.wait(WATCH):
             with self._lock:
                 now = time.monotonic()
-                self._used = {who: had for who, had in self._used.items() if self._had(who) > 1}
+                faded = {who: had * 0.5 ** (WATCH / HALF) for who, had in self._used.items()}
+                self._used = {who: had for who, had in faded.items() if had > 1}
                 for run in [run for run, job in self._jobs.items() if job.active]:
                     waiting = self._waiting.get(run, {})
                     for visitor in list(waiting):
@@ -142,16 +142,12 @@ class Manager(Queue):
                 f"{CROWD * most / 60:.0f}: try again when some are done"
             )
 
-    def _had(self, who: str) -> float:
-        """The training of one lately, in seconds."""
-        seconds, then = self._used.get(who, (0.0, 0.0))
-        return seconds * 0.5 ** ((time.monotonic() - then) / HALF)
-
     def _order(self, run: Run) -> tuple[float, int]:
         """Whose turn it is: who has had little and asks for little comes first."""
         job = self._jobs[run]
         askers = map(Client.read, job.askers)
-        had = min((self._had(a.own) + self._had(a.around) for a in askers), default=0.0)
+        used = self._used
+        had = min((used.get(a.own, 0.0) + used.get(a.around, 0.0) for a in askers), default=0.0)
         return had + job.seconds, self._queue.index(run)
 
     def close(self) -> None:
@@ -195,7 +191,7 @@ class Manager(Queue):
         self._jobs[run] = dataclasses.replace(job, state="running", started=time.time())
         askers = list(map(Client.read, job.askers))
         for who in {a.own for a in askers} | {a.around for a in askers}:
-            self._used[who] = self._had(who) + job.seconds, time.monotonic()
+            self._used[who] = self._used.get(who, 0.0) + job.seconds
         return Task((run,))
 
     def hear(self, task: Task, message: Message) -> None:

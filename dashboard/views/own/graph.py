@@ -37,8 +37,8 @@ def graph() -> None:
         f"At most {limits.UPLOAD_MB.value} MB, {limits.NODES.value:,} nodes and "
         f"{limits.LINKS.value:,} links. What you open is kept on this server, under a link that "
         f"only you know, for {limits.DAYS.value} days after it was last opened. You can keep "
-        f"{int(limits.SPACE_MB.value * OF_ONE):,} MB; beyond that, what you have not opened for "
-        "longest goes."
+        f"{int(limits.SPACE_MB.value * OF_ONE):,} MB; beyond that, the server deletes what you "
+        "have not opened for longest."
     )
     reading.READERS.warm()
     files = st.file_uploader(
