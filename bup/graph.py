@@ -224,6 +224,18 @@ class Graph:
         known = f"0 to {self.num_nodes - 1}" if self.ids is None else f"such as {self.ids[0]!r}"
         raise BupError(f"{self.name} has no node {node_id!r}: its ids are {known}")
 
+    def index(self, node: int | str) -> int:
+        """A node's index, given that or, as text, its id."""
+        if isinstance(node, str):
+            return self.find(node)
+        whole = isinstance(node, int | np.integer) and not isinstance(node, bool)
+        if not whole or not 0 <= node < self.num_nodes:
+            raise BupError(
+                f"a node of {self.name} is a whole number from 0 to {self.num_nodes - 1}, or its "
+                f"id as text, got {node!r}"
+            )
+        return int(node)
+
     def hops(self, sources: Iterable[int]) -> np.ma.MaskedArray:
         """Shortest-path lengths [len(sources), n] in links; masked where there is no path."""
         from scipy.sparse import csgraph

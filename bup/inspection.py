@@ -41,6 +41,11 @@ class Lens:
     """
 
     def __init__(self, graph: Graph, result: Result, inputs: Inputs | None = None) -> None:
+        if graph.num_nodes != len(result.probs):
+            raise BupError(
+                f"{graph.name} has {graph.num_nodes:,} nodes and the result {len(result.probs):,}: "
+                "give the graph that it was trained on, or that with other links"
+            )
         self.graph, self.result = graph, result
         self.explains = find(result.spec.method).explains
         self._inputs = inputs
@@ -55,11 +60,13 @@ class Lens:
         make = self.explains.propagation
         return None if make is None else make(self.graph, self.result, self.inputs)
 
-    def inspect(self, node: int, level: float = 0.9) -> Inspection:
+    def inspect(self, node: int | str, level: float = 0.9) -> Inspection:
         """Everything about one node's message; only its neighbourhood is computed.
 
-        A method that cannot trace a message back says what its run has stored of it.
+        ``node`` is its index, or its id as text. A method that cannot trace a message back says
+        what its run has stored of it.
         """
+        node = self.graph.index(node)
         result, explains = self.result, self.explains
         mean, var = self._stored(node)
         steps: tuple[Shares, ...] = ()
@@ -125,7 +132,7 @@ class Lens:
         return spread
 
 
-def inspect(graph: Graph, result: Result, node: int, level: float = 0.9) -> Inspection:
+def inspect(graph: Graph, result: Result, node: int | str, level: float = 0.9) -> Inspection:
     """Everything about one node's message; who looks at several keeps a ``Lens``."""
     return Lens(graph, result).inspect(node, level)
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bup import parts
+from bup.datasets import as_graph
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
 from bup.spec import PUBLIC, Spec
@@ -176,7 +177,7 @@ def _without(
 
 
 def make_split(
-    graph: Graph,
+    graph: Any,
     per_class: int = 20,
     validation: int | Usual = USUAL,
     test: int | Usual | None = USUAL,
@@ -191,6 +192,7 @@ def make_split(
     ``per_class`` with the same seed contains the smaller one's training nodes. Nodes without a
     label take no part.
     """
+    graph = as_graph(graph)
     left_out = _checked_classes(graph, left_out)
     validation, test = sizes(graph, validation, test)
     classes = tuple(c for c in range(graph.num_classes) if c not in left_out)

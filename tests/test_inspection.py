@@ -102,6 +102,18 @@ def test_links_that_cannot_be_changed_are_explained(path_graph):
             with_links(path_graph, **arguments)
 
 
+def test_a_node_goes_by_its_index_or_its_id(cora, citeseer):
+    result = bup.fit(cora, epochs=3)
+    node = cora.find("35")
+    by_id, by_index = (bup.inspection.inspect(cora, result, n) for n in ("35", np.int64(node)))
+    assert by_id.node == by_index.node == node and np.array_equal(by_id.mean, by_index.mean)
+    for wrong in (cora.num_nodes, -1, 1.5, None, True, "nobody"):
+        with pytest.raises(bup.BupError, match=f"{wrong!r}"):
+            bup.inspection.inspect(cora, result, wrong)
+    with pytest.raises(bup.BupError, match="3,327 nodes and the result 2,708"):
+        bup.inspection.inspect(citeseer, result, 0)
+
+
 def test_a_method_without_variance_has_nothing_to_explain(cora):
     with pytest.raises(bup.BupError, match="choose one of bup, ggp"):
         inspect(cora, bup.fit(cora, "gcn", epochs=2), 0)
