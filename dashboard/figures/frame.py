@@ -40,6 +40,7 @@ def row_title(figure: go.Figure, row: int, text: str) -> None:
         showarrow=False,
         xanchor="left",
         yanchor="bottom",
+        align="left",
     )
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from bup import metrics
 from bup.results import wrong_without
 from dashboard import graphs
+from dashboard.figures.card import sureness
 from dashboard.figures.learn.thresholds import answers_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
@@ -151,8 +152,8 @@ def _gallery(hidden: Case, shown: Case) -> None:
     for node in found:
         said = escaped(graph.class_names[without.predicted[node]])
         words = (
-            f"{escaped(graph.node_id(node))}: “{said}”, {without.probs[node].max():.0%} sure; "
-            f"shown the class: {name}, {told.probs[node].max():.0%}"
+            f"{escaped(graph.node_id(node))}: “{said}”, {sureness(without.probs[node].max())} "
+            f"sure; shown it, right: {sureness(told.probs[node].max())}"
         )
         query = cases.query(hidden, node=graph.node_id(node))
         link("explore", words, ":material/hub:", query)

@@ -27,16 +27,17 @@ def _lesson(here: lesson.Lesson) -> None:
             "**Aleatoric** doubt lies in the data: even somebody who knew everything would "
             "hesitate. **Epistemic** doubt lies in the model: it has not seen enough. Ten networks "
             f"learn to tell {names[FIRST]} from {names[SECOND]}, each from labelled papers of its "
-            "own. Every dot is the answer of one network; where dots lie apart, networks disagree."
+            f"own; none is shown {names[HIDDEN]}. Every dot is the answer of one network: where "
+            "dots lie apart, networks disagree."
         )
-        controls = st.container()  # above the question, which unlocks them
+        controls = st.container()  # above the question, which brings them
         answered = _question()
         with controls:
-            labels = st.select_slider(
-                "Labels per topic", LABELS, FEW, key="kind_labels", disabled=not answered,
-                help=None if answered else "You can change it when you have made your guess.",
-            )  # fmt: skip
-        labels = labels if answered else FEW
+            labels = FEW
+            if answered:
+                labels = st.select_slider("Labels per topic", LABELS, FEW, key="kind_labels")
+            else:
+                st.caption("You can give them more labels when you have made your guess.")
     with right:
         lesson.chart(
             networks_figure(
@@ -64,8 +65,8 @@ def rows(labels: int) -> dict[str, Answers]:
     stranger = graphs.graph(GRAPH).class_names[HIDDEN]
     titles = {
         "clear": "A clear paper",
-        "torn": "A torn paper, like both topics",
-        "stranger": f"A stranger of {stranger}, which no network was shown",
+        "torn": "A torn paper",
+        "stranger": f"A stranger ({stranger})",
     }
     return {
         name: Answers(

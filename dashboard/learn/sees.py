@@ -38,15 +38,17 @@ def _lesson(here: lesson.Lesson) -> None:
             "explains it better, a **known class** (a solid ring) or **all papers together** (the "
             "dashed ring)? Dark: a class does. Bright: only all papers together do."
         )
-        controls = st.container()  # above the question, which unlocks them
+        controls = st.container()  # above the question, which brings them
         answered = _question()
         with controls:
-            strangers = st.select_slider(
-                "How many strangers", COUNTS, START.strangers, key="strangers",
-                disabled=not answered,
-                help=None if answered else "You can change it when you have made your guess.",
-            )  # fmt: skip
-        seen = Plane(strangers if answered else START.strangers, x, y)
+            strangers = START.strangers
+            if answered:
+                strangers = st.select_slider(
+                    "How many strangers", COUNTS, strangers, key="strangers"
+                )
+            else:
+                st.caption("You can change how many they are when you have made your guess.")
+        seen = Plane(strangers, x, y)
         if answered:
             st.markdown(f"**Where they are now.** {at_this_place(seen)}")
         name = state.graph_label(cases.graph_name())

@@ -154,7 +154,7 @@ def test_a_message_is_followed_down_to_one_multiplication_and_back(app, page):
     settled(page)
     side = page.locator(".arithmetic .side-0")
     page.get_by_role("button", name="Neighbours").click()
-    expect(page.locator(".arithmetic .where")).to_contain_text("Step 2 of 13")
+    expect(page.locator(".arithmetic .where")).to_contain_text("Step 2 of 11")
     side.locator(".formula .term").nth(2).hover()
     expect(side.locator("td .lit").first).to_be_visible()
     line = side.locator("tr.line:not(.chosen)").first
@@ -181,6 +181,35 @@ def test_strangers_are_dragged(app, page):
     page.mouse.move(x - 500, y + 60, steps=5)
     page.mouse.up()
     expect(found).not_to_have_text(before, timeout=LONG)
+
+
+def test_a_landscape_is_clicked_and_the_point_goes_there(app, page):
+    visit(page, f"{app}/learn-4-loss", "What does training gain from being sure?")
+    page.wait_for_selector(".js-plotly-plot .nsewdrag", timeout=LONG)
+    settled(page)
+    box = page.locator(".js-plotly-plot .nsewdrag").last.bounding_box()
+    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.3 * box["height"])
+    hover = page.locator(".js-plotly-plot .hovertext").last
+    expect(hover).to_contain_text("loss", timeout=LONG)
+    loss = hover.text_content().rpartition("loss ")[2]
+    page.mouse.down()
+    page.mouse.up()
+    shown = page.get_by_test_id("stMetricValue").last
+    expect(shown).to_have_text(loss, timeout=LONG)
+
+
+def test_a_guess_stays_marked_when_another_graph_has_to_train(app, page):
+    visit(page, f"{app}/learn-8-follow", "Where does one probability come from?")
+    page.wait_for_selector(".arithmetic .chip", timeout=LONG)
+    settled(page)
+    page.get_by_test_id("stRadio").locator("label").nth(1).click()
+    expect(page.locator("[class*=st-key-verdict]")).to_contain_text("multiplied", timeout=LONG)
+    page.get_by_role("combobox", name="The published rule").click()
+    page.get_by_role("option", name="with the paper's layers").click()
+    expect(page.get_by_test_id("stProgress").first).to_be_visible(timeout=LONG)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONG)
+    expect(page.get_by_test_id("stRadio").get_by_role("radio").nth(0)).to_be_checked()
+    expect(page.locator("[class*=st-key-verdict]")).to_contain_text("multiplied")
 
 
 def test_a_lesson_leads_into_the_dashboard(app, page):

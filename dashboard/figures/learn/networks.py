@@ -56,7 +56,7 @@ def networks_figure(rows: Sequence[Answers], classes: tuple[str, str], theme: Th
                 "line": {"width": 2, "color": theme.text}},
         hovertemplate="%{x:.0%}<extra></extra>", cliponaxis=False,
     )  # fmt: skip
-    framed(figure, theme, height=430)
+    framed(figure, theme, height=430).update_layout(margin_l=36)
     figure.update_xaxes(
         title="what a network answers", range=[-0.01, 1.01], tickvals=[0, 0.25, 0.5, 0.75, 1],
         ticktext=[f"surely<br>{unformatted(classes[1])}", "25%", "50%", "75%",

@@ -22,7 +22,7 @@ def answers_figure(
     ``groups`` maps a name to the confidences and whether the group's class was hidden.
     """
     edges = np.linspace(0, 1, bins + 1)
-    figure = make_subplots(rows=len(groups), cols=1, shared_xaxes=True, vertical_spacing=0.12)
+    figure = make_subplots(rows=len(groups), cols=1, shared_xaxes=True, vertical_spacing=0.2)
     looks = [(IN, ""), (WRONG, "/"), (OUT, "x")]
     for row, (name, (values, hidden)) in enumerate(groups.items(), start=1):
         colour, pattern = looks[2] if hidden else looks[row - 1]
@@ -30,10 +30,10 @@ def answers_figure(
         title = f"<b>{unformatted(name)}</b>"
         if len(values):
             above, mean = (values >= threshold).mean(), values.mean()
-            title += f": {above:.0%} of {len(values):,} trusted; {mean:.0%} sure on average"
+            title += f": {above:.0%} of {len(values):,} trusted,<br>{mean:.0%} sure on average"
         row_title(figure, row, title)
-    framed(figure, theme, height=90 + 95 * len(groups))
-    figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
+    framed(figure, theme, height=100 + 110 * len(groups))
+    figure.update_layout(barmode="overlay", bargap=0, margin_t=48)
     figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
     figure.update_xaxes(range=[0, 1.01], tickformat=".0%")
     return figure.update_xaxes(title="confidence in the predicted class", row=len(groups))
