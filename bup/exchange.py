@@ -100,7 +100,8 @@ def from_frames(
 
     ``id`` is the column of ids (None: the row numbers), ``label`` that of the class, empty where it
     is unknown. Features are the columns ``features`` or a matrix with a row per node; or the words
-    of the column(s) ``text``, weighted by TF-IDF; without either, each node is its own only word.
+    of the column(s) ``text``, weighted by TF-IDF; or words and columns, which are then scaled to
+    between 0 and 1 as words are. Without any, each node is its own only word.
     Every link counts alike: a column of weights is warned about, unless ``unweighted`` says that
     this is known.
     """
@@ -122,8 +123,8 @@ def from_frames(
                 )
     if len(nodes) == 0 or len(edges) == 0:
         raise BupError(f"a graph needs nodes and links, got {len(nodes)} and {len(edges)}")
-    if texts and features is not None:
-        raise BupError("give features or a column of text, not both")
+    if texts and features is not None and not _are_names(features):
+        raise BupError("beside a column of text, features are names of columns, not a matrix")
     ids = tuple(map(str, range(len(nodes)))) if id is None else _ids(nodes[id], id)
     labels, class_names = _classes(nodes[label], label)
     place = pd.Series(np.arange(len(ids)), index=pd.Index(ids, dtype=object))
@@ -137,6 +138,11 @@ def from_frames(
         joined = nodes[texts].astype(object).where(nodes[texts].notna(), "").astype(str)
         matrix, words = tfidf(joined.agg(" ".join, axis=1).tolist())
         notes.append(f"Features are {len(words):,} words of {listed(texts)}, by TF-IDF.")
+        if columns:
+            scaled = _between_0_and_1(_numbers(nodes, columns, ids))
+            matrix = sparse.csr_array(sparse.hstack([matrix, scaled]))
+            words = (*words, *columns)
+            notes.append(f"So are the numbers {listed(columns)}, scaled to between 0 and 1.")
     elif features is None or (_are_names(features) and not columns):
         matrix = None
     else:
@@ -228,6 +234,12 @@ def _numbers(nodes: pd.DataFrame, columns: list[str], ids: tuple[str, ...]) -> n
             )
         table[:, k] = numbers
     return table
+
+
+def _between_0_and_1(table: np.ndarray) -> sparse.csr_array:
+    """Every column from its lowest to its highest number; one that never varies is 0."""
+    low, wide = table.min(axis=0), np.ptp(table, axis=0)
+    return sparse.csr_array((table - low) / np.where(wide > 0, wide, 1))
 
 
 def _ends(column: pd.Series, name: str, place: pd.Series) -> np.ndarray:

@@ -6,6 +6,7 @@ A widget's key is its name in the link. Pages are given a ``View``; whatever cha
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 import bup
 from bup import datasets, parts
@@ -249,6 +251,8 @@ def _choose_predictions(method: str, graph: Graph) -> None:
         return
     if not chosen:
         st.session_state[setting] = chosen = next(iter(titles))
+        with contextlib.suppress(StreamlitAPIException):  # its widget writes the address by itself
+            st.query_params[setting] = chosen
     st.session_state.own_predictions = chosen
     st.selectbox(
         "Predictions",

@@ -100,6 +100,18 @@ def test_a_column_of_text_becomes_words():
     assert (rows[0] > 0).sum() >= 2 and (rows[2] > 0).sum() == 0  # its words occur nowhere else
 
 
+def test_words_and_numbers_go_together():
+    words = Graph.from_frames(NODES, EDGES, text=["text", "name"])
+    both = Graph.from_frames(NODES, EDGES, text=["text", "name"], features=["size"])
+    assert both.words == (*words.words, "size")
+    rows, before = (np.array(parts(g)[0]) for g in (both, words))
+    assert np.array_equal(rows[:, :-1], before)
+    assert rows[:, -1].tolist() == [0.25, 0.625, 0.0, 1.0]  # of 1, 2.5, 0 and 4
+    assert "'size'" in " ".join(both.notes)
+    same = Graph.from_frames(NODES.assign(size=3), EDGES, text="text", features=["size"])
+    assert np.array(parts(same)[0])[:, -1].tolist() == [0.0] * 4
+
+
 @pytest.mark.parametrize(
     ("nodes", "edges", "columns", "message"),
     [
@@ -114,7 +126,7 @@ def test_a_column_of_text_becomes_words():
         ({"size": [1, np.nan, 0, 0]}, {}, {"features": ["size"]}, "node 'b': 'nan' is not"),
         ({}, {"target": ["b", "x", "d"]}, {}, "row 2: 'x' is no node's id"),
         ({"text": ["", "1 2", "-", "."]}, {}, {"text": "text"}, "no word in 4 texts"),
-        ({}, {}, {"text": "text", "features": ["size"]}, "not both"),
+        ({}, {}, {"text": "text", "features": np.eye(4)}, "names of columns, not a matrix"),
     ],
 )
 def test_what_cannot_be_guessed_is_refused(nodes, edges, columns, message):

@@ -96,6 +96,15 @@ def test_columns_of_any_name_can_be_chosen():
     assert graph.num_edges == 2
 
 
+def test_words_and_numbers_can_be_chosen_together():
+    nodes = "who,what,said,size\nx,p,graphs and words,1\ny,q,words and graphs,3\nz,q,graphs,5\n"
+    draft = draft_of(dropped(people_csv=nodes, links_tsv="a\tb\nx\ty\ny\tz\n"))
+    choice = Choice("what", "b", "a", id="who", text=("said",), features=("size",))
+    graph = graph_of(draft, choice, "own")
+    assert graph.words == ("graphs", "words", "size")
+    assert graph.to_pyg().x[:, 2].tolist() == [0.0, 0.5, 1.0]
+
+
 def test_a_text_is_known_by_its_length():
     texts = ("红烧豆腐酱油面条很长的文字内容", "量子纠缠光子粒子很长的文字内容")
     rows = [f"页{i},{'甲乙'[i % 2]},第{i}页,{texts[i % 2]}\n" for i in range(8)]

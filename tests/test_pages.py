@@ -445,3 +445,17 @@ def test_an_id_that_is_typed_whole_is_found_first(open_app):
     found = next(d.value for d in app.dataframe if list(d.value)[:2] == ["id", "predicted"])
     assert found.id.iloc[0] == "35" and found.id.iloc[1].startswith("35") and len(found) > 100
     assert not found.id.iloc[-1].startswith("35")
+
+
+def test_a_selection_can_be_taken_away(open_app, cora, monkeypatch):
+    offered = {}
+    monkeypatch.setattr(
+        st, "download_button", lambda label, data, name, *_, **__: offered.update({name: data})
+    )
+    app = open_app()
+    app.session_state.group = [3, 35]
+    app.run()
+    assert not app.exception
+    (rows,) = (text for name, text in offered.items() if name.endswith("-selection.csv"))
+    ids = [line.split(",")[0] for line in rows.splitlines()]
+    assert ids == ["id", cora.node_id(3), cora.node_id(35)]

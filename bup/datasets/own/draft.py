@@ -54,7 +54,10 @@ class Draft:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which columns are what; features are the columns, the texts' words, or those of the draft."""
+    """Which columns are what.
+
+    Features are the columns, the texts' words or both, or those of the draft.
+    """
 
     label: str | None
     source: str
@@ -253,7 +256,7 @@ def graph_of(draft: Draft, choice: Choice, name: str) -> Graph:
     weight = _named(WEIGHTS, draft.edges, (choice.source, choice.target))
     if weight is not None and draft.edges[weight].nunique() > 1:
         notes.append(f"The {shown(weight)} of links is not used: every link counts alike.")
-    features: Any = list(choice.features) if not choice.text else None
+    features: Any = list(choice.features) if choice.features or not choice.text else None
     if not choice.text and not choice.features and draft.features is not None:
         features = draft.features
     graph = from_frames(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bup import metrics
+from bup.sheets import csv_text
 from dashboard.figures.card import sureness
 from dashboard.state import View
 from dashboard.views import picking
@@ -20,6 +21,15 @@ def selection(view: View) -> bool:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         counted = view.graph.noun.counted(len(nodes))
         st.header(f"{counted} in your selection", anchor=False, width="stretch")
+        st.download_button(
+            "CSV",
+            csv_text(table),
+            f"{view.run.key}-selection.csv",
+            "text/csv",
+            icon=":material/table:",
+            type="tertiary",
+            key="group_csv",
+        )
         st.button(
             "Close",
             icon=":material/close:",

@@ -23,7 +23,8 @@ from dashboard.views.own.once import READING, digest
 
 NOTHING = "(none)"
 AUTOMATIC = "Automatic"
-WORDS, COLUMNS, FILE, LINKS_ONLY = "Words of a text", "Columns of numbers", "From the file", "None"
+WORDS, COLUMNS, BOTH = "Words of a text", "Columns of numbers", "Words and numbers"
+FILE, LINKS_ONLY = "From the file", "None"
 KINDS = ["csv", "tsv", "txt", "npz", "zip", "graphml", "gexf", "gml", "json"]
 
 
@@ -133,7 +134,7 @@ def _choose(preview: Preview, decimal: str | None) -> Choice:
         source = _column("Link from", ends, known.source, "own_source")
     with five:
         target = _column("Link to", ends, known.target, "own_target")
-    offered = [WORDS, COLUMNS, *([FILE] if preview.has_features else []), LINKS_ONLY]
+    offered = [WORDS, COLUMNS, BOTH, *([FILE] if preview.has_features else []), LINKS_ONLY]
     usual = WORDS if known.text else COLUMNS if known.features else offered[-1]
     usual = FILE if preview.has_features else usual
     left, right = st.columns([2, 3])
@@ -146,17 +147,16 @@ def _choose(preview: Preview, decimal: str | None) -> Choice:
         help="What a model learns from, besides links. Words are weighted by TF-IDF, and shown.",
     )
     choice = Choice(label, source or ends[0], target or ends[-1], id, title, decimal=decimal)
-    if kind == WORDS:
+    if kind in (WORDS, BOTH):
         text = right.multiselect("Text", nodes, known.text, key="own_text")
         if not text:
             right.caption("Choose at least one column of text.")
-        return dataclasses.replace(choice, text=tuple(text))
-    if kind == COLUMNS:
+        choice = dataclasses.replace(choice, text=tuple(text))
+    if kind in (COLUMNS, BOTH):
         able = [column for column in preview.numeric if column not in (id, label)]
-        chosen = right.multiselect(
-            "Columns", able, [c for c in known.features if c in able], key="own_columns"
-        )
-        return dataclasses.replace(choice, features=tuple(chosen))
+        usual_columns = [c for c in known.features if c in able] if kind == COLUMNS else able
+        chosen = right.multiselect("Columns", able, usual_columns, key="own_columns")
+        choice = dataclasses.replace(choice, features=tuple(chosen))
     return choice
 
 
