@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pandas as pd
+from bup.late import pandas as pd
 
 _FORMULA = re.compile(r"[\s\ufeff\u200b-\u200d\u2060]*[=+\-@|%\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """What makes a spreadsheet take a cell for something to run: signs, also as wide as East Asian

@@ -230,9 +230,18 @@ def _parameters(result: Result) -> Parameters:
 def needs(result: Result, graph: Graph) -> Needs:
     """What messages of a run are computed from."""
     s = checked(Settings, dict(result.spec.settings), result.spec.method)
-    classes = len(result.split.classes)
-    p = initial_parameters(graph.num_features, classes, s, [torch.Generator()])
-    return Needs({name: tuple(array.shape[1:]) for name, array in p.items()}, s.rule.constants)
+    words, hidden, classes = graph.num_features, s.hidden, len(result.split.classes)
+    # Those of ``initial_parameters``, without torch and without drawing any.
+    shapes: dict[str, tuple[int, ...]] = {
+        "mean_1": (words, hidden),
+        "mean_2": (hidden, classes),
+        "var_1": (words, hidden),
+        "var_bias": (hidden,),
+        "var_2": (hidden, classes),
+    }
+    if s.layers == "paper":
+        shapes["var_hidden"] = (hidden, hidden)
+    return Needs(shapes, s.rule.constants)
 
 
 def trace(result: Result, nodes: np.ndarray, inputs: Inputs, propagation: Propagation) -> Trace:
