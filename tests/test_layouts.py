@@ -2,6 +2,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -388,3 +389,11 @@ def test_maps_on_disk_are_bounded_and_those_last_used_stay(monkeypatch, own_cach
             layouts.positions(graphs[0])  # read, so used
     left = {path.stem for path in (own_cache / "layouts").iterdir()}
     assert left == {graphs[0].digest, graphs[2].digest}
+
+
+def test_only_so_many_drawings_wait(monkeypatch, path_graph, no_computing):
+    waiting = {str(k): SimpleNamespace(ended=k == 0) for k in range(kept.MOST_WAITING + 1)}
+    monkeypatch.setattr(kept, "_drawings", waiting)
+    monkeypatch.setattr(kept, "_finished", kept.OrderedDict())
+    with pytest.raises(bup.BupError, match="20 maps of other graphs"):
+        layouts.look(path_graph)

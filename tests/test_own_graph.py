@@ -23,6 +23,7 @@ from bup import datasets, runs
 from bup.datasets import own
 from bup.datasets.own import space
 from bup.datasets.own.draft import Choice, draft_of, graph_of, guess
+from bup.spec import Run, Spec
 from dashboard.views.own import example
 
 NODES = "id,label,title,size\na,red,Ann,1\nb,blue,Bob,2.5\nc,,Cid,0\nd,red,Dee 🦊,4\n"
@@ -412,6 +413,24 @@ def test_deleting_takes_the_runs_along_and_leaves_the_others():
     with pytest.raises(bup.BupError, match="not here"):
         bup.load_graph(one)
     assert bup.load_graph(two).digest == graph.digest
+
+
+def test_runs_on_what_is_made_from_a_graph_go_with_it():
+    graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
+    name, other = own.keep(graph, "mine"), own.keep(graph)
+    changes = [s.name for s in datasets.SOURCES if s.within is not None]
+    root = bup.Store().root
+    for place, inner in enumerate((name, other, "folder:my-own-abc")):
+        made = [change.replace("GRAPH", inner).replace("SHARE", "0.5") for change in changes]
+        made += [change.replace("GRAPH", made[0]).replace("SHARE", "0.5") for change in changes]
+        for graph_name in made:
+            (root / Run(Spec(graph=graph_name), "0" * 64).key).mkdir(parents=True)
+        assert len(list(root.iterdir())) == 4 * (place + 1)
+    own.delete(name)
+    assert len(list(root.iterdir())) == 8
+    own.SPACE.delete(own.token_of(other))
+    space.sweep()
+    assert ["folder" in folder.name for folder in root.iterdir()] == [True] * 4
 
 
 @pytest.fixture

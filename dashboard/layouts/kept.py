@@ -21,6 +21,7 @@ BUILT_IN = ("cora", "citeseer", "pubmed", "synthetic")
 
 _SHIPPED = Path(__file__).parent.parent / "shipped" / "layouts"
 _IN_MEMORY = 6  # layouts
+MOST_WAITING = 20  # drawings, each with the links of its graph
 
 log = logging.getLogger(__name__)
 _lock = threading.Lock()
@@ -58,6 +59,11 @@ def look(graph: Graph, finished: bool = False) -> Layout:
             return found
         drawing = _drawings.get(graph.digest)
         if drawing is None:
+            if sum(not waiting.ended for waiting in _drawings.values()) >= MOST_WAITING:
+                raise BupError(
+                    f"{MOST_WAITING} maps of other graphs are to be drawn before this one: try "
+                    "again in some minutes, or use the pages that need no map"
+                )
             drawing = Drawing(graph.num_nodes, graph.edges, lambda steps: _keep(steps, graph))
             _drawings[graph.digest] = drawing
     drawing.wait(finished)

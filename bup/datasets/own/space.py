@@ -156,20 +156,29 @@ def sweep() -> None:
             elif now - mark.stat().st_mtime > MARKED:
                 kept.delete()
     here = {kept.path.stem for kept in _kept()}
-    for folder in _runs("own-*"):
-        if folder.name.split("-")[1] not in here:
+    for folder, start in _runs():
+        if not any(token.startswith(start) for token in here):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def forget_runs(token: str) -> None:
-    """Delete the results on the graph with this token."""
-    for folder in _runs(f"own-{token}-*") if TOKEN.fullmatch(token) else ():
-        shutil.rmtree(folder, ignore_errors=True)
+    """Delete the results on the graph with this token, and on those that are made from it."""
+    for folder, start in _runs():
+        if TOKEN.fullmatch(token) and token.startswith(start):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-def _runs(pattern: str) -> Iterator[Path]:
-    """Folders of runs, whose names begin with that of their graph, see ``bup.spec``."""
-    return (files.cache_folder() / "runs").glob(pattern)
+_RUN = re.compile(r"(?:(?:fewer|noisy)-)*own-([a-z2-7]+)")
+
+
+def _runs() -> Iterator[tuple[Path, str]]:
+    """Folders of runs on what is kept, and how the token begins of which theirs has a part.
+
+    Their names begin with that of their graph, cut short, see ``bup.spec``.
+    """
+    for folder in (files.cache_folder() / "runs").glob("*own-*"):
+        if found := _RUN.match(folder.name):
+            yield folder, found[1]
 
 
 def _patience() -> float:
