@@ -31,6 +31,7 @@ from bup.results import Judged, Result
 from bup.spec import Run, Spec, Value
 from bup.splits import named_splits, usual_sizes
 from dashboard import graphs, picks, visitor
+from dashboard.markdown import escaped
 from dashboard.numbers import number_input, say_refused
 from dashboard.shelf import Known
 from dashboard.theme import Theme
@@ -128,6 +129,12 @@ def graph_label(name: str) -> str:
     return source.label(name) if source else name
 
 
+def graph_title(name: str) -> str:
+    """What a text calls a graph; the label of one's own is the key to it."""
+    source = datasets.find_source(name)
+    return source.called(name) if source and source.called else graph_label(name)
+
+
 def choose_graph() -> str:
     """The graph's widget; any name can come from a link, see ``graphs.graph``."""
     name = st.selectbox(
@@ -141,6 +148,8 @@ def choose_graph() -> str:
         help="The network to look at. Type a name such as "
         "`synthetic:homophily=0.6,nodes=800` to draw another synthetic one.",
     )
+    if (title := graph_title(str(name))) != graph_label(str(name)):
+        st.caption(f"**{escaped(title)}**: only who has its link can open it")
     return str(name)
 
 

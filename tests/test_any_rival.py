@@ -203,3 +203,17 @@ def test_a_stored_run_that_no_method_has_any_more_is_not_offered():
     assert rivals.is_offered(complete(bup.Spec(method="gcn")))
     assert not rivals.is_offered(bup.Spec(method="gcn", settings=(("hidden", 3),)))
     assert not rivals.is_offered(bup.Spec(method="gone"))
+
+
+def test_an_own_graph_is_called_what_its_people_call_it(open_app, stocked_cache):
+    small = bup.load_graph(NAME)
+    name = own.keep(small, "My papers")
+    try:
+        app = open_app(graph=name, per_class="5", seed="9")
+        assert not app.exception and not app.error
+        said = " ".join(text.value for text in (*app.caption, *app.markdown))
+        assert "**my papers**: only who has its link" in said and "on **my papers**" in said
+        assert own.title_of("own:" + "a" * 20) == "a graph of your own"
+        assert app.selectbox(key="graph").value == name
+    finally:
+        own.delete(name)

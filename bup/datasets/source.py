@@ -16,7 +16,8 @@ class Source:
     title: str  # one line about it
     load: Callable[[str], Graph]
     takes: Callable[[str], bool] | None = None  # which names are its own; None: its name alone
-    label: Callable[[str], str] = str  # what a page calls the graph of this name
+    label: Callable[[str], str] = str  # what a menu and an address call the graph of this name
+    called: Callable[[str], str] | None = None  # what people call it, if that is no label
     data: str = ""  # where its data is, once it is there
     cached: Callable[[str], bool] | None = None  # whether it was fetched; None: nothing to fetch
     offered: Callable[[], list[str]] | None = None  # the names on offer; None: its name alone

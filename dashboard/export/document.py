@@ -41,7 +41,7 @@ def document(known: Sequence[Known], made: datetime.date) -> dict[str, Any]:
     parcel = map_data.graph_parcel(graph, layouts.positions(graph))
     limits = _limits(list(each.values()))
     return {
-        "title": f"{_capital(state.graph_label(graph.name))}: {', '.join(names)}",
+        "title": f"{_capital(state.graph_title(graph.name))}: {', '.join(names)}",
         "size": f"{graph.noun.counted(graph.num_nodes)}, {graph.num_edges:,} {links}, "
         f"{graph.num_classes} classes",
         "noun": [graph.noun.one, graph.noun.many],

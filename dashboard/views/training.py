@@ -73,7 +73,7 @@ def _told(spec: Spec, graph: Graph, at_work: bool) -> None:
     """Which model this is about, with all that somebody changed."""
     st.title("This model is being trained" if at_work else "This model has not been trained yet")
     st.markdown(
-        f"**{METHODS[spec.method].short}** on **{escaped(state.graph_label(spec.graph))}**, "
+        f"**{METHODS[spec.method].short}** on **{escaped(state.graph_title(spec.graph))}**, "
         + (
             f"split {spec.split}"
             if spec.split

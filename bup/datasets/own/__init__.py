@@ -65,6 +65,12 @@ def _name(token: str, title: str) -> str:
     return f"{PREFIX}{token}-{words}" if words else f"{PREFIX}{token}"
 
 
+def title_of(name: str) -> str:
+    """What people called it, as far as its name says so."""
+    words = name.removeprefix(PREFIX).partition("-")[2]
+    return words.replace("-", " ") or "a graph of your own"
+
+
 def load(name: str) -> Graph:
     return SPACE.load(token_of(name), lambda packed: unpacked(name, packed))
 
@@ -130,6 +136,7 @@ SOURCE = Source(
     title="A graph that was brought to the app, under a name that nobody can guess",
     load=load,
     takes=lambda name: name.startswith(PREFIX),
+    called=title_of,
     data="kept for some days",
     offered=lambda: [],
     stamp=lambda name: SPACE.opened(token_of(name)),

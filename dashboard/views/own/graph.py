@@ -222,7 +222,7 @@ def _kept() -> None:
             row = st.container(horizontal=True, vertical_alignment="center")
             with row:
                 query = _query(name, graphs.graph(name))
-                links.link("explore", name, ":material/hub:", query)
+                links.link("explore", escaped(own.title_of(name)), ":material/hub:", query)
                 st.caption(f"kept until {until:%d %B %Y}, and longer if it is opened")
                 st.button(
                     "Delete",

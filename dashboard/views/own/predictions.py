@@ -37,7 +37,7 @@ def predictions() -> None:
     )
     names = [*visitor.graphs(), *state.graph_names()]
     left, *numbers = st.columns([2, 1, 1])
-    name = left.selectbox("Graph", names, format_func=state.graph_label, key="own_of")
+    name = left.selectbox("Graph", names, format_func=state.graph_title, key="own_of")
     with explained():
         graph = graphs.graph(name)
         per_class, seed = _split_choice(graph, *numbers)

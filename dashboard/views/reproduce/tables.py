@@ -110,7 +110,7 @@ def show_table(plan: Plan, sources: list[Source]) -> None:
         on_select=picked,
         selection_mode="single-cell",
         column_config={"method": st.column_config.TextColumn(width=130)},
-        alt=f"{question.title}, {state.graph_label(plan.graph.name)}",
+        alt=f"{question.title}, {state.graph_title(plan.graph.name)}",
     )
     tested = any(source.lines.p.notna().any() for source in sources)
     notes = [question.note, experiments.note_on_test(question) if tested else ""]
