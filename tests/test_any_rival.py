@@ -13,6 +13,9 @@ from bup.datasets import own
 from bup.methods import complete, from_words, in_words
 from bup.own import run_of_predictions
 from bup.spec import Run
+from dashboard.shelf import Known
+from dashboard.state import View
+from dashboard.theme import Theme
 from dashboard.views import rivals
 
 NAME = "synthetic:nodes=150,classes=3,words=40,mean_degree=5"
@@ -110,6 +113,15 @@ def test_the_head_of_a_file_is_what_the_file_says(tmp_path):
     names, values = files.read_head(path)
     whole = files.read_packed(path)
     assert names == set(whole.arrays) and values == whole.values
+
+
+def test_no_run_is_offered_under_two_names(run, cora):
+    view = View(Known(runs.run_of(run.spec, cora), cora, run), 0, Theme())
+    specs = rivals.rival_specs(view)
+    assert len(set(specs.values())) == len(specs) > 10
+    for formerly in rivals.FORMERLY:
+        (spec,) = rivals.chosen_specs(view, [formerly], specs)
+        assert spec.left_out == run.spec.left_out
 
 
 # On the pages.

@@ -20,6 +20,8 @@ from dashboard.state import View
 from dashboard.waiting import ask_for, offer_again, wait_for
 
 NONE = "no other method"
+FORMERLY = {"BUP: Doubt, uncertain variance": "doubt+spread"}
+"""What links may still call a run."""
 TYPED = (
     "What was trained on this machine is offered; any other you can type, such as `gcn+gats` or "
     "`bup (lam=2, dropout=0.5)`."
@@ -40,7 +42,6 @@ def rival_specs(view: View) -> dict[str, Spec]:
         else:
             offers[other.short] = (other.name, {})
     offers["GCN, temperature-scaled"] = ("gcn+temperature", {})
-    offers["BUP: Doubt, uncertain variance"] = ("bup+spread", {"propagation": "doubt"})
     for given in visitor.predictions_of(view.graph):
         if not given.classes or given.classes == view.result.split.classes:
             label = f"Own: {given.title}"
@@ -80,7 +81,8 @@ def chosen_specs(view: View, labels: Sequence[str], specs: Mapping[str, Spec]) -
     found = []
     for label in labels:
         try:
-            found.append(specs[label] if label in specs else from_words(label, view.spec))
+            words = FORMERLY.get(label, label)
+            found.append(specs[words] if words in specs else from_words(words, view.spec))
         except bup.BupError as error:
             st.warning(escaped(f"{label}: {error}"))
     return [spec for spec in dict.fromkeys(found) if spec != view.spec]
