@@ -11,6 +11,7 @@ import zipfile
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st_module
 from hypothesis import given, settings
@@ -239,9 +240,23 @@ def test_integers_beyond_any_number_are_text_or_refused():
 
 def test_classes_with_names_of_thousands_of_digits_are_sorted_as_numbers_are():
     long = "9" * 5000
-    nodes = f"id,label\na,{long}\nb,10\nc,9\nd,007\ne,{long}1\nf,9\n"
-    graph = read(dropped(nodes_csv=nodes, edges_csv="source,target\na,b\n"))
+    nodes = pd.DataFrame({"id": list("abcdef"), "label": [long, "10", "9", "007", long + "1", "9"]})
+    links = pd.DataFrame({"source": ["a"], "target": ["b"]})
+    graph = bup.Graph.from_frames(nodes, links)
     assert graph.class_names == ("007", "9", "10", long, long + "1")
+
+
+LONG = "x" * 501
+
+
+@pytest.mark.parametrize(
+    "nodes", [f"id,label,{LONG}\na,x,1\nb,y,2\n", f"id,label\na,{LONG}\nb,y\nc,y\n",
+              f"id,label\n{LONG},x\nb,y\nc,y\n", f"id,label\na,{'9' * 5000}\nb,1\nc,1\n"],
+)  # fmt: skip
+def test_names_that_no_menu_could_show_are_refused(nodes):
+    with pytest.raises(bup.BupError, match="at most 500") as error:
+        read(dropped(nodes_csv=nodes, edges_csv="source,target\na,b\nb,c\n"), id="id")
+    assert len(str(error.value)) < 200
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from bup.graph import Graph
 
 TABLES = (".csv", ".tsv", ".txt")
 MOST_CLASSES = 100
+LONGEST_NAME = 500  # characters
 ROWS, LETTERS = 5, 200  # of a preview, and of each of its cells
 LONG = 15  # characters on average, from which on a column looks like text
 HELP = (
@@ -114,6 +115,7 @@ def draft_of(dropped: Iterable[tuple[str, bytes]], separator: str | None = None)
                 f"the graph has {len(table):,} {what}: give at least one and at most "
                 f"{limit.value:,} ({limit.name})"
             )
+    _check_length("a column", [*nodes.columns, *edges.columns])
     if len(edges.columns) < 2:
         raise BupError(
             f"the table of links has only the column {shown(edges.columns[0])}: choose its "
@@ -122,6 +124,16 @@ def draft_of(dropped: Iterable[tuple[str, bytes]], separator: str | None = None)
     if by_kind["npz"]:
         features = _npz(found[by_kind["npz"][0]], len(nodes))
     return Draft(nodes, edges, features, tuple(notes))
+
+
+def _check_length(what: str, names: Iterable[str]) -> None:
+    """Names are in menus, tables and links; a text can be chosen as text or title."""
+    longest = max(names, key=len)
+    if len(longest) > LONGEST_NAME:
+        raise BupError(
+            f"{what} is called {shown(longest)} and so on, {len(longest):,} characters: give names "
+            f"of at most {LONGEST_NAME}"
+        )
 
 
 def _nodes_and_edges(
@@ -240,6 +252,8 @@ def graph_of(draft: Draft, choice: Choice, name: str) -> Graph:
     if bad:
         raise BupError(f"{listed(bad)} is not all numbers: choose other columns as features")
     ids = draft.nodes[choice.id] if choice.id else pd.Series(range(len(draft.nodes))).astype(str)
+    _check_length("a class", draft.nodes[choice.label])
+    _check_length("an id", ids)
     known = draft.edges[choice.source].isin(ids) & draft.edges[choice.target].isin(ids)
     notes = list(draft.notes)
     if lost := int((~known).sum()):
