@@ -165,7 +165,7 @@ function overview(view, section, side, number) {
     pick.addEventListener("click", () => view.send({ column, side: number }));
     add(row, "td", "number", short(each.mean));
     add(row, "td", "number", short(each.var));
-    const chance = add(row, "td", "number chance", `${(100 * each.probability).toFixed(1)} %`);
+    const chance = add(row, "td", "number chance", `${(100 * each.probability).toFixed(1)}%`);
     chance.style.setProperty("--share", each.probability);
   });
 }

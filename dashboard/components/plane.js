@@ -55,7 +55,7 @@ function draw(view) {
     tabindex: 0,
     role: "slider",
     "aria-label": `${view.data.handle}, or move with the arrow keys`,
-    "aria-valuetext": `${Math.round(100 * view.at[0])} % right, ${Math.round(100 * view.at[1])} % down`,
+    "aria-valuetext": `${Math.round(100 * view.at[0])}% right, ${Math.round(100 * view.at[1])}% down`,
     transform: `translate(${1000 * view.at[0]} ${660 * view.at[1]})`,
   });
   add(handle, "circle", { r: 58 });

@@ -95,7 +95,7 @@ def _numbers(
 def _question(outputs: np.ndarray, targets: np.ndarray) -> bool:
     probs = softmax(outputs, axis=1)
     accuracy, mean = metrics.accuracy(probs, targets), metrics.confidence(probs).mean()
-    options = ["more than 90 %", f"about {accuracy:.0%}, as it should be", "less than 70 %"]
+    options = ["more than 90%", f"about {accuracy:.0%}, as it should be", "less than 70%"]
     nearest = int(np.abs(np.array([0.95, accuracy, 0.55]) - mean).argmin())
     return lesson.predict(
         "expect_confidence",

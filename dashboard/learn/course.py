@@ -64,7 +64,7 @@ LESSONS = (
     Lesson(
         5,
         "calibration",
-        "Is 80 % really 80 %?",
+        "Is 80% really 80%?",
         "How would you check a confidence?",
         "Calibration compares confidence with how often it is right, and one temperature can "
         "repair much of it without changing a single answer.",

@@ -111,11 +111,11 @@ TERMS = {
         "The probability that a model gives to the class it predicts.", r"p_{j,c_*}", 1
     ),
     "credible interval": Term(
-        "Where a probability lies with, say, 90 % probability, given how unsure the message is.",
+        "Where a probability lies with, say, 90% probability, given how unsure the message is.",
         lesson=2,
     ),
     "calibrated": Term(
-        "Confidence means what it says: of the answers given with 80 %, 80 % are right.", lesson=5
+        "Confidence means what it says: of the answers given with 80%, 80% are right.", lesson=5
     ),
     "reliability diagram": Term(
         "Answers sorted into bins by confidence; each bin shows how many of its answers are right.",

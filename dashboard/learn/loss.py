@@ -127,6 +127,6 @@ def _bound(points: dict[str, landscape.Point], classes: int) -> None:
             + (
                 "; with two classes there is only one contest, and they agree."
                 if classes == 2
-                else ", and the products of all classes sum to less than 100 %."
+                else ", and the products of all classes sum to less than 100%."
             )
         )

@@ -39,7 +39,7 @@ def visitors_stops() -> list[Stop]:
             "The map",
             "Every point is a paper, and its colour is how unsure the model is of its message: "
             "bright is doubt. Click a point, and what the model thinks of it stands beside the "
-            "map. Press N for the next paper, X for any.",
+            "map. Press N for the next paper, X for a random one.",
             "explore",
             ".st-key-explore_map",
             here | {"colour": "Message uncertainty"},
@@ -181,9 +181,9 @@ def walk() -> None:
 def page() -> None:
     st.title("What is there to see?")
     st.markdown(
-        "Seven stops, three minutes. A card walks with you from page to page and frames what it "
-        "speaks of; everything works while it is there. Leave whenever you like: you can go on "
-        "here later. A model that nobody has trained yet offers to train first, in seconds."
+        "Seven stops, three minutes. A card goes along from page to page and marks what it "
+        "describes; everything works while it is there. Leave whenever you like: you can go on "
+        "here later. Where no model has been trained yet, the page offers to train one, in seconds."
     )
     _tour("The tour", visitors_stops(), "")
     _tour("For lecturers", lecturers_stops(), FOR_LECTURERS)
