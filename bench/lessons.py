@@ -6,6 +6,7 @@ import os
 import statistics
 import time
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -25,9 +26,15 @@ DRAGS: dict[str, tuple[str, float, float]] = {
     "loss": ("margin", -0.5, 0.5),
     "calibration": ("temperature", 0.6, 0.8),
     "unseen": ("flag_confidence", 0.3, 0.4),
-    "sees": ("strangers", 20, 60),
+    "kinds": ("kind_labels", 20, 50),
+    "sees": ("strangers", 20, 80),
     "coverage": ("set_level", 0.8, 0.95),
 }
+
+
+def _knob(app: AppTest, key: str) -> Any:
+    """The slider of that key, if the page has it by now."""
+    return next((each for each in [*app.slider, *app.select_slider] if each.key == key), None)
 
 
 def run() -> None:
@@ -41,13 +48,15 @@ def run() -> None:
         app._page_hash = calc_hash(addresses[page])
         app.run()
         deadline = time.monotonic() + PATIENCE  # its model may have to be trained first
-        while key not in {slider.key for slider in app.slider} and time.monotonic() < deadline:
+        while _knob(app, key) is None and time.monotonic() < deadline:
             time.sleep(0.5)
+            for question in list(app.radio):  # some sliders come with a guess
+                question.set_value(0)
             app.run()
         seconds = []
         for turn in range(REPEATS + 1):
             start = time.perf_counter()
-            app.slider(key).set_value(values[turn % 2]).run()
+            _knob(app, key).set_value(values[turn % 2]).run()
             seconds.append(time.perf_counter() - start)
         _, *others = seconds  # the first may still load what the page keeps
         print(f"  {page:<12} {statistics.median(others):6.3f} s  ({max(others):.3f} s)")
