@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
@@ -27,7 +28,9 @@ from dashboard.kept import kept
 from dashboard.layouts import Layout
 
 NICENESS = 10
+MOST_WAITING = 10  # for graphs to be drawn, counting the one that is
 _turn = threading.Lock()  # one graph is drawn at a time
+_places = threading.BoundedSemaphore(MOST_WAITING)
 
 
 def graph(name: str) -> Graph:
@@ -54,10 +57,26 @@ def graph(name: str) -> Graph:
 @kept(by=lambda name, stamp: (name, stamp))
 def _graph(name: str, stamp: Hashable) -> Graph:
     if datasets.size(name) > DRAWN_AT_ONCE:
-        with st.spinner("Drawing this graph: one is drawn at a time, each takes some seconds ..."):
+        with (
+            _place(),
+            st.spinner("Drawing this graph: one is drawn at a time, each takes some seconds ..."),
+        ):
             return _drawn_elsewhere(name)
     with st.spinner("Loading the graph ..."):
         return bup.load_graph(name)
+
+
+@contextmanager
+def _place() -> Iterator[None]:
+    """A place in the queue, which every crafted name of a graph would make longer."""
+    if not _places.acquire(blocking=False):
+        raise bup.BupError(
+            f"{MOST_WAITING} other graphs are to be drawn before this one: try again in a minute"
+        )
+    try:
+        yield
+    finally:
+        _places.release()
 
 
 def _drawn_elsewhere(name: str) -> Graph:

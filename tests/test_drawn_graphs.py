@@ -1,6 +1,7 @@
 """Graphs that a visitor asks for by name: drawn outside of the server, or not at all."""
 
 import sys
+import threading
 
 import pytest
 
@@ -57,3 +58,13 @@ def test_what_is_above_the_limit_is_not_drawn_at_all(monkeypatch, drawn_here):
     with pytest.raises(bup.BupError, match=r"draws graphs of at most 1 MB.*bup fit --graph"):
         graphs.graph(LARGE)
     assert drawn_here == []
+
+
+def test_only_so_many_wait_for_a_graph_and_small_ones_never_do(monkeypatch):
+    full = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(graphs, "_places", full)
+    with full, pytest.raises(bup.BupError, match="other graphs are to be drawn before"):
+        graphs.graph(LARGE)
+    with full:
+        assert graphs.graph("synthetic:nodes=50").num_nodes == 50
+    assert graphs.graph(LARGE).num_nodes == 8000 and full.acquire(blocking=False)
