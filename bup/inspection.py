@@ -137,6 +137,10 @@ def inspect(graph: Graph, result: Result, node: int | str, level: float = 0.9) -
     return Lens(graph, result).inspect(node, level)
 
 
+def _called(graph: Graph, node: int) -> str:
+    return graph.node_id(node) if 0 <= node < graph.num_nodes else str(node)
+
+
 def with_links(
     graph: Graph,
     add: Iterable[tuple[int, int]] = (),
@@ -146,13 +150,19 @@ def with_links(
     links = {tuple(pair) for pair in graph.edges.T.tolist()}
     for low, high in map(sorted, remove):
         if (low, high) not in links:
-            raise BupError(f"there is no link between {low} and {high} to remove")
+            named = " and ".join(_called(graph, end) for end in (low, high))
+            raise BupError(f"there is no link between {named} to remove")
         links.discard((low, high))
     for low, high in map(sorted, add):
-        if low == high or low < 0 or high >= graph.num_nodes:
-            raise BupError(f"a link joins two different nodes of the graph, got {low} and {high}")
+        if low < 0 or high >= graph.num_nodes:
+            most = graph.num_nodes - 1
+            raise BupError(f"a link joins nodes from 0 to {most}, got {low} and {high}")
+        if low == high:
+            raise BupError(
+                f"a link joins two different nodes: {graph.node_id(low)} cannot be linked to itself"
+            )
         if (low, high) in links:
-            raise BupError(f"{low} and {high} are linked already")
+            raise BupError(f"{graph.node_id(low)} and {graph.node_id(high)} are linked already")
         links.add((low, high))
     ends = np.array(sorted(links), dtype=np.int64).reshape(-1, 2)
     return dataclasses.replace(graph, edges=simple_edges(ends[:, 0], ends[:, 1]))

@@ -459,3 +459,14 @@ def test_a_selection_can_be_taken_away(open_app, cora, monkeypatch):
     (rows,) = (text for name, text in offered.items() if name.endswith("-selection.csv"))
     ids = [line.split(",")[0] for line in rows.splitlines()]
     assert ids == ["id", cora.node_id(3), cora.node_id(35)]
+
+
+def test_links_may_be_typed_between_spaces_and_are_shown_on_the_map(open_app, cora):
+    near = cora.node_id(cora.neighbours(cora.find("1114118"))[0])
+    app = open_app(node="1114118", tab="What if?", unlink=f'["{near}"]', link_to="35 1105887,887")
+    assert not app.exception and not app.warning
+    sent = sent_to_map(app)
+    assert sent["cut"] == [cora.find(near)]
+    assert sent["joined"] == [cora.find(n) for n in ("35", "1105887", "887")]
+    app.text_input(key="link_to").set_value("1114118").run()
+    assert "1114118 cannot be linked to itself" in app.warning[0].value

@@ -76,7 +76,9 @@ def graph_map(
 
     ``more``: ``address`` keeps in the page's address where one looks, and offers to copy the link;
     ``hold`` lights the picked node; ``together`` moves with the other such map of the graph;
-    ``plain`` draws as browsers without WebGL2 do.
+    ``plain`` draws as browsers without WebGL2 do. The links of the picked node to those in ``cut``
+    are drawn as removed, and links to those in ``joined`` as added; ``linking``, a click leaves the
+    picked one lit.
     """
     _view(
         key=key,

@@ -43,18 +43,30 @@ function looksOf({ colours, limits, dark, paper, enlarge, plain }) {
 function drawLit(ink, { data, layer, scene }, node, { screen, visible, colour, size }) {
   const near = scene.neighbours(node).filter(visible);
   const [x, y] = screen(node);
+  const changed = (numbers) => (node === data.node ? (numbers ?? []).map((n) => scene.at(n)) : []);
+  const [cut, joined] = [new Set(changed(data.cut)), changed(data.joined)];
   ink.lineWidth = 1.7;
   ink.globalAlpha = near.length > 200 ? 0.4 : 0.9;
   for (const other of near) {
     ink.strokeStyle = colour(other);
+    ink.setLineDash(cut.has(other) ? [2, 6] : []);
     ink.beginPath();
     ink.moveTo(x, y);
     ink.lineTo(...screen(other));
     ink.stroke();
   }
+  ink.setLineDash([]);
   ink.globalAlpha = 1;
+  const there = joined.filter((other) => other >= 0 && visible(other));
+  [ink.strokeStyle, ink.lineWidth] = [data.accent, 3];
+  for (const other of there) {
+    ink.beginPath();
+    ink.moveTo(x, y);
+    ink.lineTo(...screen(other));
+    ink.stroke();
+  }
   const mark = (i, d) => marker(ink, ...screen(i), d, layer.shapes[i], colour(i), data.paper);
-  for (const other of near) mark(other, Math.max(7, 1.5 * size));
+  for (const other of [...near].filter((other) => !cut.has(other)).concat(there)) mark(other, Math.max(7, 1.5 * size));
   const large = Math.max(11, 2 * size);
   mark(node, large);
   ring(ink, x, y, large / 2 + 4, 1.5, [data.text, data.paper]);
@@ -118,13 +130,16 @@ function drawLasso(ink, points, colour) {
 
 // Class names at the centres of their regions, the largest first, and beside the tools; one without
 // room is left out.
+const NARROW = 420; // pixels of a map, as where two share a window
+
 function drawNames(ink, { data, scene, tools }, toScreen, [width, height], alpha) {
-  ink.font = `600 ${data.font}px ${data.face}`;
+  const size = width < NARROW ? 0.8 * data.font : data.font; // the names are not to hide the map
+  ink.font = `600 ${size}px ${data.face}`;
   ink.textAlign = "center";
   ink.textBaseline = "middle";
   ink.lineJoin = "round";
   const taken = [];
-  const high = 1.35 * data.font;
+  const high = 1.35 * size;
   for (const { name, x, y } of scene.regions) {
     const [u, v] = toScreen(x, y);
     if (u < 0 || v < 0 || u > width || v > height) continue;
@@ -142,7 +157,7 @@ function drawNames(ink, { data, scene, tools }, toScreen, [width, height], alpha
     if (free === undefined) continue;
     taken.push({ u: left, v: free, half });
     ink.globalAlpha = 0.85 * alpha;
-    ink.lineWidth = data.font / 3.2;
+    ink.lineWidth = size / 3.2;
     ink.strokeStyle = data.paper;
     ink.strokeText(name, left, free);
     ink.globalAlpha = alpha;

@@ -79,7 +79,7 @@ function gestures(map, stage, tools, does) {
 
   // Lit at once; the page follows. The void lets go of the light, not of the pick.
   function choose(node) {
-    map.held = node;
+    if (!map.data.linking || node < 0) map.held = node;
     light();
     if (node >= 0 && node !== map.data.node) map.send("pick", node);
   }

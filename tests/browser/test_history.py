@@ -26,7 +26,7 @@ SEEN = """() => {
     values: [...document.querySelectorAll("input")].filter((e) => e.checkVisibility())
       .map((e) => [e.getAttribute("aria-label"), e.value, e.checked]),
     chosen: texts("[role=radio][aria-checked=true], [aria-pressed=true], [aria-selected=true]"),
-    tags: texts("[data-baseweb=tag]"),
+    left_out: texts(".st-key-left_out"),
     map: map && ["shown", "colour", "picked", "layer"].map((name) => map.dataset[name]),
     camera: camera && ["x", "zoom"].map((key) => Number(camera[key].toFixed(2))),
   };

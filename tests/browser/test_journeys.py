@@ -342,6 +342,25 @@ def test_what_if_changes_the_answer_without_training(app, page, cora):
     expect(page.get_by_text("The model would say").first).to_be_visible(timeout=LONG)
 
 
+def test_a_click_on_the_map_removes_a_link_and_adds_one(app, page, cora):
+    node, other = cora.find("1114118"), cora.find("35")
+    near = int(cora.neighbours(node)[0])
+    visit(page, f"{app}/?node=1114118&tab=What+if%3F", "Where is the model unsure, and why?")
+    wait_for_map(page)
+    page.get_by_text("Change links by a click on the map").click()
+    settled(page)
+    for clicked in (near, other):
+        page.mouse.click(*node_on_map(page, clicked))
+        settled(page)
+        page.wait_for_timeout(SECOND)
+    removed = page.locator(".st-key-unlink")
+    expect(removed).to_contain_text(cora.node_id(near), timeout=LONG)
+    expect(page.locator(".st-key-link_to input")).to_have_value("35", timeout=LONG)
+    page.mouse.click(*node_on_map(page, other))
+    expect(page.locator(".st-key-link_to input")).to_have_value("", timeout=LONG)
+    assert picked(page) == "1114118"
+
+
 def _choose(page: Page, box: str, option: str) -> None:
     """Open a menu and take an option; a rerun that ends meanwhile may close the menu again."""
     entry = page.get_by_role("option", name=option)

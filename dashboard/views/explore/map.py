@@ -16,7 +16,7 @@ from dashboard.components.map_data import Limits, Point
 from dashboard.shelf import Known
 from dashboard.state import View
 from dashboard.views import picking
-from dashboard.views.explore import change
+from dashboard.views.explore import change, what_if
 from dashboard.waiting import wait_for_map
 
 FILTERS = {
@@ -114,7 +114,9 @@ def _map(
 
     def on_pick() -> None:
         node = chart.picked(key)
-        if node is not None:
+        if node is not None and what_if.linking() and view.picked:
+            what_if.change_link(view, node)
+        elif node is not None:
             picking.pick_node(view, node)
 
     def on_group() -> None:
@@ -134,6 +136,7 @@ def _map(
     windows = memory.setdefault("windows", {})
     window = windows.get(view.graph.digest)
     thinned = drawings.part_of(view.graph, window).thinned and view.picked
+    cut, joined = what_if.changed_links(view)
     graph_map(
         drawings.graph_parcel(view.graph, window),
         drawings.layer_parcel(known, colour, shown, window),
@@ -151,6 +154,9 @@ def _map(
         address=key == MAP,
         hold=view.picked and not together,  # two maps are there to compare all of their colours
         together=together,
+        cut=cut,
+        joined=joined,
+        linking=what_if.linking(),
         plain=st.query_params.get("plain") == "true",  # to see what others see
     )
 

@@ -18,14 +18,14 @@ from dashboard.views.explore.pair import pair
 from dashboard.views.explore.selection import selection
 from dashboard.views.explore.stories import welcome
 from dashboard.views.explore.style import STYLE
-from dashboard.views.explore.what_if import what_if
+from dashboard.views.explore.what_if import TAB, what_if
 from dashboard.views.explore.why import why
 
 TABS = {
     "Answer": says,
     "Why?": why,
     "Links": neighbourhood,
-    "What if?": what_if,
+    TAB: what_if,
     "Compare": pair,
 }
 USUAL = {"tab": "Answer", "hops": 1, "stage": OFF}

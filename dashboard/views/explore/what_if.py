@@ -6,12 +6,15 @@ import numpy as np
 import streamlit as st
 
 import bup
+from bup.graph import Graph
 from bup.inspection import Inspection
 from bup.methods import METHODS
 from dashboard.figures.classes import compared_table, percent
 from dashboard.markdown import escaped
 from dashboard.state import View
 from dashboard.views.explore.answer import probabilities
+
+TAB = "What if?"
 
 
 def what_if(view: View) -> None:
@@ -29,12 +32,19 @@ def what_if(view: View) -> None:
         placeholder=view.say("choose linked nodes") if near else "it has no links",
     )
     typed = st.text_input(
-        "Add links to (ids, separated by commas)",
+        "Add links to (ids)",
         key="link_to",
         placeholder="for example " + ", ".join(map(view.graph.node_id, _others(view))),
     )
+    st.toggle(
+        "Change links by a click on the map",
+        key="linking",
+        help=view.say(
+            "Click a linked node to remove its link, any other to add one; once more to undo it."
+        ),
+    )
     try:
-        added = [view.graph.find(part.strip()) for part in typed.split(",") if part.strip()]
+        added = _typed(view.graph, typed)
         before = view.known.inspection(node)
         after = view.known.inspection(
             node,
@@ -56,6 +66,50 @@ def what_if(view: View) -> None:
         "and the variance of the message follow."
         + (" Probabilities are those before calibration." if view.recalibrated else "")
     )
+
+
+def changed_links(view: View) -> tuple[list[int], list[int]]:
+    """The nodes to which links of the picked one are removed, and added, as the map shows them."""
+    if st.session_state.get("tab") != TAB:
+        return [], []
+    graph, asked = view.graph, st.session_state
+    near = graph.neighbours(view.node).tolist()
+    try:
+        removed = [n for n in map(graph.find, asked.get("unlink") or []) if n in near]
+        return removed, [n for n in _typed(graph, asked.get("link_to") or "") if n not in near]
+    except bup.BupError:  # said beside the map
+        return [], []
+
+
+def linking() -> bool:
+    """Whether a click on the map changes a link."""
+    return st.session_state.get("tab") == TAB and bool(st.session_state.get("linking"))
+
+
+def change_link(view: View, node: int) -> None:
+    """Remove the link to a node, add one, or undo that; for callbacks."""
+    removed, added = changed_links(view)
+    if node == view.node:
+        return
+    linked = node in view.graph.neighbours(view.node)
+    nodes = removed if linked else added
+    if node in nodes:
+        nodes.remove(node)
+    else:
+        nodes.append(node)
+    ids = [[view.graph.node_id(n) for n in part] for part in (removed, added)]
+    st.session_state.update(unlink=ids[0], link_to=", ".join(ids[1]))
+
+
+def _typed(graph: Graph, text: str) -> list[int]:
+    """The nodes whose ids stand between commas, or between spaces, where no id has any."""
+    found = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        try:
+            found.append(graph.find(part))
+        except bup.BupError:
+            found += map(graph.find, part.split())
+    return list(dict.fromkeys(found))
 
 
 def _said(view: View, before: Inspection, after: Inspection) -> str:
