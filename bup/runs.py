@@ -114,11 +114,11 @@ def fit_many(
 def _store(given: Store | Path | str | bool | None) -> Store | None:
     if given is True:
         return Store()
-    if isinstance(given, Path | str):
+    if isinstance(given, Path | str) and str(given):
         return Store(given)
     if given is False or given is None or isinstance(given, Store):
         return given or None
-    raise BupError(f"store is True, a path or a bup.Store, got {given!r}")
+    raise BupError(f"store is True, False, a path or a bup.Store, got {given!r}")
 
 
 def asked(
@@ -134,6 +134,7 @@ def asked(
 ) -> Spec:
     """The run that arguments ask for on a graph."""
     drawn = per_class is not None or validation != USUAL or test != USUAL
+    split = "" if split is None else split
     given = not (isinstance(split, str) and not split)
     if given and drawn:
         raise BupError(

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pandas as pd
@@ -239,6 +240,15 @@ def test_small_graphs_need_no_numbers(graph):
     assert (result.spec.validation, result.spec.test) == (24, None)
     ask = ("fit", "--graph", NAME, "--method", "gcn", "--per-class", "5", "--set", "epochs=5")
     assert said(*ask)["spec"] == result.spec.as_dict()
+
+
+def test_no_split_is_none(graph):
+    assert bup.fit(graph, "gcn", per_class=5, split=None, **QUICK).spec.split == ""
+
+
+def test_a_run_with_a_split_has_an_address(graph, nodes):
+    result = bup.fit(graph, "gcn", split=nodes, **QUICK)
+    assert parse_qs(urlsplit(bup.address(result)).query)["split"] == [result.spec.split]
 
 
 def test_the_usual_run_is_what_it_was(cora):

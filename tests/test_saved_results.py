@@ -156,5 +156,6 @@ def test_a_model_of_ones_own_is_put_into_the_store(graph):
 
 
 def test_a_store_is_a_store(graph):
-    with pytest.raises(bup.BupError, match="store is True"):
-        bup.fit(graph, **ASK, store=3)
+    for given in (3, ""):
+        with pytest.raises(bup.BupError, match="store is True"):
+            bup.fit(graph, **ASK, store=given)
