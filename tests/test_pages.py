@@ -470,3 +470,8 @@ def test_links_may_be_typed_between_spaces_and_are_shown_on_the_map(open_app, co
     assert sent["joined"] == [cora.find(n) for n in ("35", "1105887", "887")]
     app.text_input(key="link_to").set_value("1114118").run()
     assert "1114118 cannot be linked to itself" in app.warning[0].value
+
+
+def test_the_colour_of_two_maps_is_part_of_the_link(open_app):
+    app = open_app("compare", pair_colour="Degree")
+    assert not app.exception and app.selectbox(key="pair_colour").value == "degree"

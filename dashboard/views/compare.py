@@ -112,6 +112,7 @@ def page(view: View) -> None:
         both,
         index=both.index("confidence"),
         key="pair_colour",
+        bind="query-params",
         format_func=lambda key: offered[key].label,
     )
     figure = paired_maps(
