@@ -78,7 +78,7 @@ def test_the_time_left_goes_by_what_runs_cost(capsys, monkeypatch):
     cheap, dear = bup.Spec(SMALL, seed=0), bup.Spec(SMALL, seed=1)
     with SweepBar({cheap: 1.0, dear: 99.0}) as bar:
         bar.settled([cheap])
-    assert "1 of 2 runs, about 0 h 16 min left" in capsys.readouterr().err  # 990 seconds
+    assert "1 of 2 runs, about 16 min left" in capsys.readouterr().err  # 990 seconds
 
 
 @pytest.mark.timeout(240)

@@ -134,7 +134,7 @@ def test_a_full_disk_is_not_the_fault_of_a_run(graphs, tmp_path):
 
 
 def test_a_killed_local_process_costs_nothing_but_time(graphs, store):
-    specs = some_specs(range(10), epochs=100, patience=1000, hidden=128)
+    specs = some_specs(range(10), epochs=400, patience=1000, hidden=128)
     killed = []
 
     def kill() -> None:
