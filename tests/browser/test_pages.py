@@ -58,7 +58,7 @@ def test_a_class_left_out_on_the_page_is_left_out_in_the_sidebar(app, page: Page
     "path", ["reliability", "ood?left_out=Rule+Learning", "structure", "graph", "compare"]
 )
 def test_nothing_keeps_anybody_out(app, page: Page, path):
-    page.goto(f"{app}/{path}")
+    page.goto(f"{app}/{path}{'&' if '?' in path else '?'}node=35")
     expect(page.locator(".picked")).to_be_visible(timeout=LONG)
     page.wait_for_selector(".js-plotly-plot .main-svg", timeout=LONG)
     settled(page)
