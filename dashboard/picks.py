@@ -21,16 +21,16 @@ def pick(node_id: str) -> None:
     """Make a node the picked one and remember the way; for callbacks."""
     before = st.session_state.get("node", "")
     if node_id != before:
-        trail = [*st.session_state.get("trail", []), before]
+        trail = [*came_from(), before]
         st.session_state.trail = [n for n in trail if n][-TRAIL:]
         _look_at(node_id)
 
 
 def came_from() -> list[str]:
-    """The nodes that led to this one; the browser's own back may have gone part of the way."""
+    """The nodes that led to this one, not those from which the browser's own back has returned."""
     trail, here = list(st.session_state.get("trail", [])), st.session_state.get("node", "")
-    while trail and trail[-1] == here:
-        trail.pop()
+    if here in trail and here != st.session_state.get("trail_end"):
+        return trail[: trail.index(here)]
     return trail
 
 
@@ -47,7 +47,7 @@ def among(shown: np.ndarray | None) -> None:
 
 def _look_at(node_id: str) -> None:
     """What was changed of another node's links is let go."""
-    st.session_state.update(node=node_id, unlink=[], link_to="")
+    st.session_state.update(node=node_id, trail_end=node_id, unlink=[], link_to="")
 
 
 def let_go() -> None:

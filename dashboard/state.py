@@ -50,6 +50,11 @@ class View:
     picked: bool = True
 
     @property
+    def marked(self) -> tuple[int, ...]:
+        """What charts mark with a ring: the picked node; nothing until somebody picks one."""
+        return (self.node,) if self.picked else ()
+
+    @property
     def run(self) -> Run:
         return self.known.run
 

@@ -20,6 +20,7 @@ from bup.methods import METHODS, complete
 from bup.results import wrong_without
 from bup.runs import run_of
 from bup.spec import Spec
+from bup.splits import make_split
 from bup.store import Store
 from dashboard import pages, payloads, shelf, state, waiting
 from dashboard.figures.classes import percent
@@ -430,13 +431,35 @@ def test_the_way_back_is_open_on_every_page(open_app, go_to):
     assert app.button(key="walk_B").disabled
 
 
+def test_the_way_back_leads_on_from_where_the_browser_has_gone_back_to(open_app):
+    app = open_app(node="35")
+    for key in ("N", "N", "N"):
+        app.button(key=f"walk_{key}").click().run()
+    second = app.session_state.trail[1]
+    app.session_state.node = second  # what the browser's own back does
+    app.run()
+    app.button(key="walk_B").click().run()
+    assert app.session_state.node == "35" and app.button(key="walk_B").disabled
+    for key in ("N", "P", "B"):  # there and back on foot is a way, too
+        app.button(key=f"walk_{key}").click().run()
+    assert not app.exception and app.session_state.node == second
+
+
 @pytest.mark.parametrize("page", ["reliability", "ood", "structure", "compare", "graph"])
-def test_no_node_has_a_card_before_somebody_picks_one(open_app, page):
+def test_no_node_has_a_card_or_a_ring_before_somebody_picks_one(open_app, cora, page):
     def cards(app):
         return [h for h in app.get("html") if 'class="picked"' in h.proto.body]
 
-    assert not cards(open_app(page))
-    assert len(cards(open_app(page, node="35"))) == 1
+    def rings(app):
+        sent = [element.proto.json for element in app.get("bidi_component")]
+        return [mark for text in sent if '"marks"' in text for mark in json.loads(text)["marks"]]
+
+    link = {"left_out": "Rule Learning"}
+    before = open_app(page, **link)
+    assert not before.exception and not cards(before) and not rings(before)
+    measured = next(i for i in make_split(cora, left_out=(6,)).test if cora.labels[i] != 6)
+    after = open_app(page, node=cora.node_id(measured), **link)
+    assert not after.exception and len(cards(after)) == 1 and rings(after)
 
 
 def test_an_id_that_is_typed_whole_is_found_first(open_app):

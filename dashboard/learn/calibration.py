@@ -39,7 +39,7 @@ def _lesson(here: lesson.Lesson) -> None:
         temperature = one.slider(
             "Temperature", 0.2, 3.0, 1.0, 0.01, key="temperature", help=meaning("temperature")
         )
-        many = two.toggle(f"All {len(targets):,} test nodes instead of {FEW}", key="many")
+        many = two.toggle(f"All {len(targets):,}, not only {FEW}", key="many")
         answered = _question(outputs, targets)
     if not many:
         few = np.random.RandomState(0).permutation(len(targets))[:FEW]
@@ -104,9 +104,8 @@ def _question(outputs: np.ndarray, targets: np.ndarray) -> bool:
         options,
         nearest,
         lambda: (
-            f"On all {len(targets):,} it is {mean:.0%}: here the GCN is *under*-confident. It is "
-            "right more often than it says. Now find the temperature that brings the bars to the "
-            "diagonal."
+            f"On all {len(targets):,} its mean confidence is {mean:.0%}: here the GCN is "
+            "*under*-confident. Now find the temperature that brings the bars to the diagonal."
         ),
         [
             "Deep image networks often are, hence the reputation. Fill the diagram: the bars end "

@@ -49,7 +49,7 @@ def node_map(
     view: View, drawing: Drawing, key: str, caption: str, axes: tuple[str, ...] = ("",)
 ) -> None:
     """A map whose points can be clicked or enclosed; the picked node is ringed."""
-    x, y = (float(v) for v in view.positions[view.node])
+    places = view.positions[list(view.marked)].tolist()
     if view.graph.num_nodes > MOST_POINTS:
         counted = view.graph.noun.counted(view.graph.num_nodes)
         caption += f" Of {counted}, {MOST_POINTS:,} are drawn, chosen at random; lit ones first."
@@ -69,7 +69,7 @@ def node_map(
         caption,
         on_pick,
         on_group,
-        [Mark(x, y, a) for a in axes],
+        [Mark(x, y, a) for x, y in places for a in axes],
         {"toImageButtonOptions": {"format": "png", "filename": key, "scale": 2}},
     )
     st.caption(caption)

@@ -44,7 +44,6 @@ def page(view: View) -> None:
     for note in figures["notes"]:
         st.info(escaped(note))
     left, right = st.columns(2)
-    own, links = int(graph.labels[view.node]), int(graph.degree[view.node])
     with left:
         st.header(view.say("How many nodes does each class have?"))
         charts.clickable(
@@ -55,7 +54,7 @@ def page(view: View) -> None:
                 "those of the map. Click a bar to see its nodes."
             ),
             lambda c: lit.light(view, PAGE, f"class {c}", _of_class(view, c)),
-            [Mark(0.0, float(own))] if own >= 0 else [],
+            [Mark(0.0, float(own)) for i in view.marked if (own := int(graph.labels[i])) >= 0],
         )
     counts = np.bincount(graph.degree)
     with right:
@@ -68,7 +67,7 @@ def page(view: View) -> None:
                 "few have very many. Click a point to see its nodes."
             ),
             lambda k: lit.light(view, PAGE, f"links {k}", _with_links(view, k)),
-            [Mark(float(links + 1), float(counts[links]))],
+            [Mark(float(k + 1), float(counts[k])) for i in view.marked for k in (graph.degree[i],)],
         )
     kind, _, number = (lit.asked(PAGE) or "").partition(" ")
     if kind == "class" and int(number) < graph.num_classes:

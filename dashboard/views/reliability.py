@@ -61,7 +61,7 @@ def page(view: View) -> None:
     _scores(view, found)
     confidence, right = metrics.confidence(probs), metrics.hits(probs, targets)
     groups = _bins(found, nodes, scheme or "width") | _bars(confidence, right, nodes)
-    place = np.flatnonzero(nodes == view.node)  # the picked node's, if it is measured
+    place = np.flatnonzero(np.isin(nodes, view.marked))  # the picked node's, if it is measured
     left, beside = st.columns(2)
     with left:
         st.header("Confidence against accuracy")
@@ -206,7 +206,7 @@ def _selective(view: View, rival: View | None) -> None:
         lambda node: picking.pick_node(view, node),
         [
             Mark(float(curve.coverage[at]), float(1 - curve.risk[at]))
-            for at in point[nodes == view.node]
+            for at in point[np.isin(nodes, view.marked)]
         ],
     )
     rows = pd.DataFrame(
@@ -283,7 +283,7 @@ def _sets(view: View) -> None:
             "nearly, not strictly. Click a bar to see its nodes."
         ),
         lambda k: _light(view, groups, f"sets {k} {asked}"),
-        [Mark(float(size), 0.0) for size in sets.size[nodes[nodes == view.node]]],
+        [Mark(float(size), 0.0) for size in sets.size[nodes[np.isin(nodes, view.marked)]]],
     )
     if (name := lit.asked(PAGE)) in groups:
         lit.show(view, PAGE, groups[str(name)])

@@ -85,7 +85,7 @@ def page(view: View) -> None:
                 + " The line joins the medians of equally filled bins, with 95% intervals. "
                 + crowd_words(len(nodes), view.theme),
                 lambda node: picking.pick_node(view, node),
-                [Mark(float(x[i]), float(values[i])) for i in (view.node,) if reachable[i]],
+                [Mark(float(x[i]), float(values[i])) for i in view.marked if reachable[i]],
             )
         if found:
             rows.append(
@@ -141,7 +141,8 @@ def _factor(view: View) -> None:
         + crowd_words(len(nodes), view.theme),
         lambda node: picking.pick_node(view, node),
         [
-            Mark(float(view.graph.looped_degree[view.node]), float(numbers[view.node]), axes)
+            Mark(float(view.graph.looped_degree[i]), float(numbers[i]), axes)
             for axes, numbers in (("", factor), ("2", std))
+            for i in view.marked
         ],
     )

@@ -70,7 +70,7 @@ def distributions(view: View, hunt: Hunt, groups: Groups) -> None:
             chosen = search.nodes[part.member & (bar == b)]
             title = f"({part.name}) from {edges[b]:.3g} to {edges[b + 1]:.3g}"
             groups[f"{name} {p * BINS + b}"] = _group(hunt, title, chosen)
-    at = np.flatnonzero(search.nodes == view.node)
+    at = np.flatnonzero(np.isin(search.nodes, view.marked))
     marks = [
         Mark(float(values[i]), 0.0, "" if p == 0 else str(p + 1))
         for i in at
