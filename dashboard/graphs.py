@@ -23,13 +23,14 @@ from bup.datasets.folder.wording import shown
 from bup.graph import Graph, describe
 from bup.limits import limits
 from bup.receptive import Inputs
-from dashboard import layouts
+from dashboard import layouts, visitor
 from dashboard.kept import kept
 from dashboard.layouts import Layout
+from dashboard.rations import Ration
 
 NICENESS = 10
 MOST_WAITING = 10  # for graphs to be drawn, counting the one that is
-_turn = threading.Lock()  # one graph is drawn at a time
+LARGE = Ration("large graphs", most=30, seconds=600)
 _places = threading.BoundedSemaphore(MOST_WAITING)
 
 
@@ -74,7 +75,8 @@ def _place() -> Iterator[None]:
             f"{MOST_WAITING} other graphs are to be drawn before this one: try again in a minute"
         )
     try:
-        yield
+        with LARGE.one(visitor.client()):
+            yield
     finally:
         _places.release()
 
@@ -82,7 +84,7 @@ def _place() -> Iterator[None]:
 def _drawn_elsewhere(name: str) -> Graph:
     """A graph drawn by a process of its own: others' clicks go on, and its memory goes with it."""
     command = [sys.executable, "-P", "-m", "bup.datasets", name]
-    with _turn, tempfile.TemporaryFile() as drawn:
+    with tempfile.TemporaryFile() as drawn:
         with subprocess.Popen(command, stdout=drawn, stderr=subprocess.PIPE) as process:
             with contextlib.suppress(OSError, AttributeError):  # Windows has no such thing
                 os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)

@@ -20,6 +20,9 @@ from bup.datasets.own.draft import Choice, Preview
 from bup.files import Packed
 from bup.graph import Graph
 from bup.predictions import Predictions
+from dashboard import visitor
+from dashboard.clients import Client
+from dashboard.turns import Turns
 
 NICENESS = 10
 AT_ONCE = 2  # processes
@@ -73,7 +76,7 @@ class Readers:
     """So many processes at a time, kept warm: one is started before somebody needs it."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
-        self._turns = threading.BoundedSemaphore(at_once)
+        self._turns = Turns(at_once)
         self._lock = threading.Lock()
         self._idle: list[_Process] = []
 
@@ -83,35 +86,41 @@ class Readers:
             if not self._idle:
                 self._idle.append(_Process())
 
-    def ask(self, question: bytes) -> Packed:
+    def ask(self, question: bytes, client: Client) -> Packed:
         """What a process answers. Raises BupError with its reason, or why there is no answer."""
         seconds = limits.READ_SECONDS.value
-        if not self._turns.acquire(timeout=seconds):
-            raise bup.BupError("files of other visitors are being read: try again in a minute")
-        try:
-            process = self._take()
-            answer = process.ask(question, seconds)
-            if not answer and process.ended_by_itself:
-                process.close()
-                process = _Process()
-                answer = process.ask(question, seconds)
-            if answer and not process.late:
-                with self._lock:
-                    self._idle.append(process)
-            else:
-                process.close()
-        except OSError as error:
-            raise bup.BupError(
-                f"no process can be started that reads your files ({error.strerror}): try later"
-            ) from error
-        finally:
-            self._turns.release()
+        with self._turns.one(client, seconds) as came:
+            if not came:
+                raise bup.BupError("other files are being read: try again in a minute")
+            try:
+                process, answer = self._asked(question, seconds)
+            except OSError as error:
+                raise bup.BupError(
+                    f"no process can be started that reads your files ({error.strerror}): try later"
+                ) from error
         if not answer:
             raise bup.BupError(_why(process))
         found = files.unpack(answer)
         if "error" in found.values:
             raise bup.BupError(found.values["error"])
         return found
+
+    def _asked(self, question: bytes, seconds: float) -> tuple[_Process, bytes]:
+        """Who was asked, and what it answered."""
+        process, answer = self._take(), b""
+        try:
+            answer = process.ask(question, seconds)
+            if not answer and process.ended_by_itself:
+                process.close()
+                process = _Process()
+                answer = process.ask(question, seconds)
+        finally:
+            if answer and not process.late:
+                with self._lock:
+                    self._idle.append(process)
+            else:
+                process.close()
+        return process, answer
 
     def _take(self) -> _Process:
         with self._lock:
@@ -146,6 +155,10 @@ def _why(process: _Process) -> str:
 READERS = Readers()
 
 
+def _ask(question: bytes) -> Packed:
+    return READERS.ask(question, visitor.client())
+
+
 def graph_files(
     dropped: list[tuple[str, bytes]], separator: str | None, decimal: str | None
 ) -> tuple[Preview, Graph | None]:
@@ -165,11 +178,11 @@ def chosen_graph(dropped: list[tuple[str, bytes]], separator: str | None, choice
 
 def _ask_of_graph(dropped: list[tuple[str, bytes]], values: dict) -> Packed:
     names, contents = [name for name, _ in dropped], [content for _, content in dropped]
-    return READERS.ask(reading.request("graph", contents, names=names, **values))
+    return _ask(reading.request("graph", contents, names=names, **values))
 
 
 def predictions_for(graph: Graph, name: str, content: bytes) -> Predictions:
     """Predictions from a file, checked against the nodes of a graph."""
     contents = [content, reading.without_features(graph)]
-    found = READERS.ask(reading.request("predictions", contents, name=name))
+    found = _ask(reading.request("predictions", contents, name=name))
     return dataclasses.replace(predictions.unpacked(found), digest=graph.digest)

@@ -2,12 +2,15 @@
 
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import bup
 from bup import cost, datasets
 from dashboard import graphs, kept
+from dashboard.clients import Client
+from dashboard.rations import Ration
 
 LARGE = "synthetic:mean_degree=2,nodes=8000,words=30"
 
@@ -15,6 +18,7 @@ LARGE = "synthetic:mean_degree=2,nodes=8000,words=30"
 @pytest.fixture(autouse=True)
 def nothing_is_kept(monkeypatch):
     monkeypatch.setattr(kept, "KEPT", kept.Kept())
+    monkeypatch.setattr(graphs, "LARGE", Ration("large graphs", 30, 600))
 
 
 @pytest.fixture
@@ -37,6 +41,28 @@ def test_a_large_graph_is_drawn_by_another_process_and_is_the_same_graph(drawn_h
 def test_those_of_the_lessons_are_drawn_at_once(drawn_here):
     assert graphs.graph("synthetic").num_nodes == 2708
     assert drawn_here == ["synthetic"]
+
+
+def test_a_browser_does_not_take_all_places(monkeypatch):
+    eve, ann = Client("eve", "here"), Client("ann", "here")
+    started, go = threading.Event(), threading.Event()
+
+    def draw(name: str):
+        started.set()
+        assert go.wait(60)
+        return bup.load_graph("synthetic:nodes=50")
+
+    monkeypatch.setattr(graphs, "_drawn_elsewhere", draw)
+    asking = [eve, eve, ann]
+    monkeypatch.setattr(graphs.visitor, "client", lambda: asking.pop(0))
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(graphs.graph, LARGE)
+        assert started.wait(60)
+        with pytest.raises(bup.BupError, match="one of your large graphs is being made"):
+            graphs.graph(LARGE.replace("8000", "8001"))
+        second = pool.submit(graphs.graph, LARGE.replace("8000", "8002"))
+        go.set()
+        assert first.result().num_nodes == second.result().num_nodes == 50
 
 
 def test_a_vocabulary_has_its_size_too():

@@ -14,6 +14,7 @@ import bup
 from bup import memory, predictions
 from bup.datasets.own.draft import Choice, draft_of, graph_of, guess, preview_of
 from dashboard import reading
+from dashboard.clients import Client
 from dashboard.views.own import example
 
 NODES = b"id,label,title,size\na,red,Ann,1\nb,blue,Bob,2.5\nc,,Cid,0\nd,red,Dee,4\n"
@@ -101,8 +102,21 @@ def test_what_takes_too_long_is_ended_and_the_next_is_read(readers, monkeypatch)
 
 def test_whoever_waits_too_long_for_a_turn_is_told_so(readers, monkeypatch):
     monkeypatch.setenv("BUP_READ_SECONDS", "1")
-    with readers._turns, pytest.raises(bup.BupError, match="other visitors"):
+    with (
+        readers._turns.one(Client("somebody else"), 0),
+        pytest.raises(bup.BupError, match="other files"),
+    ):
         reading.graph_files(FILES, None, None)
+
+
+def test_no_process_is_left_when_something_else_goes_wrong(readers, monkeypatch):
+    reading.graph_files(FILES, None, None)
+    (process,) = readers._idle
+    monkeypatch.setattr(process, "ask", lambda question, seconds: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        reading.graph_files(FILES, None, None)
+    assert process.popen.poll() == -signal.SIGKILL and not readers._idle
+    assert reading.graph_files(FILES, None, None)[1].num_nodes == 4
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds processes to this limit")
