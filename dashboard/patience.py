@@ -1,10 +1,14 @@
-"""Connections that send half a request are not held open for it."""
+"""What uvicorn does for a connection, and what it does not: patience with half a request ends, and
+the address that the process at the front tells with the first request holds for all of them."""
 
 from __future__ import annotations
 
 import asyncio
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from websockets.http11 import MAX_LINE_LENGTH, MAX_NUM_HEADERS
+
+from dashboard.clients import ADDRESS
 
 HEAD = 10.0  # seconds for everything before the body
 BODY = 20.0  # seconds between two pieces of it
@@ -14,6 +18,7 @@ class Patient(HttpToolsProtocol):
     """HTTP as uvicorn speaks it, which waits for ever for the rest of a request."""
 
     _waiting: asyncio.TimerHandle | None = None
+    _told: list[tuple[bytes, bytes]] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -29,7 +34,20 @@ class Patient(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._wait(BODY)
+        if self._told is None:
+            self._told = [header for header in self.headers if header[0] == ADDRESS.encode()][:1]
+        else:
+            self.headers[:0] = self._told
         super().on_headers_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        lines = [len(name) + len(value) + 2 for name, value in self.headers]
+        first = len(f"{self.scope['method']}  HTTP/1.1") + len(self.url)
+        if len(lines) > MAX_NUM_HEADERS or max(first, *lines) > MAX_LINE_LENGTH:
+            # The websocket would keep it open, and never answer.
+            self.send_400_response("Too long for a websocket: delete the cookies of this site.")
+        else:
+            super().handle_websocket_upgrade()
 
     def on_body(self, body: bytes) -> None:
         self._wait(BODY)

@@ -193,7 +193,7 @@ def chosen(head: bytes, processes: Sequence[Process]) -> Process | None:
 async def _pass_on(
     head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, process: Process
 ) -> bool:
-    """Whether the process has taken it."""
+    """Whether the process has answered, or nobody waits for that any more."""
     try:
         inner_reader, inner_writer = await asyncio.open_connection("localhost", process.port)
     except OSError:
@@ -202,14 +202,14 @@ async def _pass_on(
     try:
         inner_writer.write(head)
         both = _copy(reader, inner_writer), _copy(inner_reader, writer)
-        ways = [asyncio.create_task(way) for way in both]
+        asking, answering = ways = [asyncio.create_task(way) for way in both]
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         for way in ways:
             way.cancel()
+        return asking.done() or answering.result()
     finally:
         process.connections -= 1
         inner_writer.close()
-    return True
 
 
 async def _refuse(writer: asyncio.StreamWriter, said: str) -> None:
@@ -226,8 +226,12 @@ async def _refuse(writer: asyncio.StreamWriter, said: str) -> None:
     await writer.drain()
 
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """Until one of them ends; whether anything came."""
+    some = False
     with contextlib.suppress(OSError):
         while data := await reader.read(2**16):
+            some = True
             writer.write(data)
             await writer.drain()
+    return some

@@ -2,11 +2,13 @@
 
 import asyncio
 import socket
+from typing import Any
 
 import pytest
 import uvicorn
 
 from dashboard import patience
+from dashboard.clients import ADDRESS, Clients, addressed
 from dashboard.patience import Patient
 
 PAUSE = 0.3  # seconds that the app takes for a piece
@@ -24,10 +26,10 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": b"%d bytes" % length})
 
 
-async def answered(*pieces: bytes, pause: float = 0.0) -> bytes:
+async def answered(*pieces: bytes, pause: float = 0.0, by: Any = app) -> bytes:
     """What comes until the server closes the connection."""
     with socket.create_server(("localhost", 0)) as door:
-        options = uvicorn.Config(app, http=Patient, lifespan="off", log_level="error")
+        options = uvicorn.Config(by, http=Patient, lifespan="off", log_level="error")
         server = uvicorn.Server(options)
         serving = asyncio.create_task(server.serve(sockets=[door]))
         reader, writer = await asyncio.open_connection(*door.getsockname())
@@ -70,3 +72,29 @@ def test_a_slow_app_is_no_slow_visitor(monkeypatch):
     monkeypatch.setattr(patience, "BODY", PAUSE / 3)
     size = 1_000_000
     assert b"%d bytes" % size in asyncio.run(answered(POST % size + bytes(size)))
+
+
+async def who(scope, receive, send):
+    """Answers with the address that asks."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"[%s]" % scope["client"][0].encode()})
+
+
+def test_the_address_of_a_connection_holds_for_all_of_its_requests():
+    first = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
+    forged = f"GET / HTTP/1.1\r\nHost: here\r\n{ADDRESS}: 6.6.6.6\r\n\r\n".encode()
+    last = first.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    by = Clients(who)
+    said = asyncio.run(answered(addressed(first, "10.0.0.1"), forged, last, by=by))
+    assert said.count(b"[10.0.0.1]") == 3
+    said = asyncio.run(answered(forged, addressed(first, "10.0.0.1"), last, by=by))
+    assert said.count(b"[127.0.0.1]") + said.count(b"[::1]") == 3, "only the first can be told"
+
+
+@pytest.mark.parametrize(
+    ("path", "more"), [("/", "Cookie: " + "a" * 9000), ("/", "a: b\r\n" * 200), ("/" * 9000, "")]
+)
+def test_a_websocket_with_too_long_a_head_is_answered(path, more):
+    upgrade = f"GET {path} HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nHost: here\r\n"
+    head = upgrade + (more and more.strip() + "\r\n") + "\r\n"
+    assert asyncio.run(answered(head.encode())).startswith(b"HTTP/1.1 400")

@@ -165,3 +165,16 @@ def test_bytes_pass_both_ways_and_a_connection_stays_where_it_is():
         return heard
 
     assert len(asyncio.run(play())) == 4
+
+
+def test_a_process_that_ends_before_it_answers_is_said_to_have_ended():
+    async def gone() -> bytes:
+        async def end(reader, writer):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.close()
+
+        server = await asyncio.start_server(end, "localhost", 0)
+        async with server:
+            return await answered(head(), process(0, server.sockets[0].getsockname()[1]))
+
+    assert asyncio.run(gone()).startswith(b"HTTP/1.1 503")
