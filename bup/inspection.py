@@ -20,13 +20,17 @@ from bup.results import Result
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """A node's message and where it comes from, before any calibration of its probabilities."""
+    """A node's message, the probabilities that it gives, and where it comes from.
+
+    A calibration of the probabilities themselves, such as ``temperature``, comes after them: then
+    ``result.probs`` are others, and there is no interval.
+    """
 
     node: int
     mean: np.ndarray  # [c]
     var: np.ndarray  # [c]
     probs: np.ndarray  # [c]
-    low: np.ndarray | None  # [c] credible interval of each probability, where there is one
+    low: np.ndarray | None  # [c] credible interval; None where ``why_no_interval`` says why
     high: np.ndarray | None  # [c]
     level: float
     steps: tuple[Shares, ...] = ()  # one per propagation step, over the hidden dimensions
@@ -113,8 +117,9 @@ class Lens:
         """Of a single message [1, c]."""
         assert self.explains.chances is not None
         probs, low, high = self.explains.chances(self.result, mean, var, level)
-        ends = (None if end is None else end[0] for end in (low, high))
-        return Chances(probs[0], *ends)
+        if low is None or high is None or why_no_interval(self.result.spec):
+            return Chances(probs[0], None, None)
+        return Chances(probs[0], low[0], high[0])
 
     def layer_stds(self) -> list[np.ndarray]:
         """Root mean variance [n] of the hidden message before, between and after the steps."""
