@@ -478,3 +478,11 @@ def test_a_file_of_before_opens_with_its_class(desk, monkeypatch):
     assert desk.leads(lead) and desk.is_in(lead.code, seat)
     assert desk.join(lead.code, client=student(1)) != seat
     assert desk.find(lead.code).students == 2
+
+
+def test_classes_of_a_few_addresses_do_not_make_those_of_others_go(desk, monkeypatch):
+    monkeypatch.setattr(register, "MOST_CLASSES", 10)
+    ann = desk.start(Client("ann", "here"))
+    for n in range(30):
+        desk.start(Client(f"eve{n}", f"there{n % 3}"))
+    assert desk.find(ann.code) is not None

@@ -90,7 +90,7 @@ class Register:
         self.clock = clock
 
     def start(self, client: Client | None = None) -> Lead:
-        """Open a class; where there are too many, the oldest that nobody joined makes room.
+        """Open a class; where there are too many, one that nobody joined makes room.
 
         So it is among those of one ``client`` too.
         """
@@ -345,10 +345,16 @@ def _check_classes(db: sqlite3.Connection, client: Client) -> None:
 
 
 def _make_room(db: sqlite3.Connection, among: str, *values: str) -> None:
-    """Delete the oldest of these classes that nobody joined, if there is one."""
+    """Delete one of these classes that nobody joined, if there is one: the oldest of those from the
+    address that started most, so that nobody's classes make those of others go.
+    """
+    near = (
+        "SELECT count(*) FROM arrival AS one JOIN arrival AS other USING (address, student) "
+        f"WHERE one.code = class.code AND student = '{LECTURER}'"
+    )
     db.execute(
         "DELETE FROM class WHERE code = (SELECT code FROM class WHERE code NOT IN (SELECT code "
-        f"FROM student) AND code IN ({among}) ORDER BY started LIMIT 1)",
+        f"FROM student) AND code IN ({among}) ORDER BY ({near}) DESC, started LIMIT 1)",
         values,
     )
 
