@@ -1,5 +1,6 @@
 const OFTEN = 150; // milliseconds between two messages while dragging
 const STEP = 0.04; // of an arrow key
+const GRIP = 34; // pixels: the radius of what is dragged
 const views = new WeakMap();
 
 // Called at first, and again whenever the data or the theme change.
@@ -12,6 +13,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   frame.style.maxHeight = `${data.height}px`;
   if (!view.dragging) view.at = data.group;
   draw(view);
+  view.resized ??= new ResizeObserver(() => draw(view));
+  view.resized.observe(frame);
   explain(parentElement.querySelector(".key"), data);
 }
 
@@ -22,14 +25,16 @@ function explain(key, { palette, meaning }) {
   key.replaceChildren(bar, ` ${meaning}`);
 }
 
+// In pixels, so that dots are round and words are legible whatever the shape of the frame.
 function draw(view) {
   const { ground, points, kinds } = view.data;
+  const { clientWidth: width, clientHeight: height } = view.frame;
+  if (!width) return; // not on the screen yet
   const focused = view.frame.getRootNode().activeElement?.classList?.contains("handle");
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 1000 660");
-  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("shape-rendering", "crispEdges");
-  const [wide, high] = [1000 / ground[0].length, 660 / ground.length];
+  const [wide, high] = [width / ground[0].length, height / ground.length];
   ground.forEach((row, r) =>
     row.forEach((fill, c) =>
       add(svg, "rect", { x: c * wide, y: r * high, width: wide + 0.6, height: high + 0.6, fill }),
@@ -39,15 +44,15 @@ function draw(view) {
   const [dx, dy] = [view.at[0] - view.data.group[0], view.at[1] - view.data.group[1]];
   points.forEach(([x, y], i) => {
     const moves = kinds[i] === "stranger";
-    const at = { cx: 1000 * (x + (moves ? dx : 0)), cy: 660 * (y + (moves ? dy : 0)) };
-    add(svg, "circle", { class: `point ${kinds[i]}`, r: kinds[i].includes("labelled") ? 8 : 5, ...at });
+    const at = { cx: width * (x + (moves ? dx : 0)), cy: height * (y + (moves ? dy : 0)) };
+    add(svg, "circle", { class: `point ${kinds[i]}`, r: kinds[i].includes("labelled") ? 5 : 3, ...at });
   });
   view.data.rings.forEach((ring, i) => {
-    const points = ring.map(([x, y]) => `${1000 * x},${660 * y}`).join(" ");
+    const points = ring.map(([x, y]) => `${width * x},${height * y}`).join(" ");
     add(svg, "polygon", { class: i === view.data.rings.length - 1 ? "ring large" : "ring", points });
   });
   for (const [words, x, y] of view.data.labels) {
-    const at = { x: Math.min(930, Math.max(70, 1000 * x)), y: Math.min(645, Math.max(30, 660 * y)) };
+    const at = { x: within(width, x, 36), y: within(height, y, 16) };
     add(svg, "text", { class: "label", ...at }).textContent = words;
   }
   const handle = add(svg, "g", {
@@ -56,10 +61,12 @@ function draw(view) {
     role: "slider",
     "aria-label": `${view.data.handle}, or move with the arrow keys`,
     "aria-valuetext": `${Math.round(100 * view.at[0])}% right, ${Math.round(100 * view.at[1])}% down`,
-    transform: `translate(${1000 * view.at[0]} ${660 * view.at[1]})`,
+    transform: `translate(${width * view.at[0]} ${height * view.at[1]})`,
   });
-  add(handle, "circle", { r: 58 });
-  add(handle, "text", { y: view.at[1] < 0.2 ? 84 : -66 }).textContent = view.data.handle;
+  add(handle, "circle", { r: GRIP });
+  const words = { x: within(width, view.at[0], 64) - width * view.at[0] };
+  words.y = height * view.at[1] < 2 * GRIP ? GRIP + 16 : -GRIP - 6;
+  add(handle, "text", words).textContent = view.data.handle;
   handle.addEventListener("pointerdown", (event) => drag(view, event));
   handle.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
@@ -69,6 +76,11 @@ function draw(view) {
   });
   view.frame.replaceChildren(svg);
   if (focused) handle.focus();
+}
+
+// A place from 0 to 1 in pixels, at least so far from either edge.
+function within(length, place, margin) {
+  return Math.min(length - margin, Math.max(margin, length * place));
 }
 
 function move(view, x, y, now) {

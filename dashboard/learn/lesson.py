@@ -67,7 +67,10 @@ STYLE = """
   [class*="st-key-play"] [data-testid="stHorizontalBlock"]:has([data-testid="stMetric"]):not(
     :has([data-testid="stHorizontalBlock"], .stPlotlyChart)
   ) > [data-testid="stColumn"] { min-width: calc(33% - 1rem); }
-  [class*="st-key-play"] [data-testid="stMetricLabel"] * { white-space: normal; }
+  [class*="st-key-play"] :is([data-testid="stMetricLabel"], [data-testid="stPageLink"]) * {
+    white-space: normal;
+  }
+  [class*="st-key-play"] [data-testid="stButtonGroup"] [role="radiogroup"] { flex-wrap: wrap; }
 }
 """
 """A lesson stands on one screen: words and question left, what is played with right.
