@@ -248,6 +248,22 @@ def test_the_bar_says_what_is_true(lecturer, lead, opened):
     assert "Choose one to see the answer." in texts(student.run())
 
 
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [((2, 2, 0), "Most of you guessed"), ((0, 2), "The answer is"), ((0, 0), "The answer is")],
+)
+def test_the_lecturer_is_told_what_most_of_the_room_guessed(
+    lecturer, lead, opened, go_to, choices, said
+):
+    for choice in choices:
+        opened(LESSON, code=lead.code).radio(KEY).set_value(choice).run()
+    go_to(lecturer, LESSON)
+    next(b for b in lecturer.button if b.label == "Show the answer").click().run()
+    assert not lecturer.exception and said in texts(lecturer)
+    assert "You guessed" not in texts(lecturer) and "As you expected" not in texts(lecturer)
+    assert ("Most of you" in texts(lecturer)) == (choices.count(2) == 2)
+
+
 def test_the_settings_of_a_student_open_no_other_question(
     lecturer, lead, opened, go_to, monkeypatch
 ):

@@ -35,6 +35,12 @@ def guess(question: Question, usual: bool = True) -> int | None:
     return None
 
 
+def leads() -> bool:
+    """Whether guesses are a room's, and this is the screen of its lecturer."""
+    here = seat.mine()
+    return here is not None and here.lead is not None
+
+
 def _awaited() -> set[str]:
     """The questions whose answers this session waits for."""
     return st.session_state.setdefault("awaited_answers", set())
@@ -96,14 +102,17 @@ def _counted_guess(here: Seat, question: Question, usual: bool) -> int | None:
 
 
 def _room_guess(lead: Lead, question: Question) -> int | None:
-    """The lecturer's view; what most of the room guessed, once she has shown the answer."""
+    """The lecturer's view; once she has shown the answer, what more than half of the room guessed,
+    or what is right if the room did not agree on anything.
+    """
     with explained():
         tally = _tally(lead, question)
         if not tally.revealed:
             _live(lead, question)
             return None
         show_guesses(lead, tally)
-        return tally.counts.index(max(tally.counts)) if tally.guesses else question.right
+        most = max(tally.counts)
+        return tally.counts.index(most) if 2 * most > tally.guesses else question.right
     return None
 
 

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import state
 from dashboard.classes.question import Question
-from dashboard.classroom.guessing import guess
+from dashboard.classroom.guessing import guess, leads
 from dashboard.components.into_view import into_view
 from dashboard.learn.course import LESSONS as LESSONS
 from dashboard.learn.course import Lesson as Lesson
@@ -151,13 +151,16 @@ def predict(
         if chosen is None:
             return False
         with st.container(key=f"verdict_{key}"):
+            found = f"The answer is: {options[right]}."
             if chosen == right:
-                st.markdown(f":green[:material/check_circle: As you expected.] {answer()}")
+                expected = found if leads() else "As you expected."
+                st.markdown(f":green[:material/check_circle: {expected}] {answer()}")
             else:
                 reply = f"{replies[chosen]} " if replies else ""
+                who = "Most of you" if leads() else "You"
                 st.markdown(
-                    f":orange[:material/lightbulb: The answer is: {options[right]}.] "
-                    f"*You guessed: {options[chosen]}.* {reply}{answer()}"
+                    f":orange[:material/lightbulb: {found}] "
+                    f"*{who} guessed: {options[chosen]}.* {reply}{answer()}"
                 )
             into_view(f"seen_{key}", chosen)
     return True

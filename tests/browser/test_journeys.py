@@ -339,7 +339,7 @@ def test_what_if_changes_the_answer_without_training(app, page, cora):
     open_tab(page, "What if?")
     _choose(page, "Remove links to", cora.node_id(hub))
     expect(page.get_by_text("Nothing is trained again").first).to_be_visible(timeout=LONG)
-    expect(page.get_by_text("The model would say").first).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("The model would").first).to_be_visible(timeout=LONG)
 
 
 def test_a_click_on_the_map_removes_a_link_and_adds_one(app, page, cora):

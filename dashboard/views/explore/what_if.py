@@ -116,10 +116,10 @@ def _said(view: View, before: Inspection, after: Inspection) -> str:
     """What changed, in a sentence."""
     was, now = (escaped(view.answers[int(seen.probs.argmax())]) for seen in (before, after))
     sure = [percent(float(seen.probs.max())) for seen in (before, after)]
-    answer = f"still **{now}**" if was == now else f"**{now}** instead of {was}"
+    says = f"still say **{now}**" if was == now else f"say **{now}** instead of {was}"
     std = [float(np.sqrt(seen.var).mean()) for seen in (before, after)]
     return (
-        f"The model would say {answer}, {sure[1]} sure instead of {sure[0]}. "
+        f"The model would {says}, {sure[1]} sure instead of {sure[0]}. "
         f"Message uncertainty: {std[0]:.4f} → **{std[1]:.4f}**."
     )
 
