@@ -18,9 +18,11 @@ from bup import likelihood, predictions, runs
 from bup.calibrators.base import label_nll
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.methods.network import NetworkSettings
 from bup.predictions import Predictions
 from bup.results import Result
-from bup.spec import Spec
+from bup.settings import checked
+from bup.spec import Spec, unwrapped
 from bup.splits import Split, split_of, usual_sizes
 from bup.training import OnEpoch, Parameters, Schedule, train
 
@@ -84,7 +86,7 @@ def fit_model(
     start = time.perf_counter()
     learned: dict[str, Any] = {}
     if isinstance(model, nn.Module):
-        schedule = Schedule(epochs, patience, learning_rate, weight_decay)
+        schedule = _schedule(epochs, patience, learning_rate, weight_decay)
         # A module draws its dropout from torch's own generator, which is put back afterwards.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(spec.seed)
@@ -113,6 +115,18 @@ def fit_model(
     spec = dataclasses.replace(spec, method=given.method, settings=tuple(settings.items()))
     (result,) = runs.fit_specs(graph, [spec])
     return dataclasses.replace(result, seconds=time.perf_counter() - start, **learned)
+
+
+def _schedule(epochs: int, patience: int, learning_rate: float, weight_decay: float) -> Schedule:
+    """How long to train and how fast, within what any network of ours may be asked for."""
+    asked = {
+        "epochs": epochs,
+        "patience": patience,
+        "learning_rate": learning_rate,
+        "weight_decay": weight_decay,
+    }
+    plain = {name: unwrapped(v) for name, v in asked.items()}
+    return checked(NetworkSettings, plain, "a model of your own").schedule()
 
 
 def _array(values: Any) -> np.ndarray:

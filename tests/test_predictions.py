@@ -457,6 +457,22 @@ def test_models_that_do_not_fit_are_explained(graph, model, message):
         bup.fit(graph, model=model, **SPLIT)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"epochs": 0}, "epochs must .* 1"),
+        ({"patience": 0}, "patience must .* 1"),
+        ({"epochs": "many"}, "epochs must be a whole number, got 'many'"),
+        ({"learning_rate": -0.1}, "learning_rate must"),
+    ],
+)
+def test_how_long_a_model_trains_is_checked(graph, settings, message):
+    model = torch.nn.Linear(graph.num_features, 3)
+    with pytest.raises(bup.BupError, match=message):
+        bup.fit(graph, model=model, **SPLIT, **settings)
+    assert bup.fit(graph, model=model, **SPLIT, epochs=np.int64(1), learning_rate=np.float32(0.1))
+
+
 def test_nothing_is_left_behind_but_the_space(graph, theirs, tmp_path):
     predictions.checked(graph, theirs.probs).keep()
     kept = [path for path in Path(tmp_path).rglob("*") if path.is_file()]
