@@ -44,8 +44,8 @@ def test_the_table_for_reading_writes_percent_intervals_and_a_star():
     }
     spans = {"a": {"accuracy": metrics.Interval(0.75, 0.85)}}
     shown = compare.shown(compare.metrics_table(reports, spans))
-    assert shown["a"].tolist() == ["80.0 % [75.0, 85.0] ★", "0.500 ★"]
-    assert shown["b"].tolist() == ["70.0 %", "0.500 ★"]
+    assert shown["a"].tolist() == ["80.0% [75.0, 85.0] ★", "0.500 ★"]
+    assert shown["b"].tolist() == ["70.0%", "0.500 ★"]
     assert not compare.metrics_table({"a": reports["a"]}).best.any()
 
 

@@ -68,7 +68,7 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
 
 def _cell(row: Any) -> str:
     percent = METRICS[row.key].percent
-    scale, digits, unit = (100, 1, " %") if percent else (1, 3, "")
+    scale, digits, unit = (100, 1, "%") if percent else (1, 3, "")
     span = (
         ""
         if np.isnan(row.low)
