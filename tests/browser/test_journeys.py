@@ -130,7 +130,7 @@ def test_a_point_of_a_table_opens_its_reruns(app, page):
     wait_for_charts(page, "reproduce_picture")
     methods = QUESTIONS["q1"].contenders
     click_point(page, 3 * len(methods), "reproduce_picture")  # the first one with 20 per class
-    reruns = page.get_by_role("heading", name="bup, 20 per class: rerun by rerun")
+    reruns = page.get_by_role("heading", name="bup (published), 20 per class: rerun by rerun")
     expect(reruns).to_be_visible(timeout=LONG)
     expect(page.get_by_role("button", name="Download plot")).to_have_count(1)
     expect(page.get_by_role("button", name="Share chart...")).to_have_count(0)  # on no cloud
