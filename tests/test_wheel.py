@@ -52,7 +52,8 @@ def run(*command: str | Path, **options: Any) -> str:
 
 def pip(python: str | Path, *arguments: str | Path) -> None:
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
-    run(*command, *arguments)
+    # A path that other tests left would make the package look installed already.
+    run(*command, *arguments, env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"})
 
 
 def test_everything_of_the_packages_is_in_the_wheel(wheel):
