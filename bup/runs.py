@@ -94,7 +94,10 @@ def fit_many(
     store: Store | Path | str | bool = False,
     **settings: Any,
 ) -> list[Result]:
-    """Train several seeds side by side: the same results as one by one, in less time."""
+    """Train several seeds side by side: the same results as one by one, in less time.
+
+    At the usual width they have the same bits; BUP with 16 hidden units differs by some 5e-9.
+    """
     graph = as_graph(graph)
     if not isinstance(seeds, Iterable):
         raise BupError(f"seeds are a list of whole numbers, such as range(3), got {seeds!r}")
