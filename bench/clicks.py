@@ -19,10 +19,11 @@ from playwright.sync_api import Browser, Page, TimeoutError, expect, sync_playwr
 
 import bup
 from bench.large import write_folder
-from bup import files, runs
+from bup.io import files
 from bup.methods import METHODS
+from bup.training import fitting
 from dashboard.figures.classes import percent
-from dashboard.state import graph_label
+from dashboard.session.state import graph_label
 from tests.browser.conftest import FLAGS, _server
 from tests.browser.test_journeys import node_on_map, paper_box, settled
 
@@ -41,8 +42,8 @@ def run() -> None:
         return
     for name in ("cora", "pubmed"):
         graph = bup.load_graph(name)
-        if runs.load(_opened(name), graph) is None:
-            runs.save(bup.fit(graph, **METHODS["bup"].opens_with), graph)
+        if fitting.load(_opened(name), graph) is None:
+            fitting.save(bup.fit(graph, **METHODS["bup"].opens_with), graph)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         log = Path(folder) / "log.txt"
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
@@ -90,7 +91,7 @@ def _measure(browser: Browser, url: str, name: str) -> None:
     warm.context.close()
     page, painted, mapped = _open(browser, url, graph_label(name))
     graph = bup.load_graph(name)
-    result = runs.load(_opened(name), graph)
+    result = fitting.load(_opened(name), graph)
     assert result is not None
     numbers = [",".join(percent(p) for p in row) for row in result.probs]
     texts = {graph.node_id(i): text for i, text in enumerate(numbers)}

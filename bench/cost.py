@@ -10,11 +10,11 @@ from dataclasses import fields
 from typing import NamedTuple
 
 import bup
-from bup.cost import cost_of
 from bup.errors import BupError
 from bup.methods import METHODS, TRAINED
-from bup.runs import fit_specs, run_of
-from bup.spec import Spec, Value
+from bup.run.spec import Spec, Value
+from bup.training.cost import cost_of
+from bup.training.fitting import fit_specs, run_of
 
 GRAPHS = ("cora", "pubmed")
 EPOCHS = 30

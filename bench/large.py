@@ -27,16 +27,16 @@ from scipy import sparse
 import bup
 from bench.load import HERE, memory, server
 from bench.visitor import Visitor
-from bup import runs
 from bup.graph import Graph
 from bup.methods import complete
-from bup.results import Result, evaluate, node_table
-from bup.spec import Spec
-from dashboard import state
+from bup.results.result import Result, evaluate, node_table
+from bup.run.spec import Spec
+from bup.training import fitting
 from dashboard.components import map_data
 from dashboard.components.excerpts import excerpt
 from dashboard.layouts.arranging import arrange
 from dashboard.pages import PAGES
+from dashboard.session import state
 
 EPOCHS = 5
 SIZES = (100_000, 1_000_000)
@@ -87,8 +87,8 @@ def draw(graph: Graph) -> np.ndarray:
 
 
 def fitted(graph: Graph, spec: Spec) -> Result:
-    result = runs.fit_specs(graph, [spec])[0]
-    runs.save(result, graph)
+    result = fitting.fit_specs(graph, [spec])[0]
+    fitting.save(result, graph)
     return result
 
 

@@ -30,9 +30,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 from bench.visitor import Failed, Visitor
-from dashboard.classes.register import Register
-from dashboard.classes.watching import LEAD
 from dashboard.classroom.guessing import SECONDS
+from dashboard.classroom.polling import LEAD
+from dashboard.classroom.register import Register
 from dashboard.learn.lesson import LESSONS
 
 HERE = Path(__file__).parent.parent

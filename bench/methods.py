@@ -18,9 +18,9 @@ from bench.timing import interleaved, report
 from bench.training import EPOCHS, pyg_epochs
 from bup import calibrators
 from bup.calibrators import Held, temperature
-from bup.conformal import conformal_sets
 from bup.graph import Graph
 from bup.methods import TRAINED
+from bup.metrics.conformal import conformal_sets
 
 PEER_EPOCHS = 200
 

@@ -15,8 +15,8 @@ import bup
 from bench.training import EPOCHS, pyg_epochs
 from bup import experiments
 from bup.jobs import sweep
-from bup.runs import load
-from bup.spec import Spec
+from bup.run.spec import Spec
+from bup.training.fitting import load
 
 SEEDS = 8
 SWEEP = 40

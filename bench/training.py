@@ -14,11 +14,11 @@ import torch
 
 import bup
 from bench.timing import interleaved, report
+from bup.engine.loop import Schedule, train
+from bup.engine.receptive_field import Inputs
 from bup.graph import Graph
 from bup.methods.bup import Settings, _Network, initial_parameters
 from bup.methods.network import Task
-from bup.receptive import Inputs
-from bup.training import Schedule, train
 
 EPOCHS = 5
 """Epochs per measurement: an epoch is a training step and a validation pass."""

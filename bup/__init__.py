@@ -6,35 +6,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bup.errors import BupError
-from bup.spec import Spec
+from bup.run.spec import Spec
 
 if TYPE_CHECKING:
     from bup import (
         calibrators,
-        conformal,
         datasets,
         experiments,
-        finding,
-        inspection,
         likelihood,
         methods,
         metrics,
-        own,
-        predictions,
         propagation,
-        runs,
         scores,
-        splits,
-        words,
     )
     from bup.datasets import GRAPHS, load_graph
-    from bup.graph import Graph
+    from bup.engine.loop import Cancelled, Progress
+    from bup.explain import detection as finding
+    from bup.explain import inspection
+    from bup.graph import Graph, words
+    from bup.imported import predictions
     from bup.methods import METHODS
-    from bup.results import Result, evaluate
-    from bup.runs import fit, fit_many
-    from bup.splits import Split, make_split
-    from bup.store import Store
-    from bup.training import Cancelled, Progress
+    from bup.metrics import conformal
+    from bup.results.result import Result, evaluate
+    from bup.results.store import Store
+    from bup.run import splits
+    from bup.run.splits import Split, make_split
+    from bup.training import fitting as runs
+    from bup.training import torch_model as own
+    from bup.training.fitting import fit, fit_many
 
 __version__ = "0.1.0"
 
@@ -43,30 +42,38 @@ __version__ = "0.1.0"
 _LAZY = {
     "GRAPHS": "bup.datasets",
     "METHODS": "bup.methods",
-    "Cancelled": "bup.training",
+    "Cancelled": "bup.engine.loop",
     "Graph": "bup.graph",
-    "Progress": "bup.training",
-    "Result": "bup.results",
-    "Split": "bup.splits",
-    "Store": "bup.store",
+    "Progress": "bup.engine.loop",
+    "Result": "bup.results.result",
+    "Split": "bup.run.splits",
+    "Store": "bup.results.store",
     "address": "dashboard.notebook",
-    "evaluate": "bup.results",
+    "evaluate": "bup.results.result",
     "explore": "dashboard.notebook",
-    "fit": "bup.runs",
-    "fit_many": "bup.runs",
+    "fit": "bup.training.fitting",
+    "fit_many": "bup.training.fitting",
     "load_graph": "bup.datasets",
-    "make_split": "bup.splits",
+    "make_split": "bup.run.splits",
 }
 _MODULES = {
+    "calibrators": "bup.calibrators",
+    "conformal": "bup.metrics.conformal",
+    "datasets": "bup.datasets",
+    "experiments": "bup.experiments",
     "figures": "dashboard.notebook",
-    **{
-        name: f"bup.{name}"
-        for name in (
-            *("calibrators", "conformal", "datasets", "experiments", "finding", "inspection"),
-            *("likelihood", "methods", "metrics", "own", "predictions", "propagation", "runs"),
-            *("scores", "splits", "words"),
-        )
-    },
+    "finding": "bup.explain.detection",
+    "inspection": "bup.explain.inspection",
+    "likelihood": "bup.likelihood",
+    "methods": "bup.methods",
+    "metrics": "bup.metrics",
+    "own": "bup.training.torch_model",
+    "predictions": "bup.imported.predictions",
+    "propagation": "bup.propagation",
+    "runs": "bup.training.fitting",
+    "scores": "bup.scores",
+    "splits": "bup.run.splits",
+    "words": "bup.graph.words",
 }
 
 __all__ = [

@@ -23,7 +23,7 @@ if get_script_run_ctx(suppress_warning=True) is not None:
 
     router.draw()
 else:
-    from dashboard import serving
+    from dashboard.server import serving
 
     # Streamlit's command reads this line: only so does it serve what surrounds the pages.
     app = st.App(__file__, **serving.surroundings())

@@ -19,19 +19,21 @@ import numpy as np
 import plotly.graph_objects as go
 
 import bup
-from bup import conformal, metrics, runs
+from bup import metrics
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.metrics import Scheme
-from bup.results import Result
-from bup.splits import usual_sizes
-from dashboard import columns, layouts
+from bup.metrics import Scheme, conformal
+from bup.results.result import Result
+from bup.run.splits import usual_sizes
+from bup.training import fitting
+from dashboard import layouts
 from dashboard.figures import compare as compared
 from dashboard.figures import map as maps
 from dashboard.figures import ood, structure
 from dashboard.figures import reliability as reliable
 from dashboard.figures import training as trained
-from dashboard.theme import Theme
+from dashboard.ui import columns
+from dashboard.ui.theme import Theme
 
 PATIENCE = 90  # seconds until the app answers
 _servers: dict[int, subprocess.Popen] = {}
@@ -42,7 +44,7 @@ def _theme(result: Result, dark: bool) -> Theme:
 
 
 def _name(result: Result) -> str:
-    return runs.methods.in_words(result.spec)
+    return fitting.methods.in_words(result.spec)
 
 
 def _scores_of(result: Result, score: str) -> np.ndarray:
@@ -208,20 +210,20 @@ def address(result: Result, port: int = 8501) -> str:
     result = dataclasses.replace(
         result, spec=dataclasses.replace(result.spec, graph=graph.name), graph=graph
     )
-    runs.save(result, graph)
-    from dashboard import state  # loads Streamlit, which charts do not need
+    fitting.save(result, graph)
+    from dashboard.session import state  # loads Streamlit, which charts do not need
 
     return f"http://localhost:{port}/?{state.link(result.spec, graph)}"
 
 
 def _findable(graph: Graph) -> Graph:
     """The graph under a name by which the app can load it: folders it has to be offered."""
-    from bup.datasets import is_allowed, own
+    from bup.datasets import is_allowed, uploads
 
     with contextlib.suppress(BupError):
         if is_allowed(graph.name) and bup.load_graph(graph.name).digest == graph.digest:
             return graph
-    return dataclasses.replace(graph, name=own.keep_once(graph))
+    return dataclasses.replace(graph, name=uploads.keep_once(graph))
 
 
 def _serve(port: int) -> None:

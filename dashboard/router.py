@@ -7,16 +7,18 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from bup import runs
-from dashboard import garbage, graphs, links, pages, picks, state
+from bup.training import fitting
+from dashboard import pages
+from dashboard.cache import garbage, graphs
+from dashboard.cache.run_cache import Known
 from dashboard.classroom import bar, seat
 from dashboard.components import chart
 from dashboard.learn import lesson, tour
-from dashboard.markdown import escaped
 from dashboard.pages import Page
-from dashboard.problems import explained
-from dashboard.shelf import Known
-from dashboard.state import View
+from dashboard.session import links, selected_node, state
+from dashboard.session.state import View
+from dashboard.ui.errors import explained
+from dashboard.ui.markdown import escaped
 from dashboard.views import in_place, picking, style, training
 
 ICON = Path(__file__).parent / "shipped" / "icon.png"
@@ -34,9 +36,9 @@ def chosen_run() -> Known | None:
     known = training.known_or_possible(spec, graph)
     shown = known or in_place.seen_before(spec, graph)
     if shown is None:
-        training.training_panel(runs.run_of(spec, graph), graph)
+        training.training_panel(fitting.run_of(spec, graph), graph)
     elif known is None:
-        in_place.train(runs.run_of(spec, graph), graph)
+        in_place.train(fitting.run_of(spec, graph), graph)
     else:
         in_place.now_seen(known.spec)
         if known.unkept:
@@ -51,9 +53,9 @@ def look(page: Page, known: Known, beside: st.delta_generator.DeltaGenerator) ->
     Whatever else a page changes is only seen after ``st.rerun()``.
     """
     with beside:
-        node, picked = picks.choose_node(known.graph, known.result)
+        node, picked = selected_node.choose_node(known.graph, known.result)
         steps = st.container()
-    picks.among(None)
+    selected_node.among(None)
     context = get_script_run_ctx()
     assert context is not None
     # As ``opened.run`` does, but as often as one clicks: the widgets below are the page's own.

@@ -8,19 +8,19 @@ from __future__ import annotations
 import tempfile
 
 import bup
-from bup import runs
-from dashboard import state
+from bup.training import fitting
+from dashboard.session import state
 
 GRAPH = "cora"
 
 
 def main() -> None:
     graph = bup.load_graph(GRAPH)
-    (result,) = runs.fit_specs(graph, [state.first_run(graph)])
+    (result,) = fitting.fit_specs(graph, [state.first_run(graph)])
     with tempfile.TemporaryDirectory() as folder:
         store = bup.Store(folder)
-        runs.save(result, graph, store)
-        store.ship(runs.run_of(result.spec, graph))
+        fitting.save(result, graph, store)
+        store.ship(fitting.run_of(result.spec, graph))
 
 
 if __name__ == "__main__":

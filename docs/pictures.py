@@ -13,13 +13,14 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 import bup
-from bup import experiments, metrics, runs
+from bup import experiments, metrics
 from bup.jobs import sweep
-from bup.results import Result, node_table
+from bup.results.result import Result, node_table
+from bup.training import fitting
 from dashboard.figures.compare import overlay_reliability
 from dashboard.figures.ood import score_histograms, share_figure
 from dashboard.figures.structure import against_figure, binned_medians
-from dashboard.theme import Theme
+from dashboard.ui.theme import Theme
 from docs.browser import chromium
 
 FOLDER = Path(__file__).parent.parent / "assets" / "results"
@@ -134,7 +135,7 @@ def trained(specs: list[bup.Spec], graph: bup.Graph) -> Iterator[Result]:
     """The results of runs, trained if the store has them not."""
     train_missing(specs, {graph.name: graph})
     for spec in specs:
-        result = runs.load(spec, graph)
+        result = fitting.load(spec, graph)
         assert result is not None
         yield result
 

@@ -26,7 +26,7 @@ import bup
 from bench.timing import environment
 from bup import experiments as e
 from bup.cli.reproduction import asked_of, reproduce
-from bup.files import write_atomically
+from bup.io.files import write_atomically
 
 PAGE = Path(__file__).parent / "results.md"
 SHIPPED = Path(bup.__file__).parent / "shipped" / "results.json.gz"

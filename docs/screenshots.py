@@ -8,8 +8,9 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 import bup
-from bup import files, runs
+from bup.io import files
 from bup.methods import METHODS
+from bup.training import fitting
 from docs.browser import chromium
 from tests.browser.conftest import _server
 
@@ -32,8 +33,8 @@ def main() -> None:
         for left_out in ((), (6,)):
             opened = METHODS[method].opens_with
             spec = bup.Spec(method=method, left_out=left_out, settings=tuple(opened.items()))
-            if runs.load(spec, graph) is None:
-                runs.save(bup.fit(graph, method, left_out=left_out, **opened), graph)
+            if fitting.load(spec, graph) is None:
+                fitting.save(bup.fit(graph, method, left_out=left_out, **opened), graph)
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,

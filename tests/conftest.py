@@ -87,11 +87,11 @@ def go_to() -> Callable[[AppTest, str], AppTest]:
 @pytest.fixture(scope="session")
 def stocked_cache(tmp_path_factory, cora):
     """A cache folder with Cora and a few finished runs, as a visitor would find it."""
-    from bup import runs
     from bup.datasets import citation
     from bup.datasets.citation.cache import packed
     from bup.experiments.contenders import PUBLISHED
     from bup.methods import METHODS
+    from bup.training import fitting
 
     folder = tmp_path_factory.mktemp("cache")
     before = os.environ.get("BUP_CACHE")
@@ -105,7 +105,7 @@ def stocked_cache(tmp_path_factory, cora):
                 # As tables have it, by default, and as the app opens.
                 published = PUBLISHED if method == "bup" else {}
                 for settings in (published, {}, METHODS[method].opens_with):
-                    runs.save(bup.fit(cora, method, left_out=left_out, **settings), cora)
+                    fitting.save(bup.fit(cora, method, left_out=left_out, **settings), cora)
     finally:
         os.environ.pop("BUP_CACHE")
         if before is not None:
@@ -117,7 +117,7 @@ def stocked_cache(tmp_path_factory, cora):
 def manager(tmp_path_factory):
     """A queue of runs with a real training process and a store of its own."""
     from bup.jobs import processes
-    from dashboard.jobs import manager as jobs
+    from dashboard.training_queue import manager as jobs
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUP_CACHE", str(tmp_path_factory.mktemp("cache")))
@@ -139,12 +139,12 @@ def nothing_left_to_do(manager):
 @pytest.fixture
 def open_app(stocked_cache, monkeypatch, go_to):
     """Open the app at a page, as a link with these parameters would."""
-    from dashboard import kept
+    from dashboard.cache import shared_cache
 
     monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
-    monkeypatch.setattr(kept, "KEPT", kept.Kept())
+    monkeypatch.setattr(shared_cache, "KEPT", shared_cache.Kept())
 
     def open_at(page: str = "explore", **query: str | list[str]) -> AppTest:
         app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120)

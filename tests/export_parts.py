@@ -9,8 +9,8 @@ import zlib
 import numpy as np
 
 import bup
-from bup.runs import run_of
-from dashboard.shelf import Known
+from bup.training.fitting import run_of
+from dashboard.cache.run_cache import Known
 
 HOSTILE = '</script><script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">'
 

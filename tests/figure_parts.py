@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from bup import metrics
-from dashboard.theme import Theme
+from dashboard.ui.theme import Theme
 
 LIGHT = Theme()
 NASTY = '<img src=x onerror="alert(1)"> & <b>bold</b>'

@@ -9,10 +9,11 @@ from itertools import count
 from pathlib import Path
 
 import bup
-from bup import Spec, runs
-from bup.spec import Run
-from dashboard.jobs.job import Job
-from dashboard.jobs.manager import Manager
+from bup import Spec
+from bup.run.spec import Run
+from bup.training import fitting
+from dashboard.training_queue.job import Job
+from dashboard.training_queue.manager import Manager
 
 SMALL = Spec(
     graph="synthetic:nodes=300,classes=3,words=60",
@@ -30,7 +31,7 @@ seeds = count(1)
 
 
 def run_of(spec: Spec) -> Run:
-    return runs.run_of(spec, bup.load_graph(spec.graph))
+    return fitting.run_of(spec, bup.load_graph(spec.graph))
 
 
 def fresh(spec: Spec) -> Run:
@@ -46,8 +47,8 @@ class AtOnce:
     """A manager that trains while one waits, for pages whose runs nobody has trained."""
 
     def submit(self, run: Run, graph: bup.Graph, visitor: str = "", again: bool = False) -> Job:
-        (result,) = runs.fit_specs(graph, [run.spec])
-        runs.save(result, graph)
+        (result,) = fitting.fit_specs(graph, [run.spec])
+        fitting.save(result, graph)
         return Job(run, "done")
 
     def find(self, run: Run, visitor: str | None = None) -> Job | None:
@@ -96,4 +97,4 @@ def own_workers() -> dict[int, str]:
 
 
 def result_of(run: Run) -> bup.Result | None:
-    return runs.load(run.spec, bup.load_graph(run.spec.graph))
+    return fitting.load(run.spec, bup.load_graph(run.spec.graph))

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bup.methods import complete
-from bup.spec import Spec
-from dashboard import address
-from dashboard.address import PARTS
+from bup.run.spec import Spec
+from dashboard.session import url
+from dashboard.session.url import PARTS
 
 NUMBERS = st.floats(-10, 10).map(lambda x: float(f"{x:.4g}"))
-POINTS = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=address.MOST_CORNERS)
+POINTS = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=url.MOST_CORNERS)
 
 
 @given(POINTS)

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 
 import bup
-from bup import experiments, files, predictions, runs
-from bup.datasets import own
+from bup import experiments
+from bup.datasets import uploads
+from bup.imported import predictions
+from bup.io import files
 from bup.methods import complete, from_words, in_words
-from bup.own import run_of_predictions
-from bup.spec import Run
-from dashboard.shelf import Known
-from dashboard.state import View
-from dashboard.theme import Theme
+from bup.run.spec import Run
+from bup.training import fitting
+from bup.training.torch_model import run_of_predictions
+from dashboard.cache.run_cache import Known
+from dashboard.session.state import View
+from dashboard.ui.theme import Theme
 from dashboard.views import rivals
 
 NAME = "synthetic:nodes=150,classes=3,words=40,mean_degree=5"
@@ -74,7 +77,7 @@ def test_stored_runs_beside_are_those_on_the_same_nodes(graph):
     changed = bup.Graph.from_pyg(graph.to_pyg(), name=NAME)
     assert changed.digest != graph.digest  # other names of classes
     bup.fit(changed, "gcn", hidden=9, **ask)
-    run = runs.run_of(first.spec, graph)
+    run = fitting.run_of(first.spec, graph)
     found = bup.Store().beside(run)
     slow = [
         Run.from_dict(files.read_packed(path).values["run"])
@@ -94,7 +97,7 @@ def test_stored_runs_beside_are_those_on_the_same_nodes(graph):
 def test_damaged_and_foreign_files_are_no_rivals(graph):
     ask = {"per_class": 5, "epochs": 3, "store": True}
     first, second = bup.fit(graph, "gcn", **ask), bup.fit(graph, "mlp", **ask)
-    store, run = bup.Store(), runs.run_of(first.spec, graph)
+    store, run = bup.Store(), fitting.run_of(first.spec, graph)
     (other,) = store.beside(run)
     path = store.path(other)
     whole = path.read_bytes()
@@ -116,7 +119,7 @@ def test_the_head_of_a_file_is_what_the_file_says(tmp_path):
 
 
 def test_no_run_is_offered_under_two_names(run, cora):
-    view = View(Known(runs.run_of(run.spec, cora), cora, run), 0, Theme())
+    view = View(Known(fitting.run_of(run.spec, cora), cora, run), 0, Theme())
     specs = rivals.rival_specs(view)
     assert len(set(specs.values())) == len(specs) > 10
     for formerly in rivals.FORMERLY:
@@ -156,8 +159,8 @@ def brought(cora, title="mine") -> predictions.Predictions:
     probs = np.full((cora.num_nodes, 7), 0.05)
     probs[np.arange(cora.num_nodes), cora.labels] = 0.7
     given = dataclasses.replace(predictions.checked(cora, probs), title=title)
-    (result,) = runs.fit_specs(cora, [run_of_predictions(cora, given)])
-    runs.save(result, cora)
+    (result,) = fitting.fit_specs(cora, [run_of_predictions(cora, given)])
+    fitting.save(result, cora)
     return given
 
 
@@ -208,7 +211,7 @@ def test_a_graph_in_memory_is_kept_once(graph, tmp_path):
     (name,) = names
     assert bup.load_graph(name).digest == mine.digest and name.endswith("-mine")
     other = dataclasses.replace(mine, labels=(mine.labels + 1) % 3)
-    assert own.keep_once(other) != own.keep_once(mine) == name
+    assert uploads.keep_once(other) != uploads.keep_once(mine) == name
 
 
 def test_a_stored_run_that_no_method_has_any_more_is_not_offered():
@@ -219,13 +222,13 @@ def test_a_stored_run_that_no_method_has_any_more_is_not_offered():
 
 def test_an_own_graph_is_called_what_its_people_call_it(open_app, stocked_cache):
     small = bup.load_graph(NAME)
-    name = own.keep(small, "My papers")
+    name = uploads.keep(small, "My papers")
     try:
         app = open_app(graph=name, per_class="5", seed="9")
         assert not app.exception and not app.error
         said = " ".join(text.value for text in (*app.caption, *app.markdown))
         assert "**my papers**: only who has its link" in said and "on **my papers**" in said
-        assert own.title_of("own:" + "a" * 20) == "a graph of your own"
+        assert uploads.title_of("own:" + "a" * 20) == "a graph of your own"
         assert app.selectbox(key="graph").value == name
     finally:
-        own.delete(name)
+        uploads.delete(name)

@@ -5,7 +5,7 @@ import json
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from bup.arithmetic import Line, Operation
+from bup.propagation.arithmetic import Line, Operation
 from dashboard.components.arithmetic import Outcome, Side, Stage, arithmetic, choice
 from dashboard.learn.follow_words import STAGES
 

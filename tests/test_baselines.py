@@ -11,13 +11,13 @@ from scipy.stats import beta, entropy, kstest, logistic
 from torch.distributions import Kumaraswamy, RelaxedBernoulli
 
 import bup
-from bup.gradients import LogRatios
+from bup.engine.gradients import LogRatios
+from bup.engine.sparse import Csr
 from bup.graph import Graph, simple_edges
+from bup.graph.operators import neighbour_mean, normalised_links, normalised_rows, walk
 from bup.methods import beta_bernoulli, degem, energy, gcn, gebm, ggp, gpn, grasp, sgcn, vgcn
-from bup.operators import neighbour_mean, normalised_links, normalised_rows, walk
+from bup.run.splits import Split
 from bup.scores.samples import SAMPLED, sample_scores
-from bup.sparse import Csr
-from bup.splits import Split
 
 
 def generator(seed: int = 0) -> torch.Generator:

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import bup
-from bup import files, predictions, runs
-from bup.datasets import own
-from bup.own import run_of_predictions
+from bup.datasets import uploads
+from bup.imported import predictions
+from bup.io import files
+from bup.training import fitting
+from bup.training.torch_model import run_of_predictions
 
 GRAPH = bup.load_graph("synthetic:nodes=120,classes=3,words=30")
 
@@ -43,14 +45,14 @@ GRAPHS = {
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_crafted_graph_is_set_aside(name, caplog):
-    key = own.keep(GRAPH)
+    key = uploads.keep(GRAPH)
     assert bup.load_graph(key).digest == GRAPH.digest
-    path = own.SPACE.path(own.token_of(key))
+    path = uploads.SPACE.path(uploads.token_of(key))
     craft(path, GRAPHS[name])
     with pytest.raises(bup.BupError, match="is not here"):
         bup.load_graph(key)
     assert not path.exists() and "set aside" in caplog.text
-    assert own.token_of(key) not in caplog.text, "whoever knows the name may open it"
+    assert uploads.token_of(key) not in caplog.text, "whoever knows the name may open it"
 
 
 TABLES = {
@@ -78,9 +80,9 @@ TABLES = {
 def test_crafted_predictions_are_set_aside(name, caplog):
     probs = np.random.RandomState(0).dirichlet(np.ones(3), 120)
     spec = run_of_predictions(GRAPH, predictions.checked(GRAPH, probs), 5)
-    assert runs.fit_specs(GRAPH, [spec])[0].probs.shape == (120, 3)
+    assert fitting.fit_specs(GRAPH, [spec])[0].probs.shape == (120, 3)
     path = predictions.SPACE.path(dict(spec.settings)["predictions"])
     craft(path, TABLES[name])
     with pytest.raises(bup.BupError, match="are not here"):
-        runs.fit_specs(GRAPH, [spec])
+        fitting.fit_specs(GRAPH, [spec])
     assert not path.exists() and "set aside" in caplog.text

@@ -8,8 +8,8 @@ import pytest
 from figure_parts import LIGHT, NASTY
 
 from bup import metrics
-from bup.noun import PAPER
-from bup.results import node_table
+from bup.graph.noun import PAPER
+from bup.results.result import node_table
 from dashboard.figures.card import Verdict, card_html, sureness, verdicts_table
 from dashboard.views import picking
 
@@ -79,12 +79,12 @@ def test_the_calibration_errors_are_those_of_the_bins_drawn(open_app, run, cora)
     app.segmented_control(key="scheme").set_value("mass").run()
     by_mass = {m.label: m.value for m in app.metric}
     assert not app.exception and by_mass["Accuracy"] == shown["Accuracy"]
-    from bup import runs
     from bup.methods import METHODS, complete
-    from bup.spec import Spec
+    from bup.run.spec import Spec
+    from bup.training import fitting
 
     spec = complete(Spec(settings=tuple(METHODS["bup"].opens_with.items())))
-    probs, targets, _ = runs.load(spec, cora).judged(cora)
+    probs, targets, _ = fitting.load(spec, cora).judged(cora)
     for found, scheme in ((shown, "width"), (by_mass, "mass")):
         bins = metrics.reliability_bins(probs, targets, 10, scheme)
         assert found["ECE"] == f"{bins.expected_error:.1%}"

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bup
-from dashboard.classes import database, register
-from dashboard.classes.place import Place
-from dashboard.classes.question import MOST_LETTERS, Guess, Question, as_csv
-from dashboard.classes.register import HOURS, Lead, Register, tidy
-from dashboard.clients import Client
+from dashboard.classroom import database, register
+from dashboard.classroom.place import Place
+from dashboard.classroom.question import MOST_LETTERS, Guess, Question, as_csv
+from dashboard.classroom.register import HOURS, Lead, Register, tidy
+from dashboard.network.clients import Client
 
 QUESTION = Question("expect", "What will it be?", ("less", "the same", "more"), 1)
 OTHER = Question("expect", "What will it be now?", ("less", "more"), 0)

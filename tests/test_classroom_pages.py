@@ -10,13 +10,13 @@ from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
 import bup
-from dashboard import network
-from dashboard.classes import watching
-from dashboard.classes.question import Question, Tally
-from dashboard.classes.register import Lead, Register
+from dashboard.classroom import polling
+from dashboard.classroom.question import Question, Tally
+from dashboard.classroom.register import Lead, Register
+from dashboard.classroom.tally import tally_bars
 from dashboard.figures.qr import qr_picture
-from dashboard.figures.tally import tally_bars
 from dashboard.learn import cases
+from dashboard.network import interfaces
 
 ROOT = Path(__file__).parent.parent
 LESSON = "learn-2-message"
@@ -28,7 +28,7 @@ def opened(stocked_cache, monkeypatch, go_to):
     """Opens a page as another visitor."""
     monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
     monkeypatch.chdir(ROOT)
-    watching._kept.clear()
+    polling._kept.clear()
 
     def open_page(address: str, cookies: dict[str, str] | None = None, **query: str) -> AppTest:
         kept = property(lambda _: cookies or {})
@@ -82,7 +82,7 @@ def at(monkeypatch, opened):
 
     def open_at(url: str, *others: str) -> AppTest:
         monkeypatch.setattr(type(st.context), "url", property(lambda _: f"{url}/class"))
-        monkeypatch.setattr(network, "outside", lambda: list(others))
+        monkeypatch.setattr(interfaces, "outside", lambda: list(others))
         app = opened("class")
         app.button("class_start").click().run()
         assert not app.exception
@@ -124,7 +124,7 @@ def test_a_bare_name_is_offered_after_the_addresses(at):
     ],
 )
 def test_an_app_that_no_phone_reaches_says_what_to_do(at, monkeypatch, listens, said):
-    monkeypatch.setenv(network.LISTENS, listens)
+    monkeypatch.setenv(interfaces.LISTENS, listens)
     app = at(LAPTOP)
     assert said in "".join(e.value for e in [*app.error, *app.code])
     assert 'class="qr"' not in html(app)
@@ -296,7 +296,7 @@ def test_answers_can_come_at_once(lecturer, lead, opened):
 
 def test_news_are_few_bytes(lead):
     def answer(code: str):
-        (route, _) = watching.routes()
+        (route, _) = polling.routes()
         return route.endpoint(Request({"type": "http", "path_params": {"code": code}}))
 
     here = answer(lead.code.lower())

@@ -8,8 +8,8 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 
-from dashboard import clients
-from dashboard.clients import COOKIE, Client, Clients, addressed, client_of
+from dashboard.network import clients
+from dashboard.network.clients import COOKIE, Client, Clients, addressed, client_of
 
 
 async def page(request):

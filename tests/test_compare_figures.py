@@ -5,7 +5,7 @@ from figure_parts import LIGHT, two_bins
 
 from bup import metrics
 from bup.errors import BupError
-from bup.results import evaluate
+from bup.results.result import evaluate
 from dashboard.figures import compare
 
 

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bup
-from bup.conformal import (
+from bup.graph import Graph, simple_edges
+from bup.metrics.conformal import (
     RULES,
     adaptive_scores,
     conformal_sets,
     conformal_threshold,
     measured_share,
 )
-from bup.graph import Graph, simple_edges
-from bup.splits import Split
+from bup.run.splits import Split
 
 
 def random_task(nodes: int, seed: int) -> tuple[np.ndarray, Graph, Split]:

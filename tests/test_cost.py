@@ -6,10 +6,10 @@ from dataclasses import fields
 import pytest
 
 import bup
-from bup.cost import Cost, cost_of
 from bup.methods import METHODS, TRAINED
-from bup.runs import run_of
-from bup.spec import Spec
+from bup.run.spec import Spec
+from bup.training.cost import Cost, cost_of
+from bup.training.fitting import run_of
 
 GRAPH = "synthetic:nodes=300,classes=3,words=60"
 SPEC = Spec(graph=GRAPH, per_class=5, validation=30, test=100)

@@ -10,9 +10,10 @@ from scipy.sparse.csgraph import connected_components
 import bup
 from bup import datasets
 from bup.cli import app
-from bup.datasets import own
+from bup.datasets import uploads
 from bup.datasets.source import Source
-from dashboard import graphs, state
+from dashboard.cache import graphs
+from dashboard.session import state
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def base(request, tmp_path, monkeypatch) -> str:
         (folder / "nodes.csv").write_text("id,label,x\na,1,0\nb,2,1\nc,1,1\nd,2,0\n")
         (folder / "edges.csv").write_text("source,target\na,b\nb,c\nc,d\n")
     monkeypatch.setenv("BUP_FOLDERS", str(tmp_path / "offered"))
-    token = own.keep(bup.load_graph(f"folder:{tmp_path}")).removeprefix("own:")
+    token = uploads.keep(bup.load_graph(f"folder:{tmp_path}")).removeprefix("own:")
     return request.param.replace("FOLDER", str(tmp_path)).replace("TOKEN", token)
 
 

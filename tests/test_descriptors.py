@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
-from dashboard import descriptors
-from dashboard.doors import Doors
+from dashboard.network import open_files
+from dashboard.server.host_guard import Doors
 
 SCRIPT = """
 import os, resource
@@ -35,18 +35,18 @@ def test_the_limit_is_raised_and_newcomers_are_told_before_it_is_reached():
 
 
 def test_where_there_is_no_limit_there_is_always_room(monkeypatch):
-    monkeypatch.setattr(descriptors, "resource", None)
-    descriptors.raise_limit()
-    assert not descriptors.few_left()
+    monkeypatch.setattr(open_files, "resource", None)
+    open_files.raise_limit()
+    assert not open_files.few_left()
 
 
 def test_a_server_without_room_says_so_to_newcomers_only(monkeypatch):
     from asgi_parts import ask
     from test_doors import server
 
-    monkeypatch.setattr(descriptors, "few_left", lambda: True)
+    monkeypatch.setattr(open_files, "few_left", lambda: True)
     doors: Doors = server()
     answer = ask(doors, "/", {"accept": "text/html,*/*"})
-    assert answer.status == 503 and answer.body.decode().startswith(descriptors.FULL)
+    assert answer.status == 503 and answer.body.decode().startswith(open_files.FULL)
     assert ask(doors, "/", kind="websocket").status == "websocket.close"
     assert ask(doors, "/", {"accept": "*/*"}).status == 200  # a file of somebody who is here

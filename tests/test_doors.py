@@ -8,8 +8,8 @@ from starlette.routing import Route, WebSocketRoute
 from streamlit import net_util
 from streamlit.web.server.starlette import starlette_websocket
 
-from dashboard import doors
-from dashboard.doors import Doors, allowed
+from dashboard.server import host_guard
+from dashboard.server.host_guard import Doors, allowed
 
 
 async def page(request):
@@ -92,19 +92,21 @@ def test_what_streamlit_counts_is_not_for_visitors():
 
 def test_a_space_is_reached_by_its_name_and_shown_inside_the_pages_around_it(monkeypatch):
     monkeypatch.setenv("SPACE_HOST", "somebody-explorer.hf.space")
-    headers = ask(server(doors.own_names()), "/", {"host": "somebody-explorer.hf.space"}).headers
+    headers = ask(
+        server(host_guard.own_names()), "/", {"host": "somebody-explorer.hf.space"}
+    ).headers
     assert "frame-ancestors 'self' https://huggingface.co;" in headers["content-security-policy"]
     assert "x-frame-options" not in headers
 
 
 def test_names_can_be_added_and_the_machine_has_its_own(monkeypatch):
     monkeypatch.setenv("BUP_HOSTS", "Explorer.example.org, other.example")
-    names = doors.own_names()
+    names = host_guard.own_names()
     for host in ("explorer.example.org:443", "other.example", socket.gethostname(), "localhost"):
         assert allowed(host, names)
     assert not allowed("example.org", names)
     monkeypatch.setenv("BUP_HOSTS", "*")
-    assert allowed("any.example", doors.own_names())
+    assert allowed("any.example", host_guard.own_names())
 
 
 def test_every_answer_brings_the_policy():

@@ -12,13 +12,13 @@ from scipy.stats import multivariate_normal, spearmanr
 
 import bup
 from bup import metrics
+from bup.explain.inspection import Lens, inspect, with_links
 from bup.graph import Graph, simple_edges
-from bup.inspection import Lens, inspect, with_links
-from bup.operators import unit_rows, walk
+from bup.graph.operators import unit_rows, walk
 from bup.propagation import RULES
 from bup.propagation import doubt as rule
 from bup.propagation.topics import class_log_ratios, topics, walk_mean
-from bup.splits import Split
+from bup.run.splits import Split
 
 
 def drawn(seed: int, n: int = 24, words: int = 7) -> Graph:

@@ -7,17 +7,18 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import bup
-from bup import cost, datasets
-from dashboard import graphs, kept
-from dashboard.clients import Client
-from dashboard.rations import Ration
+from bup import datasets
+from bup.training import cost
+from dashboard.cache import graphs, shared_cache
+from dashboard.network.clients import Client
+from dashboard.network.rate_limits import Ration
 
 LARGE = "synthetic:mean_degree=2,nodes=8000,words=30"
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept(monkeypatch):
-    monkeypatch.setattr(kept, "KEPT", kept.Kept())
+    monkeypatch.setattr(shared_cache, "KEPT", shared_cache.Kept())
     monkeypatch.setattr(graphs, "LARGE", Ration("large graphs", 30, 600))
 
 

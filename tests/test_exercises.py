@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 import bup
-from bup import cli, exercises, metrics
-from bup.inspection import Lens
+from bup import cli, metrics
+from bup.explain import exercises
+from bup.explain.inspection import Lens
 from dashboard.learn.course import LESSONS
 from dashboard.learn.lecturers import NOTEBOOK, PARTS, PLANS
 

@@ -8,10 +8,10 @@ from scipy.stats import sem, t, ttest_rel
 
 import bup
 from bup import experiments as e
-from bup import runs
 from bup.datasets import synthetic
+from bup.experiments.published import published
 from bup.methods import METHODS, complete
-from bup.paper import published
+from bup.training import fitting
 
 SMALL = "synthetic:nodes=400,classes=3,words=80"
 
@@ -37,7 +37,7 @@ def quick(question: str, **changes) -> e.Question:
 def trained(question: e.Question, graph, store, reruns=2) -> list[e.Planned]:
     planned = e.runs_of(question, {SMALL: graph}, reruns=reruns)
     for run in planned:
-        runs.save(runs.fit_specs(graph, [run.spec])[0], graph, store)
+        fitting.save(fitting.fit_specs(graph, [run.spec])[0], graph, store)
     return planned
 
 
@@ -51,7 +51,7 @@ def test_rows_are_the_stored_runs_and_say_what_evaluate_says(graph, store):
     ]
     for row, run in zip(rows.itertuples(), planned, strict=True):
         assert run.spec.left_out == (2,)
-        report = bup.evaluate(runs.load(run.spec, graph, store), graph)["ood"]
+        report = bup.evaluate(fitting.load(run.spec, graph, store), graph)["ood"]
         assert row.confidence_out == pytest.approx(report["confidence"]["out"])
         assert row.prob_std_in == pytest.approx(report["prob_std"]["in"])
         assert row.auroc_confidence == pytest.approx(100 * report["scores"]["confidence"]["auroc"])
@@ -78,7 +78,7 @@ def test_every_question_ends_in_a_table(name, graph, store):
 def test_calibration_numbers_agree_with_evaluate_and_with_the_truth(graph, store):
     question = quick("calibration")
     run = trained(question, graph, store)[0]
-    result = runs.load(run.spec, graph, store)
+    result = fitting.load(run.spec, graph, store)
     row = e.calibration_numbers(result, graph, run.protocol)
     report = bup.evaluate(result, graph)
     assert row["coverage"] == pytest.approx(100 * report["conformal"]["daps"]["coverage"])

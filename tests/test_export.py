@@ -10,17 +10,20 @@ import pytest
 from export_parts import HOSTILE, hostile_graph, known, numbers, opened
 
 import bup
-from bup import cli, runs
+from bup import cli
 from bup.errors import BupError
 from bup.methods import METHODS, complete
-from bup.store import Store
-from dashboard import columns, kept, state
+from bup.results.store import Store
+from bup.training import fitting
+from dashboard.cache import shared_cache
 from dashboard.export import page as pages
-from dashboard.export.asked import asked
 from dashboard.export.document import Shared, labels
 from dashboard.export.page import page, refusal
-from dashboard.rations import Ration
-from dashboard.theme import Theme
+from dashboard.export.parse_run import asked
+from dashboard.network.rate_limits import Ration
+from dashboard.session import state
+from dashboard.ui import columns
+from dashboard.ui.theme import Theme
 from dashboard.views import exports
 
 DAY = datetime.date(2026, 3, 9)
@@ -173,7 +176,7 @@ def test_the_app_offers_the_page_of_what_it_compares(cora, run, rival, monkeypat
 
 def test_a_page_is_made_once_and_one_visitor_has_few_of_them_made(cora, run, monkeypatch):
     ration, made, offered, said = Ration("web pages", 2, 600), [], [], []
-    monkeypatch.setattr(kept, "KEPT", kept.Kept())
+    monkeypatch.setattr(shared_cache, "KEPT", shared_cache.Kept())
     monkeypatch.setattr(exports, "PAGES", ration)
     monkeypatch.setattr(exports.st, "download_button", lambda *a, **k: offered.append(a[1]))
     monkeypatch.setattr(exports.st, "caption", said.append)
@@ -294,7 +297,7 @@ def test_what_cannot_be_is_one_line_and_leaves_the_file(bup_command, tmp_path, a
 
 
 def test_a_place_that_is_not_there_is_said_before_anything_is_trained(bup_command, monkeypatch):
-    monkeypatch.setattr(runs, "fit_specs", None)
+    monkeypatch.setattr(fitting, "fit_specs", None)
     code, _, said = bup_command("-o", "/no/such/place/page.html")
     assert code == 2 and "there is no folder /no/such/place" in said
 

@@ -12,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 from toys import centroids, halving
 
 import bup
-from bup import runs
 from bup.cli import app as command
 from bup.methods import METHODS
 from bup.propagation import RULES
 from bup.propagation.correlations import CORRELATIONS, Correlation, degrees
 from bup.scores import SCORES, Score
-from dashboard import kept
+from bup.training import fitting
+from dashboard.cache import shared_cache
 from dashboard.pages import PAGES
 
 ROOT = Path(__file__).parent.parent
@@ -29,7 +29,7 @@ def cache(stocked_cache, monkeypatch):
     monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
-    monkeypatch.setattr(kept, "KEPT", kept.Kept())
+    monkeypatch.setattr(shared_cache, "KEPT", shared_cache.Kept())
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_rule_trains_by_command_and_explains_itself(cache, rule, cora):
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["test"]["accuracy"] > 0.7
     spec = bup.Spec(settings=(("propagation", "halving"), ("epochs", 30)))
-    result = runs.load(spec, cora)
+    result = fitting.load(spec, cora)
     assert result is not None
     busy = int(cora.degree.argmax())
     assert result.scores()["message_std"][busy] < 0.01
@@ -102,7 +102,7 @@ def test_a_score_is_offered_and_measured(cache, monkeypatch, cora):
     lead = gap.of_probs(np.array([[0.2, 0.7, 0.1], [0.4, 0.3, 0.3]]))
     np.testing.assert_allclose(lead, [0.5, 0.1])
     monkeypatch.setitem(SCORES, "gap", gap)
-    result = runs.load(bup.Spec(left_out=(6,)), cora)
+    result = fitting.load(bup.Spec(left_out=(6,)), cora)
     report = bup.evaluate(result, cora)
     for found in (report["errors"], report["ood"]["scores"]):
         # It says much the same as confidence, and finds as much.
@@ -117,7 +117,7 @@ def test_a_method_with_variances_works_on_every_page(cache, monkeypatch, cora, g
     for left_out in ((), (6,)):
         result = bup.fit(cora, "centroids", left_out=left_out, calibrate=calibrate)
         assert bup.evaluate(result, cora)["test"]["accuracy"] > 0.5
-        runs.save(result, cora)
+        fitting.save(result, cora)
     query = {"method": centroids.METHOD.short, "centroids.calibrate": calibrate}
     for page in (page.address for page in PAGES if page.needs_run):
         for left_out in ({}, {"left_out": "Rule Learning"}):
@@ -131,7 +131,7 @@ def test_a_method_with_variances_works_on_every_page(cache, monkeypatch, cora, g
 
 @pytest.mark.parametrize("tab", ["Why?", "What if?", "Links"])
 def test_a_calibrated_run_keeps_its_explanations(cache, cora, tab):
-    runs.save(bup.fit(cora, propagation="doubt", calibrate="temperature", epochs=20), cora)
+    fitting.save(bup.fit(cora, propagation="doubt", calibrate="temperature", epochs=20), cora)
     chosen = {"bup.calibrate": "temperature", "bup.epochs": "20", "node": "35"}
     assert not opened(tab=tab, **chosen).info
     app = opened(**chosen)

@@ -6,7 +6,7 @@ from bup import metrics
 from bup.propagation import Shares
 from dashboard.figures import compare, node, reliability, structure, training
 from dashboard.figures.reproduce import Dot, Found, beside_published
-from dashboard.theme import Theme
+from dashboard.ui.theme import Theme
 
 
 def test_training_curves_count_epochs_from_one_up_to_all_asked_for(run):

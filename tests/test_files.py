@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from bup import files
-from bup.files import DamagedFile
+from bup.io import files
+from bup.io.files import DamagedFile
 
 ARRAYS = {"a": np.arange(6, dtype=np.int64).reshape(2, 3), "b": np.array([0.5], dtype=np.float32)}
 VALUES = {"text": "é", "list": [1, None, True]}

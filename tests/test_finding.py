@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bup
-from bup import finding
-from bup.finding import Search
+from bup.explain import detection
+from bup.explain.detection import Search
 from bup.graph import Graph, simple_edges
 
 few = st.integers(0, 3)  # so that many tie
@@ -75,7 +75,7 @@ def test_false_alarms_are_a_share():
 def test_every_sought_node_is_caught_by_exactly_those_who_flag_it(case):
     search, doubts = case
     flags = {name: search.flagged(d, 0.2) for name, d in zip("abc", doubts, strict=True)}
-    found = finding.catches(search, flags)
+    found = detection.catches(search, flags)
     slow: dict[tuple[str, ...], set[int]] = {}
     for place, node in enumerate(search.nodes.tolist()):
         if search.sought[place]:
@@ -86,7 +86,7 @@ def test_every_sought_node_is_caught_by_exactly_those_who_flag_it(case):
 
 
 def test_what_is_sought_in_a_run(run, cora):
-    strangers, wrong = finding.unseen(run, cora), finding.mistakes(run, cora)
+    strangers, wrong = detection.unseen(run, cora), detection.mistakes(run, cora)
     for node, sought in zip(strangers.nodes, strangers.sought, strict=True):
         assert sought == (cora.labels[node] == 6)
     assert set(wrong.nodes) == {n for n in run.split.test if cora.labels[n] != 6}
@@ -100,7 +100,7 @@ def test_what_is_sought_in_a_run(run, cora):
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3))))
 def test_a_cell_counts_the_nodes_of_its_row_and_column(pairs):
     true, assigned = np.array([*zip(*pairs, strict=True)] or [[], []], dtype=int)
-    counts = finding.confusion(true, assigned, 4)
+    counts = detection.confusion(true, assigned, 4)
     assert counts.tolist() == [[pairs.count((i, j)) for j in range(4)] for i in range(4)]
 
 
@@ -134,7 +134,7 @@ def test_groups_are_what_links_among_the_nodes_join(edges, chosen):
         left -= group
         if len(group) >= 2:
             slow.append(group)
-    found = [set(g.tolist()) for g in finding.linked_groups(graph, nodes)]
+    found = [set(g.tolist()) for g in detection.linked_groups(graph, nodes)]
     assert sorted(map(sorted, found)) == sorted(map(sorted, slow))
     assert [len(g) for g in found] == sorted(map(len, slow), reverse=True)
 
@@ -143,12 +143,12 @@ def test_a_group_is_named_by_what_others_lack():
     rows = [[1, 1, 0], [1, 1, 0], [1, 0, 1], [1, 0, 0]]
     graph = words_graph([(0, 1)], rows)
     # "a" is everywhere, "c" nowhere here: "b" alone tells these two from the rest.
-    assert finding.telling_words(graph, np.array([0, 1])) == ["b"]
-    assert finding.telling_words(graph, np.array([2])) == ["c"]
-    assert finding.telling_words(words_graph([], rows, None), np.array([0])) == []
-    assert finding.telling_words(graph, np.array([], dtype=int)) == []
+    assert detection.telling_words(graph, np.array([0, 1])) == ["b"]
+    assert detection.telling_words(graph, np.array([2])) == ["c"]
+    assert detection.telling_words(words_graph([], rows, None), np.array([0])) == []
+    assert detection.telling_words(graph, np.array([], dtype=int)) == []
 
 
 def test_the_commonest_word_of_a_group():
-    assert finding.agreement(["A", "A"]) == "A"
-    assert finding.agreement(["A", "B", "B"]) == "B (2 of 3)"
+    assert detection.agreement(["A", "A"]) == "A"
+    assert detection.agreement(["A", "B", "B"]) == "B (2 of 3)"

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import bup
-from bup import runs, store
-from dashboard import state
+from bup.results import store
+from bup.training import fitting
+from dashboard.session import state
 
 REMAKE = "the app opens on another run than the one that is shipped: 'make first' makes it anew"
 
@@ -16,13 +17,13 @@ REMAKE = "the app opens on another run than the one that is shipped: 'make first
 def shipped(cora, tmp_path_factory) -> bup.Result:
     """As a new machine finds it, whose own store is empty."""
     empty = bup.Store(tmp_path_factory.mktemp("store"))
-    found = runs.load(state.first_run(cora), cora, empty)
+    found = fitting.load(state.first_run(cora), cora, empty)
     assert found is not None, REMAKE
     return found
 
 
 def test_it_is_what_training_would_give(shipped, cora):
-    (trained,) = runs.fit_specs(cora, [shipped.spec])
+    (trained,) = fitting.fit_specs(cora, [shipped.spec])
     here, there = trained.packed().arrays, shipped.packed().arrays
     assert here.keys() == there.keys(), REMAKE
     # Another processor sums in another order, and training then ends elsewhere, if not far.
@@ -37,13 +38,13 @@ def test_it_is_what_training_would_give(shipped, cora):
 def test_it_is_of_this_run_and_graph_alone(shipped, cora, path_graph, tmp_path):
     empty = bup.Store(tmp_path)
     other = dataclasses.replace(shipped.spec, seed=1)
-    assert runs.load(other, cora, empty) is None
-    assert empty.load(runs.run_of(shipped.spec, path_graph)) is None
+    assert fitting.load(other, cora, empty) is None
+    assert empty.load(fitting.run_of(shipped.spec, path_graph)) is None
     assert [path.name for path in tmp_path.iterdir()] == []
 
 
 def test_one_that_was_damaged_is_left_alone(shipped, cora, tmp_path, monkeypatch, caplog):
-    run = runs.run_of(shipped.spec, cora)
+    run = fitting.run_of(shipped.spec, cora)
     monkeypatch.setattr(store, "SHIPPED", tmp_path / "shipped")
     (tmp_path / "shipped").mkdir()
     file = tmp_path / "shipped" / f"{run.key}.bup"
@@ -54,5 +55,5 @@ def test_one_that_was_damaged_is_left_alone(shipped, cora, tmp_path, monkeypatch
 
 def test_a_result_of_ones_own_goes_before_it(shipped, cora, tmp_path):
     own = bup.Store(tmp_path)
-    runs.save(dataclasses.replace(shipped, seconds=123.0), cora, own)
-    assert runs.load(shipped.spec, cora, own).seconds == 123.0
+    fitting.save(dataclasses.replace(shipped, seconds=123.0), cora, own)
+    assert fitting.load(shipped.spec, cora, own).seconds == 123.0

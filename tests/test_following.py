@@ -9,10 +9,10 @@ import torch
 
 import bup
 from bup import likelihood
-from bup.arithmetic import Line, Operation
-from bup.following import follow
-from bup.inspection import Lens
+from bup.explain.derivation import follow
+from bup.explain.inspection import Lens
 from bup.methods.bup import SMALLEST_VARIANCE
+from bup.propagation.arithmetic import Line, Operation
 
 SETTINGS = [
     {},

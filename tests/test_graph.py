@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from bup import paths
 from bup.errors import BupError
-from bup.graph import Graph, describe, simple_edges
+from bup.graph import Graph, describe, paths, simple_edges
 
 
 def a_graph(pairs=(), n=4, **changes) -> Graph:

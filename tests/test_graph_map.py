@@ -15,11 +15,11 @@ from test_map_figure import GRAPH, NAMES, PLACES, RESULT, TABLE
 
 import bup
 from bup.graph import Graph, simple_edges
-from dashboard import columns
 from dashboard.components import excerpts, map_data
 from dashboard.components.graph_map import _HERE, _PARTS, _library
 from dashboard.components.parcels import quantised, shortened
-from dashboard.theme import Theme, category_colours, score_colours
+from dashboard.ui import columns
+from dashboard.ui.theme import Theme, category_colours, score_colours
 from dashboard.views.explore.map import scale
 
 LIGHT, DARK = Theme(), Theme(dark=True)

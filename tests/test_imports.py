@@ -101,7 +101,7 @@ def test_the_law_notices_a_breach():
     assert imported("from streamlit.components import v1") & DRAWING
     assert not rooms("from dashboard import state\nimport dashboard.views.ood") <= reach("figures")
     assert not rooms("from dashboard.learn.lesson import LESSONS") <= reach("views")
-    assert rooms("def f():\n    from dashboard.theme import Theme") <= reach("figures")
+    assert rooms("def f():\n    from dashboard.ui.theme import Theme") <= reach("figures")
 
 
 def test_no_file_names_a_registry_or_needs_a_pickle():
@@ -121,10 +121,14 @@ def test_training_does_not_wait_for_packages_that_few_need():
 
 
 def test_the_process_that_keeps_the_queue_needs_no_torch():
-    script = "import sys, dashboard.processes; print(*sys.modules)"
+    script = "import sys, dashboard.server.balancer; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     loaded = set(done.stdout.split())
-    assert "dashboard.jobs.manager" in loaded and not loaded & {"torch", "streamlit", "pandas"}
+    assert "dashboard.training_queue.manager" in loaded and not loaded & {
+        "torch",
+        "streamlit",
+        "pandas",
+    }
 
 
 def test_no_page_and_no_lesson_trains_inside_the_server():

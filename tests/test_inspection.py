@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bup
-from bup.inspection import Lens, inspect, with_links
+from bup.explain.inspection import Lens, inspect, with_links
 from bup.methods import find, why_no_interval
 from bup.propagation import RULES
 

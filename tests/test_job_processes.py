@@ -24,8 +24,8 @@ from job_parts import (
 
 from bup import BupError
 from bup.jobs import processes
-from bup.store import Store
-from dashboard.jobs.manager import Manager
+from bup.results.store import Store
+from dashboard.training_queue.manager import Manager
 
 pytestmark = pytest.mark.usefixtures("nothing_left_to_do")
 
@@ -36,8 +36,8 @@ def other_server(manager):
     code = """
 import json, sys, time
 from bup import load_graph
-from bup.spec import Run
-from dashboard.jobs.manager import Manager
+from bup.run.spec import Run
+from dashboard.training_queue.manager import Manager
 manager = Manager()
 run = Run.from_dict(json.loads(sys.argv[1]))
 manager.submit(run, load_graph(run.spec.graph))

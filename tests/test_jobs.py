@@ -22,11 +22,13 @@ from job_parts import (
 )
 
 import bup
-from bup import BupError, files, runs
+from bup import BupError
+from bup.io import files
 from bup.jobs import worker
-from bup.store import Store
-from dashboard.jobs import manager as jobs
-from dashboard.jobs.job import SHORT, Job
+from bup.results.store import Store
+from bup.training import fitting
+from dashboard.training_queue import manager as jobs
+from dashboard.training_queue.job import SHORT, Job
 
 pytestmark = pytest.mark.usefixtures("nothing_left_to_do")
 
@@ -53,14 +55,14 @@ def test_training_in_the_background_gives_what_training_here_gives(manager):
     run = fresh(SMALL)
     ask(manager, run)
     assert ended(manager, run).state == "done"
-    (here,) = runs.fit_specs(bup.load_graph(run.spec.graph), [run.spec])
+    (here,) = fitting.fit_specs(bup.load_graph(run.spec.graph), [run.spec])
     assert (result_of(run).probs == here.probs).all()
 
 
 def test_a_run_in_the_store_is_done_at_once_and_one_that_was_damaged_is_trained_again(manager):
     run = fresh(SMALL)
-    (result,) = runs.fit_specs(bup.load_graph(run.spec.graph), [run.spec])
-    runs.save(result, bup.load_graph(run.spec.graph))
+    (result,) = fitting.fit_specs(bup.load_graph(run.spec.graph), [run.spec])
+    fitting.save(result, bup.load_graph(run.spec.graph))
     job = ask(manager, run)
     assert (job.state, job.started) == ("done", None)
     Store().path(run).write_bytes(b"damaged")
@@ -75,8 +77,8 @@ def test_a_result_that_came_while_the_run_waited_is_not_trained_again(manager):
     ask(manager, run)
     graph = bup.load_graph(run.spec.graph)
     quick = dataclasses.replace(run.spec, settings=SMALL.settings)
-    (result,) = runs.fit_specs(graph, [quick])
-    runs.save(dataclasses.replace(result, spec=run.spec), graph)
+    (result,) = fitting.fit_specs(graph, [quick])
+    fitting.save(dataclasses.replace(result, spec=run.spec), graph)
     manager.cancel(first)
     job = ended(manager, run)
     assert (job.state, job.progress.epoch) == ("done", 0)
@@ -208,7 +210,7 @@ def test_a_graph_that_changed_on_disk_fails_its_run_once_and_trains_as_another(m
         SMALL, graph=name, per_class=1, validation=1, test=None, settings=(("epochs", 2),)
     )
     before = bup.load_graph(name)
-    run = runs.run_of(spec, before)
+    run = fitting.run_of(spec, before)
     put(tmp_path, edges="source,target\na,b\nc,d\n")
     manager.submit(run, before)
     job = ended(manager, run)
@@ -229,7 +231,7 @@ def test_what_failed_stays_so_until_a_person_asks_again(manager, tmp_path):
     )
     graph = bup.load_graph(spec.graph)
     put(tmp_path, edges="source,target\na,b\nc,d\n")
-    run = runs.run_of(spec, graph)
+    run = fitting.run_of(spec, graph)
     manager.submit(run, graph)
     failed = ended(manager, run)
     assert failed.state == "failed"
@@ -247,7 +249,7 @@ def test_a_result_that_cannot_be_kept_is_handed_over(tmp_path, monkeypatch):
     assert ended(manager, run).state == "done"
     ((of, content, why),) = handed
     result = bup.Result.unpacked(run.spec, files.unpack(content))
-    (here,) = runs.fit_specs(bup.load_graph(run.spec.graph), [run.spec])
+    (here,) = fitting.fit_specs(bup.load_graph(run.spec.graph), [run.spec])
     assert of == run and (result.probs == here.probs).all()
     assert "cannot be kept" in why and "\n" not in why
     manager.close()

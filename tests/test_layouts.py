@@ -14,11 +14,11 @@ from scipy.sparse import csgraph
 from scipy.spatial import KDTree
 
 import bup
-from bup import files
 from bup.graph import Graph, simple_edges
+from bup.io import files
 from dashboard import layouts
 from dashboard.layouts import __main__ as command
-from dashboard.layouts import arranging, drawing, forces, kept
+from dashboard.layouts import arranging, drawing, forces, storage
 from dashboard.layouts.packing import packed
 
 BUILT_IN = ["cora", "citeseer", "pubmed", "synthetic"]
@@ -28,9 +28,9 @@ BUILT_IN = ["cora", "citeseer", "pubmed", "synthetic"]
 def own_cache(tmp_path, monkeypatch):
     # Graphs come from the session's fixtures, so only positions land here.
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
-    kept._finished.clear()
+    storage._finished.clear()
     yield tmp_path
-    kept._finished.clear()
+    storage._finished.clear()
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def computed(monkeypatch):
             def wait(self, finished):
                 self.at_end(self.steps)
 
-        monkeypatch.setattr(kept, "Drawing", Drawing)
+        monkeypatch.setattr(storage, "Drawing", Drawing)
         return sizes
 
     return instead
@@ -104,7 +104,7 @@ def test_the_map_shows_links_and_classes(built_in):
 
 
 def test_shipped_files_are_small():
-    sizes = {path.stem: path.stat().st_size for path in kept._SHIPPED.glob("*")}
+    sizes = {path.stem: path.stat().st_size for path in storage._SHIPPED.glob("*")}
     assert sizes.keys() == set(BUILT_IN)
     assert max(sizes.values()) < 120_000
 
@@ -121,7 +121,7 @@ def test_positions_are_computed_once_and_kept(path_graph, request):
     first = layouts.positions(path_graph)
     assert len(np.unique(first, axis=0)) == 5 and np.abs(first).max() == 1
     request.getfixturevalue("no_computing")
-    kept._finished.clear()  # from the file
+    storage._finished.clear()  # from the file
     assert np.array_equal(layouts.positions(path_graph), first)
     with pytest.raises(AssertionError, match="are computed"):
         layouts.positions(replace(path_graph, class_names=("a", "c")))
@@ -136,7 +136,7 @@ def test_a_damaged_or_foreign_file_is_computed_again(path_graph, own_cache, comp
     other = files.pack({"steps": np.ones((5, 2), np.int16)}, {"digest": "another"})
     for content in (whole[:-1], b"", short, other, files.pack({}, {"digest": path_graph.digest})):
         path.write_bytes(content)
-        kept._finished.clear()
+        storage._finished.clear()
         assert layouts.positions(path_graph).shape == (5, 2)
         arrays, values = files.read_packed(path)
         assert values == stored.values and np.array_equal(arrays["steps"], stored.arrays["steps"])
@@ -327,14 +327,14 @@ def test_pushes_from_a_grid_are_those_of_all_pairs():
 
 
 def test_a_first_picture_comes_before_the_last(monkeypatch, own_cache):
-    monkeypatch.setattr(kept, "Drawing", lambda *args: drawing.Drawing(*args, large=60))
+    monkeypatch.setattr(storage, "Drawing", lambda *args: drawing.Drawing(*args, large=60))
     edges, _ = ring_of_groups()
     labels = np.zeros(600, dtype=int)
     graph = Graph("ring", np.ones((600, 1), np.float32), edges, labels, ("a",))
     first = layouts.look(graph)
     last = layouts.look(graph, finished=True)
     assert first.points.shape == last.points.shape and last.finished
-    assert layouts.look(graph).finished and kept._drawings == {}
+    assert layouts.look(graph).finished and storage._drawings == {}
 
 
 def test_the_command_takes_built_in_graphs_only():
@@ -385,15 +385,15 @@ def test_maps_on_disk_are_bounded_and_those_last_used_stay(monkeypatch, own_cach
             size = first.stat().st_size
             monkeypatch.setenv("BUP_LAYOUT_BYTES", str(2.5 * size))
         if number == 1:
-            kept._finished.clear()
+            storage._finished.clear()
             layouts.positions(graphs[0])  # read, so used
     left = {path.stem for path in (own_cache / "layouts").iterdir()}
     assert left == {graphs[0].digest, graphs[2].digest}
 
 
 def test_only_so_many_drawings_wait(monkeypatch, path_graph, no_computing):
-    waiting = {str(k): SimpleNamespace(ended=k == 0) for k in range(kept.MOST_WAITING + 1)}
-    monkeypatch.setattr(kept, "_drawings", waiting)
-    monkeypatch.setattr(kept, "_finished", kept.OrderedDict())
+    waiting = {str(k): SimpleNamespace(ended=k == 0) for k in range(storage.MOST_WAITING + 1)}
+    monkeypatch.setattr(storage, "_drawings", waiting)
+    monkeypatch.setattr(storage, "_finished", storage.OrderedDict())
     with pytest.raises(bup.BupError, match="20 maps of other graphs"):
         layouts.look(path_graph)

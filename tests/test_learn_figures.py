@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from bup import landscape, likelihood, metrics
+from bup import likelihood, metrics
+from bup.explain import loss_surface
 from dashboard.figures.learn.dots import MOST_DOTS, dots_figure
 from dashboard.figures.learn.landscape import HIGHEST_LOSS, landscape_figure
 from dashboard.figures.learn.messages import (
@@ -21,7 +22,7 @@ from dashboard.learn import loss as loss_lesson
 from dashboard.learn.loss import MARGINS, STDS
 from dashboard.learn.message import GRID
 from dashboard.learn.sketch import PRESETS, RULES
-from dashboard.theme import Theme
+from dashboard.ui.theme import Theme
 
 THEMES = [Theme(), Theme(dark=True, large=True)]
 
@@ -140,12 +141,12 @@ def test_dots_fill_only_the_bins_that_were_swept():
 def test_the_arrow_points_downhill():
     margins, stds = np.linspace(-3, 3, 7), np.linspace(0.2, 3, 5)
     for margin in (1.0, -1.0):
-        point = landscape.point(margin, 1.0, 3, "exact")
-        values = landscape.surface(margins, stds, 3, "exact")
+        point = loss_surface.point(margin, 1.0, 3, "exact")
+        values = loss_surface.surface(margins, stds, 3, "exact")
         figure = landscape_figure(margins, stds, values, point, (margin, 1.0), Theme())
         arrow = figure.layout.annotations[0]
         assert np.max(figure.data[0].z) <= HIGHEST_LOSS
-        end = landscape.point(arrow.x, max(arrow.y, 0.05), 3, "exact")
+        end = loss_surface.point(arrow.x, max(arrow.y, 0.05), 3, "exact")
         assert end.loss < point.loss
         assert np.sign(arrow.y - 1.0) == -np.sign(margin)  # doubt pays only where wrong
 
@@ -164,12 +165,12 @@ def test_networks_stay_at_their_height_and_the_axis_where_it_is(theme):
 
 
 def test_a_click_and_a_hover_are_of_the_loss_at_that_place(monkeypatch):
-    point = landscape.point(1.0, 1.0, 3, "exact")
-    values = landscape.surface(MARGINS, STDS, 3, "exact")
+    point = loss_surface.point(1.0, 1.0, 3, "exact")
+    values = loss_surface.surface(MARGINS, STDS, 3, "exact")
     figure = landscape_figure(MARGINS, STDS, values, point, (1.0, 1.0), Theme())
     (places,) = [trace for trace in figure.data if trace.name == "places"]
     for x, y, loss in list(zip(places.x, places.y, places.customdata, strict=True))[::40]:
-        assert loss == pytest.approx(landscape.point(x, y, 3, "exact").loss, abs=6e-3)
+        assert loss == pytest.approx(loss_surface.point(x, y, 3, "exact").loss, abs=6e-3)
     (here,) = np.flatnonzero((places.x == 1.0) & (places.y == 1.0))
     assert f"{places.customdata[here]:.2f}" == f"{point.loss:.2f}"
     state = {"landscape_exact": {"selection": {"points": [{"x": -1.0, "y": 2.2}]}}, "margin": 1.0}

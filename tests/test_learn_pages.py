@@ -9,12 +9,13 @@ import streamlit as st
 from job_parts import AtOnce
 from streamlit.testing.v1 import AppTest
 
-from dashboard import kept, waiting
+from dashboard.cache import shared_cache
 from dashboard.learn import cases
 from dashboard.learn.glossary import TERMS, seen_on
 from dashboard.learn.lesson import LESSONS
 from dashboard.learn.pictures import SHAPES, drawing
 from dashboard.pages import PAGES
+from dashboard.session import waiting
 
 ROOT = Path(__file__).parent.parent
 OTHERS = ("learn", "learn-tour", "learn-glossary", "learn-lecturers")
@@ -50,7 +51,7 @@ def opened(stocked_cache):
         patch.setenv("BUP_CACHE", str(stocked_cache))
         patch.chdir(ROOT)
         st.cache_resource.clear()
-        patch.setattr(kept, "KEPT", kept.Kept())
+        patch.setattr(shared_cache, "KEPT", shared_cache.Kept())
         patch.setattr(waiting, "manager", AtOnce)
         yield AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120).run()
 

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from test_learn_pages import opened, visit  # noqa: F401
 
 import bup
-from bup import landscape
+from bup.explain import loss_surface
 from dashboard.learn import cases
 from dashboard.learn.glossary import TERMS
 from dashboard.learn.kinds_table import GRAPH
@@ -151,7 +151,7 @@ def _slopes(app: AppTest) -> str:
     """Lesson 4 writes slopes below its landscapes: here they are worked out again."""
     at = [float(app.slider(key).value) for key in ("margin", "std")]
     classes = int(app.slider("classes").value)
-    return " ".join(slopes(landscape.point(*at, classes, rule)) for rule in landscape.LOSSES)
+    return " ".join(slopes(loss_surface.point(*at, classes, rule)) for rule in loss_surface.LOSSES)
 
 
 def _followed(app: AppTest) -> str:

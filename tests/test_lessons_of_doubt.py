@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import bup
-from bup.conformal import conformal_sets
 from bup.experiments import QUESTIONS
+from bup.metrics.conformal import conformal_sets
 from bup.propagation.doubt import FLOOR
 from dashboard.components import plane as component
 from dashboard.learn.cases import Case

@@ -15,15 +15,15 @@ from plotly.colors import unlabel_rgb
 import bup
 from bup.graph import Graph, simple_edges
 from bup.methods import METHODS
-from bup.results import Result, node_table
+from bup.results.result import Result, node_table
+from bup.run.spec import Spec
 from bup.scores import SCORES, Score
-from bup.spec import Spec
-from dashboard import columns
 from dashboard.figures import edges
 from dashboard.figures import map as maps
 from dashboard.figures.ood import score_histograms
 from dashboard.layouts import positions
-from dashboard.theme import IN, OUT, PART_COLOURS, WRONG, Theme, class_colours
+from dashboard.ui import columns
+from dashboard.ui.theme import IN, OUT, PART_COLOURS, WRONG, Theme, class_colours
 
 LIGHT, DARK = Theme(), Theme(dark=True)
 NAMES = ("red", "green", "blue")

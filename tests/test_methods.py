@@ -10,18 +10,19 @@ from torch_geometric.nn import GCNConv
 from toys import centroids
 
 import bup
-from bup import methods, metrics, runs
+from bup import methods, metrics
+from bup.engine.loop import Progress
+from bup.engine.receptive_field import Inputs
+from bup.explain.inspection import Lens
 from bup.graph import Graph, simple_edges
-from bup.inspection import Lens
 from bup.methods import METHODS, TRAINED, complete
 from bup.methods import bup as bup_method
 from bup.methods import gcn as gcn_method
 from bup.methods.gcn import gcn_output
 from bup.propagation import RULES
-from bup.receptive import Inputs
-from bup.results import Result
-from bup.splits import Split
-from bup.training import Progress
+from bup.results.result import Result
+from bup.run.splits import Split
+from bup.training import fitting
 
 SHORT = {"epochs": 8}
 
@@ -161,21 +162,21 @@ def test_a_result_survives_the_store(method, tmp_path):
     graph = cliques()
     result = fit(graph, method, **small(method))
     store = bup.Store(tmp_path)
-    assert runs.load(result.spec, graph, store) is None
-    runs.save(result, graph, store)
-    back = runs.load(result.spec, graph, store)
+    assert fitting.load(result.spec, graph, store) is None
+    fitting.save(result, graph, store)
+    back = fitting.load(result.spec, graph, store)
     for name in ("probs", "mean", "var"):
         assert np.array_equal(getattr(back, name), getattr(result, name))
     assert back.history == result.history and back.split.classes == result.split.classes
     assert back.weights.keys() == result.weights.keys()
     other = dataclasses.replace(graph, labels=graph.labels[::-1].copy())
-    assert runs.load(result.spec, other, store) is None
+    assert fitting.load(result.spec, other, store) is None
 
 
 def test_runs_that_differ_in_more_than_their_seed_are_not_trained_together(cora):
     specs = [bup.Spec(seed=0), bup.Spec(seed=1, per_class=5)]
     with pytest.raises(bup.BupError, match="seed only"):
-        runs.fit_specs(cora, specs)
+        fitting.fit_specs(cora, specs)
     with pytest.raises(bup.BupError, match="at least one seed"):
         bup.fit_many(cora, seeds=[])
 

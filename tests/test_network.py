@@ -14,13 +14,13 @@ from streamlit.testing.v1 import AppTest
 
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
-from dashboard import payloads
-from dashboard.columns import colour_limits
+from dashboard.components import static_files
 from dashboard.components.ego import EgoNetwork, ego_network, legend, not_drawn
 from dashboard.components.network import _library
 from dashboard.components.standalone import standalone_html
 from dashboard.figures.map import map_figure
-from dashboard.theme import Theme
+from dashboard.ui.columns import colour_limits
+from dashboard.ui.theme import Theme
 
 HOSTILE = '</script><img src="https://evil.test/x" onerror="window.hit=1"> href'
 
@@ -329,7 +329,7 @@ def page_with_a_network() -> None:
     from bup.graph import Graph
     from dashboard.components.ego import ego_network
     from dashboard.components.network import network, picked
-    from dashboard.theme import Theme
+    from dashboard.ui.theme import Theme
 
     edges = np.array([[0], [1]])
     graph = Graph("two", np.ones((2, 1)), edges, np.zeros(2, dtype=np.int64), ("a",))
@@ -347,5 +347,5 @@ def test_a_page_mounts_the_view_with_its_data_and_says_where_the_library_is():
     assert "vis-network" not in view.js_content[:1000] and len(view.js_content) < 20_000
     data = json.loads(view.json if view.WhichOneof("data") == "json" else view.mixed.json)
     assert [node["id"] for node in data["nodes"]] == [0, 1] and data["height"] == 300
-    assert data["library"] == payloads.address(_library(), "js")
+    assert data["library"] == static_files.address(_library(), "js")
     assert b"vis-network" in _library()[:1000]

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from bup.errors import BupError
-from bup.inspection import inspect
+from bup.explain.inspection import inspect
 from bup.propagation import Shares
 from dashboard.figures import classes, node
-from dashboard.theme import Theme
+from dashboard.ui.theme import Theme
 
 TWO = np.array([0.5, 0.6])
 

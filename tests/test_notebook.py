@@ -9,12 +9,12 @@ import pytest
 from folder_files import write
 
 import bup
-from bup import runs
-from bup.results import node_table
-from bup.splits import usual_sizes
+from bup.results.result import node_table
+from bup.run.splits import usual_sizes
+from bup.training import fitting
 from dashboard import notebook
 from dashboard.figures.reliability import reliability_figure
-from dashboard.theme import Theme
+from dashboard.ui.theme import Theme
 
 NAME = "synthetic:nodes=200,classes=3,words=60,mean_degree=6"
 
@@ -38,8 +38,8 @@ def result(graph) -> bup.Result:
 def test_a_result_knows_its_graph_and_its_table(graph, result):
     assert result.graph is graph
     assert result.table().equals(node_table(result, graph))
-    runs.save(result, graph)
-    assert runs.load(result.spec, graph).graph is graph
+    fitting.save(result, graph)
+    assert fitting.load(result.spec, graph).graph is graph
     assert bup.Result.unpacked(result.spec, result.packed()).its_graph.digest == graph.digest
 
 
@@ -52,7 +52,7 @@ def test_charts_are_those_of_the_app(graph, result):
     probs, targets, _ = result.judged(graph)
     bins = bup.metrics.reliability_bins(probs, targets, 10)
     theme = Theme(noun=graph.noun)
-    expected = reliability_figure(bins, theme, bup.runs.methods.in_words(result.spec))
+    expected = reliability_figure(bins, theme, bup.methods.in_words(result.spec))
     assert bup.figures.reliability(result) == expected
 
 
@@ -89,7 +89,7 @@ def test_the_app_opens_on_the_run(graph, result, monkeypatch):
     assert opened == [url] and served == [8555]
     asked = parse_qs(urlsplit(url).query)
     assert asked["graph"] == [NAME] and asked["per_class"] == ["5"]
-    assert runs.load(result.spec, graph) is not None
+    assert fitting.load(result.spec, graph) is not None
 
 
 def test_a_graph_that_only_the_notebook_has_is_kept_for_the_app(graph, monkeypatch):

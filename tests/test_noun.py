@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bup
+from bup.graph.noun import NODE, PAPER, Noun
 from bup.methods import METHODS
-from bup.noun import NODE, PAPER, Noun
-from dashboard import wording
+from dashboard.ui import wording
 
 
 def test_a_text_about_nodes_is_said_of_what_they_are():

@@ -5,7 +5,7 @@ from figure_parts import LIGHT
 
 from bup import metrics
 from bup.errors import BupError
-from bup.results import node_table
+from bup.results.result import node_table
 from dashboard.figures import ood
 
 

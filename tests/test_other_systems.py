@@ -43,7 +43,7 @@ for package in (bup, dashboard):
         if found.name.rpartition(".")[2] != "__main__":
             importlib.import_module(found.name)
 try:
-    with __import__("dashboard.jobs.sharing").jobs.sharing.shared():
+    with __import__("dashboard.training_queue.sharing").jobs.sharing.shared():
         pass
 except bup.BupError as error:
     print(error)
@@ -67,7 +67,7 @@ there = dataclasses.replace(here.spec, seed=1)
 store = bup.Store()
 with sweep.local(1, store) as place:
     failures = sweep.train_all([there], {graph.name: graph}, place, store)
-print(here.probs.shape, failures, bup.runs.load(there, graph, store).probs.shape)
+print(here.probs.shape, failures, bup.training.fitting.load(there, graph, store).probs.shape)
 """,
         tmp_path,
     )

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import bup
-from bup.datasets.own import limits
+from bup.datasets.uploads import limits
 
 PAGE = (Path(__file__).parent.parent / "docs" / "own.md").read_text()
 

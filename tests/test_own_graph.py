@@ -20,11 +20,12 @@ from scipy import sparse
 from streamlit.testing.v1 import AppTest
 
 import bup
-from bup import datasets, runs
-from bup.datasets import own
-from bup.datasets.own import space
-from bup.datasets.own.draft import Choice, draft_of, graph_of, guess
-from bup.spec import Run, Spec
+from bup import datasets
+from bup.datasets import uploads
+from bup.datasets.uploads import store
+from bup.datasets.uploads.draft import Choice, draft_of, graph_of, guess
+from bup.run.spec import Run, Spec
+from bup.training import fitting
 from dashboard.views.own import example
 
 NODES = "id,label,title,size\na,red,Ann,1\nb,blue,Bob,2.5\nc,,Cid,0\nd,red,Dee 🦊,4\n"
@@ -383,9 +384,9 @@ def test_random_bytes_are_a_graph_or_a_sentence(content, form):
 
 def test_a_graph_is_kept_under_a_name_that_nobody_can_guess():
     graph = read(dropped(nodes_csv=NODES, edges_csv=EDGES), title=None)
-    name = own.keep(graph, "Häuser & <b>Straßen</b>")
-    assert name.startswith("own:") and len(own.token_of(name)) == 20
-    assert name != own.keep(graph, "Häuser & <b>Straßen</b>")
+    name = uploads.keep(graph, "Häuser & <b>Straßen</b>")
+    assert name.startswith("own:") and len(uploads.token_of(name)) == 20
+    assert name != uploads.keep(graph, "Häuser & <b>Straßen</b>")
     again = bup.load_graph(name)
     assert again.digest == graph.digest and again.titles is None and again.notes == graph.notes
     assert again.name == name
@@ -397,7 +398,7 @@ def test_words_and_sparse_features_come_back():
         f"{i},{'xy'[i % 2]},graphs of words {i}\n" for i in range(9)
     )
     graph = read(dropped(nodes_csv=nodes, edges_csv="source,target\n0,1\n1,2\n"))
-    again = bup.load_graph(own.keep(graph))
+    again = bup.load_graph(uploads.keep(graph))
     assert again.words == graph.words and again.digest == graph.digest
 
 
@@ -405,25 +406,29 @@ def test_words_and_sparse_features_come_back():
     "name", ["own:", "own:aaaaaaaaaaaaaaaaaaaa", "own:../../runs/x", "own:" + "a" * 20 + "/../b"]
 )
 def test_a_name_that_is_not_there_tells_nothing(name):
-    own.keep(read(dropped(nodes_csv=NODES, edges_csv=EDGES)), "secret")
+    uploads.keep(read(dropped(nodes_csv=NODES, edges_csv=EDGES)), "secret")
     with pytest.raises(bup.BupError) as caught:
         bup.load_graph(name)
-    assert str(caught.value) == own.GONE
+    assert str(caught.value) == uploads.GONE
 
 
 def runs_of(name: str) -> list[str]:
     root = bup.Store().root
-    return [p.name for p in root.iterdir() if own.token_of(name) in p.name] if root.exists() else []
+    return (
+        [p.name for p in root.iterdir() if uploads.token_of(name) in p.name]
+        if root.exists()
+        else []
+    )
 
 
 def test_deleting_takes_the_runs_along_and_leaves_the_others():
     graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
-    one, two = (own.keep(graph, "same") for _ in range(2))
+    one, two = (uploads.keep(graph, "same") for _ in range(2))
     for name in (one, two):
         mine = bup.load_graph(name)
-        runs.save(bup.fit(mine, "mlp", per_class=2, validation=2, test=2, epochs=1), mine)
+        fitting.save(bup.fit(mine, "mlp", per_class=2, validation=2, test=2, epochs=1), mine)
     assert runs_of(one) and runs_of(two)
-    own.delete(one)
+    uploads.delete(one)
     assert not runs_of(one) and runs_of(two)
     with pytest.raises(bup.BupError, match="not here"):
         bup.load_graph(one)
@@ -432,7 +437,7 @@ def test_deleting_takes_the_runs_along_and_leaves_the_others():
 
 def test_runs_on_what_is_made_from_a_graph_go_with_it():
     graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
-    name, other = own.keep(graph, "mine"), own.keep(graph)
+    name, other = uploads.keep(graph, "mine"), uploads.keep(graph)
     changes = [s.name for s in datasets.SOURCES if s.within is not None]
     root = bup.Store().root
     for place, inner in enumerate((name, other, "folder:my-own-abc")):
@@ -441,10 +446,10 @@ def test_runs_on_what_is_made_from_a_graph_go_with_it():
         for graph_name in made:
             (root / Run(Spec(graph=graph_name), "0" * 64).key).mkdir(parents=True)
         assert len(list(root.iterdir())) == 4 * (place + 1)
-    own.delete(name)
+    uploads.delete(name)
     assert len(list(root.iterdir())) == 8
-    own.SPACE.delete(own.token_of(other))
-    space.sweep()
+    uploads.SPACE.delete(uploads.token_of(other))
+    store.sweep()
     assert ["folder" in folder.name for folder in root.iterdir()] == [True] * 4
 
 
@@ -459,43 +464,43 @@ def clock(monkeypatch):
             self.ahead += days * 86_400
 
     clock, right = Clock(), time.time
-    monkeypatch.setattr(space.time, "time", lambda: right() + clock.ahead)
+    monkeypatch.setattr(store.time, "time", lambda: right() + clock.ahead)
     return clock
 
 
 def test_a_clock_that_is_wrong_for_a_while_costs_nobody_a_graph(clock):
     graph = read(dropped(nodes_csv=NODES, edges_csv=EDGES))
-    name = own.keep(graph)
+    name = uploads.keep(graph)
     clock.turn(days=8)
     for _ in range(3):
-        own.keep(graph)  # which sweeps
+        uploads.keep(graph)  # which sweeps
     clock.turn(days=-8)
-    own.keep(graph)
+    uploads.keep(graph)
     assert bup.load_graph(name).digest == graph.digest
     # Marks of that time do not count when its end has really come.
     clock.turn(days=8)
-    space.sweep()
-    assert own.SPACE.path(own.token_of(name)).exists()
+    store.sweep()
+    assert uploads.SPACE.path(uploads.token_of(name)).exists()
 
 
 def test_what_nobody_opened_expires(monkeypatch, clock):
     graph = read(dropped(nodes_csv=NODES, edges_csv=EDGES))
-    old, used = own.keep(graph), own.keep(graph)
+    old, used = uploads.keep(graph), uploads.keep(graph)
     past = time.time() - 8 * 86_400
     for name in (old, used):
-        os.utime(own.SPACE.path(own.token_of(name)), (past, past))
+        os.utime(uploads.SPACE.path(uploads.token_of(name)), (past, past))
     with pytest.raises(bup.BupError, match="not here"):
         bup.load_graph(old)
     monkeypatch.setenv("BUP_OWN_DAYS", "30")
     bup.load_graph(used)  # puts its end off
     monkeypatch.delenv("BUP_OWN_DAYS")
-    space.sweep()
+    store.sweep()
     clock.turn(days=1.1)
-    space.sweep()
-    assert not own.SPACE.path(own.token_of(old)).exists()
-    assert not list(own.SPACE.path(own.token_of(old)).parent.glob("*.expired"))
+    store.sweep()
+    assert not uploads.SPACE.path(uploads.token_of(old)).exists()
+    assert not list(uploads.SPACE.path(uploads.token_of(old)).parent.glob("*.expired"))
     clock.turn(days=-1.1)
-    left = own.SPACE.until(own.token_of(used)).timestamp() - time.time()
+    left = uploads.SPACE.until(uploads.token_of(used)).timestamp() - time.time()
     assert 6.9 < left / 86_400 <= 7
 
 
@@ -503,12 +508,12 @@ def test_the_space_is_bounded(monkeypatch):
     features = np.random.RandomState(0).random_sample((400, 1000))  # 1.6 MB
     graph = bup.Graph.from_arrays(features, np.array([[0], [1]]), np.arange(400) % 2)
     monkeypatch.setenv("BUP_OWN_SPACE_MB", "4")
-    own.keep(graph)
-    kept = own.keep(graph)
+    uploads.keep(graph)
+    kept = uploads.keep(graph)
     with pytest.raises(bup.BupError, match=r"no room.*BUP_OWN_SPACE_MB"):
-        own.keep(graph)
-    own.delete(kept)
-    own.keep(graph)
+        uploads.keep(graph)
+    uploads.delete(kept)
+    uploads.keep(graph)
 
 
 def own_page(files: list[tuple[str, bytes]]) -> None:

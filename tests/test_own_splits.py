@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bup
-from bup import parts, runs
 from bup.cli import app as command
 from bup.graph import PARTS
 from bup.methods import command_line
+from bup.run import custom_split
+from bup.training import fitting
 
 NAME = "synthetic:nodes=120,classes=3,words=40,mean_degree=5"
 QUICK = {"epochs": 5}
@@ -69,10 +70,10 @@ def test_a_split_is_read_as_it_was_given(places):
     graph = bup.Graph.from_arrays(features, edges, np.arange(12) % 2)
     given = [[i for i, place in enumerate(places) if place == k] for k in range(3)]
     if all(given):
-        assert parts.parts_of(graph, given).tolist() == places
+        assert custom_split.parts_of(graph, given).tolist() == places
     else:
         with pytest.raises(bup.BupError, match="empty"):
-            parts.parts_of(graph, given)
+            custom_split.parts_of(graph, given)
 
 
 def test_left_out_classes_are_neither_learned_nor_validated(graph, nodes):
@@ -136,8 +137,8 @@ def test_a_split_is_of_one_graph(graph, nodes):
 
 def test_a_stored_run_keeps_its_split(graph, nodes, tmp_path):
     result = bup.fit(graph, "gcn", split=nodes, **QUICK)
-    runs.save(result, graph)
-    again = runs.load(result.spec, graph)
+    fitting.save(result, graph)
+    again = fitting.load(result.spec, graph)
     assert again is not None and again.split.train.tolist() == result.split.train.tolist()
     assert bup.Spec.from_dict(json.loads(result.spec.to_json())) == result.spec
 
@@ -183,10 +184,10 @@ def test_what_is_not_taken_of_masks_is_said(graph, nodes):
 
 
 def test_the_split_of_a_graph_is_kept_with_it(graph, nodes):
-    from bup.datasets import own
+    from bup.datasets import uploads
 
     brought = bup.Graph.from_pyg(with_masks(graph, nodes))
-    kept = bup.load_graph(own.keep(brought))
+    kept = bup.load_graph(uploads.keep(brought))
     assert np.array_equal(kept.parts, brought.parts) and kept.digest == brought.digest
 
 
@@ -224,9 +225,9 @@ def test_the_command_line_takes_a_file(graph, nodes, tmp_path):
 )
 def test_a_file_that_is_no_split_is_explained(graph, rows, wrong):
     with pytest.raises(bup.BupError, match=wrong):
-        parts.read(graph, "split.csv", rows.encode())
+        custom_split.read(graph, "split.csv", rows.encode())
     with pytest.raises(bup.BupError, match="cannot be read"):
-        parts.read(graph, "split.npz", b"nothing")
+        custom_split.read(graph, "split.npz", b"nothing")
 
 
 def test_the_command_line_knows_classes_by_name_and_number(graph):
@@ -252,7 +253,7 @@ def test_a_run_with_a_split_has_an_address(graph, nodes):
 
 
 def test_the_usual_run_is_what_it_was(cora):
-    spec = runs.asked(cora, "bup", None, 0, (), "usual", "usual", "")
+    spec = fitting.asked(cora, "bup", None, 0, (), "usual", "usual", "")
     assert spec == bup.Spec("cora", per_class=20, validation=200, test=2000)
 
 
@@ -262,7 +263,7 @@ def test_the_usual_run_is_what_it_was(cora):
 def test_a_link_opens_a_run_with_a_split_of_its_own(open_app, stocked_cache, cora):
     order = np.random.RandomState(3).permutation(cora.num_nodes)
     result = bup.fit(cora, "gcn", split=np.split(order[:900], [300, 400]), **QUICK)
-    runs.save(result, cora)
+    fitting.save(result, cora)
     query = {"method": "GCN", "gcn.epochs": "5", "split": result.spec.split}
     app = open_app("reliability", **query)
     assert not app.exception and not app.error

@@ -14,19 +14,23 @@ from folder_files import put
 from job_parts import AtOnce
 from streamlit.testing.v1 import AppTest
 
-from bup import experiments, runs
+from bup import experiments
 from bup.experiments import PAPERS_BUP, Shipped
 from bup.methods import METHODS, complete
-from bup.results import wrong_without
-from bup.runs import run_of
-from bup.spec import Spec
-from bup.splits import make_split
-from bup.store import Store
-from dashboard import pages, payloads, shelf, state, waiting
+from bup.results.result import wrong_without
+from bup.results.store import Store
+from bup.run.spec import Spec
+from bup.run.splits import make_split
+from bup.training import fitting
+from bup.training.fitting import run_of
+from dashboard import pages
+from dashboard.cache import run_cache
+from dashboard.components import static_files
 from dashboard.figures.classes import percent
-from dashboard.links import link
 from dashboard.pages import PAGES, Page
-from dashboard.state import View
+from dashboard.session import state, waiting
+from dashboard.session.links import link
+from dashboard.session.state import View
 
 ROOT = Path(__file__).parent.parent
 
@@ -45,7 +49,7 @@ def sent_to_map(app: AppTest) -> dict:
     """What the map on Explore is told of colours and the picked node."""
     messages = [element.proto.json for element in app.get("bidi_component")]
     (sent,) = (json.loads(text) for text in messages if '"layer"' in text)
-    look = payloads._offered.find(sent["look"].rpartition("/")[2])
+    look = static_files._offered.find(sent["look"].rpartition("/")[2])
     return sent | json.loads(gzip.decompress(look.compressed))
 
 
@@ -195,7 +199,7 @@ def test_reproduce_tells_measured_and_trained_here_apart(open_app, monkeypatch, 
 
 
 def test_a_link_from_a_rerun_chooses_that_run(open_app, cora):
-    from dashboard import state
+    from dashboard.session import state
 
     settings = (("hidden", 32), ("keep", "best"))
     spec = complete(Spec(method="gcn", left_out=(2, 6), per_class=10, seed=3, settings=settings))
@@ -299,7 +303,7 @@ def test_the_story_of_a_class_never_shown_is_of_a_paper_that_showing_it_saves(
     (button,) = [b for b in app.button if "A class never shown" in b.label]
     spec = Spec("cora", settings=tuple(METHODS["bup"].opens_with.items()))
     shown, hidden = (
-        shelf.find(complete(dataclasses.replace(spec, left_out=classes)), cora)
+        run_cache.find(complete(dataclasses.replace(spec, left_out=classes)), cora)
         for classes in ((), (6,))
     )
     node = int(wrong_without(hidden.result, shown.result, cora)[0])
@@ -402,9 +406,9 @@ def test_reproduce_is_worked_out_once_until_a_run_is_stored(open_app, monkeypatc
         for run in experiments.runs_of(experiments.QUESTIONS["q1"], {"cora": cora})
         if run.contender == "gcn" and run.per_class == 20 and run.spec.seed == 1
     )
-    (result,) = runs.fit_specs(cora, [spec])
+    (result,) = fitting.fit_specs(cora, [spec])
     try:
-        runs.save(result, cora)
+        fitting.save(result, cora)
         app.run()
         assert not app.exception and len(summed) == 3 and here() == before + 1
     finally:

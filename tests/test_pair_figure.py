@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 import bup
-from bup.results import node_table
+from bup.results.result import node_table
 from dashboard.figures.pair import paired_maps
 from dashboard.figures.summary import class_sizes_figure, degrees_figure
-from dashboard.theme import Theme
+from dashboard.ui.theme import Theme
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import uvicorn
 
-from dashboard import patience
-from dashboard.clients import ADDRESS, Clients, addressed
-from dashboard.patience import Patient
+from dashboard.network import request_timeout
+from dashboard.network.clients import ADDRESS, Clients, addressed
+from dashboard.network.request_timeout import Patient
 
 PAUSE = 0.3  # seconds that the app takes for a piece
 
@@ -48,8 +48,8 @@ async def answered(*pieces: bytes, pause: float = 0.0, by: Any = app) -> bytes:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch):
-    monkeypatch.setattr(patience, "HEAD", 0.3)
-    monkeypatch.setattr(patience, "BODY", 0.3)
+    monkeypatch.setattr(request_timeout, "HEAD", 0.3)
+    monkeypatch.setattr(request_timeout, "BODY", 0.3)
 
 
 POST = b"POST / HTTP/1.1\r\nHost: here\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
@@ -63,13 +63,13 @@ def test_half_a_request_is_given_up(sent):
 
 
 def test_a_slow_body_is_waited_for_as_long_as_it_comes(monkeypatch):
-    monkeypatch.setattr(patience, "BODY", 1.0)
+    monkeypatch.setattr(request_timeout, "BODY", 1.0)
     pieces = [POST % 60, *[b"0123456789"] * 6]
     assert b"60 bytes" in asyncio.run(answered(*pieces, pause=0.3))
 
 
 def test_a_slow_app_is_no_slow_visitor(monkeypatch):
-    monkeypatch.setattr(patience, "BODY", PAUSE / 3)
+    monkeypatch.setattr(request_timeout, "BODY", PAUSE / 3)
     size = 1_000_000
     assert b"%d bytes" % size in asyncio.run(answered(POST % size + bytes(size)))
 

@@ -7,11 +7,11 @@ from starlette.applications import Starlette
 from streamlit.testing.v1 import AppTest
 
 import bup
-from bup.datasets import own
-from dashboard import payloads
-from dashboard.payloads import Payloads
+from bup.datasets import uploads
+from dashboard.components import static_files
+from dashboard.components.static_files import Payloads
 
-SERVER = Starlette(routes=payloads.routes())
+SERVER = Starlette(routes=static_files.routes())
 
 
 def bytes_in(kept: Payloads) -> int:
@@ -20,8 +20,8 @@ def bytes_in(kept: Payloads) -> int:
 
 def test_a_browser_gets_what_was_offered_compressed_and_may_keep_it_for_good():
     content = b"const answer = 42;\n" * 500
-    path = payloads.address(content, "js")
-    assert path == payloads.address(content, "js")
+    path = static_files.address(content, "js")
+    assert path == static_files.address(content, "js")
     assert ask(SERVER, f"/some/where/{path}").status == 200
     answer = ask(SERVER, f"/{path}")
     assert gzip.decompress(answer.body) == content and len(answer.body) < len(content) / 10
@@ -32,7 +32,9 @@ def test_a_browser_gets_what_was_offered_compressed_and_may_keep_it_for_good():
 
 
 def test_a_browser_that_cannot_unpack_gets_it_plain():
-    answer = ask(SERVER, f"/{payloads.address(b'0123', 'bin')}", {"accept-encoding": "identity"})
+    answer = ask(
+        SERVER, f"/{static_files.address(b'0123', 'bin')}", {"accept-encoding": "identity"}
+    )
     assert answer.body == b"0123" and "content-encoding" not in answer.headers
 
 
@@ -67,18 +69,18 @@ def test_offers_from_many_threads_are_counted_once():
 def test_what_is_drawn_of_an_own_graph_goes_with_it(monkeypatch, tmp_path):
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
     graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
-    name, other = own.keep(graph), own.keep(graph)
+    name, other = uploads.keep(graph), uploads.keep(graph)
 
     def draws() -> None:
         import streamlit as st
 
-        from dashboard import payloads
+        from dashboard.components import static_files
 
         st.session_state["graph"] = st.query_params["graph"]
         kinds = {"secret": "json", "secret of two": "bin", "secret library": "js"}
         for content, kind in kinds.items():
-            payloads.address(content.encode(), kind)
-        payloads.address(st.query_params["graph"].encode(), "json")
+            static_files.address(content.encode(), kind)
+        static_files.address(st.query_params["graph"].encode(), "json")
 
     def look(graph_name: str) -> None:
         app = AppTest.from_function(draws)
@@ -86,19 +88,19 @@ def test_what_is_drawn_of_an_own_graph_goes_with_it(monkeypatch, tmp_path):
         assert not app.run().exception
 
     def answer(content: str, kind: str = "json"):
-        return ask(SERVER, f"/bup-files/{payloads._digest(content.encode())}.{kind}")
+        return ask(SERVER, f"/bup-files/{static_files._digest(content.encode())}.{kind}")
 
     look(name)
     look(f"noisy:{name}:homophily=0.5")
     for content in ("secret", name, f"noisy:{name}:homophily=0.5"):
         assert answer(content).headers["cache-control"].startswith("private")
     assert "public" in answer("secret library", "js").headers["cache-control"]
-    own.delete(name)
+    uploads.delete(name)
     for content in ("secret", name, f"noisy:{name}:homophily=0.5"):
         assert answer(content).status == 404
     assert answer("secret library", "js").status == 200
     look(other)
     assert answer("secret").status == 200 and answer(name).status == 404
     look("cora")  # the same content, which is everybody's
-    own.delete(other)
+    uploads.delete(other)
     assert answer("secret of two", "bin").headers["cache-control"].startswith("public")

@@ -11,10 +11,10 @@ import pytest
 
 import bup
 from bup import experiments as e
-from bup import runs
 from bup.cli.progress import SweepBar
 from bup.experiments.plans import LEFT_OUT
 from bup.experiments.shipped import Shipped
+from bup.training import fitting
 
 SMALL = "synthetic:nodes=400,classes=3,words=80"
 
@@ -60,12 +60,12 @@ def test_a_run_is_expected_to_take_what_such_runs_took():
     asked = e.Asked("q1", (SMALL,), (5,), ("gcn", "gcn+temperature", "mlp"), reruns=2)
     plans, graphs = e.plans_of(asked)
     ((_, planned),) = plans
-    first = runs.run_of(planned[0].spec, graphs[SMALL])
+    first = fitting.run_of(planned[0].spec, graphs[SMALL])
     known = Shipped(measured={"q1": {first.key: {"seconds": 7.0}}})
     seconds = e.expected_seconds(plans, graphs, known)
     by_label = {}
     for run in planned:
-        which = runs.run_of(run.spec, graphs[SMALL])
+        which = fitting.run_of(run.spec, graphs[SMALL])
         by_label.setdefault(run.contender, []).append(seconds[which])
     assert by_label["gcn"] == [7.0, 7.0]
     # By rule of thumb, brought into proportion by what was measured.
@@ -106,6 +106,6 @@ def test_killed_twice_and_started_again_it_ends_with_the_same_bits(tmp_path):
     store, graph = bup.Store(tmp_path / "runs"), bup.load_graph(SMALL)
     asked = e.Asked("q1", (SMALL,), (5,), ("gcn", "mlp"), reruns=6)
     for run in e.plans_of(asked)[0][0][1]:
-        (here,) = runs.fit_specs(graph, [run.spec])
-        there = runs.load(run.spec, graph, store)
+        (here,) = fitting.fit_specs(graph, [run.spec])
+        there = fitting.load(run.spec, graph, store)
         assert there is not None and np.array_equal(here.probs, there.probs)

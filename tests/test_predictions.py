@@ -18,12 +18,13 @@ from torch import nn
 from torch_geometric.nn import GATConv, GCNConv
 
 import bup
-from bup import predictions, runs
 from bup.cli import app
-from bup.datasets.own import space
-from bup.own import run_of_predictions
-from bup.sheets import csv_text
-from dashboard import columns
+from bup.datasets.uploads import store
+from bup.imported import predictions
+from bup.io.csv import csv_text
+from bup.training import fitting
+from bup.training.torch_model import run_of_predictions
+from dashboard.ui import columns
 
 NAME = "synthetic:nodes=200,classes=3,words=60,mean_degree=6"
 SPLIT = {"per_class": 5, "validation": 40, "test": None}
@@ -65,7 +66,7 @@ def as_npz(**arrays) -> bytes:
 
 def brought(graph, name, content, **settings) -> bup.Result:
     spec = run_of_predictions(graph, predictions.read(graph, name, content), 5, **settings)
-    (result,) = runs.fit_specs(graph, [spec])
+    (result,) = fitting.fit_specs(graph, [spec])
     return result
 
 
@@ -82,8 +83,8 @@ def test_what_our_model_says_judges_the_same_when_it_comes_back(graph, theirs):
         np.testing.assert_allclose(result.probs, theirs.probs, atol=1e-6)
         report, expected = bup.evaluate(result, graph), bup.evaluate(theirs, graph)
         assert report["test"] == pytest.approx(expected["test"], abs=1e-4)
-        runs.save(result, graph)
-        assert runs.load(result.spec, graph) is not None
+        fitting.save(result, graph)
+        assert fitting.load(result.spec, graph) is not None
 
 
 def test_the_key_follows_from_the_content(graph, theirs):
@@ -121,7 +122,7 @@ def test_scores_keep_their_names(graph, theirs):
         graph.digest, (0, 1, 2), theirs.probs, scores={"own_score_1": drawn[0]}
     )
     settings = (("predictions", old.keep()),)
-    (stored,) = runs.fit_specs(graph, [dataclasses.replace(result.spec, settings=settings)])
+    (stored,) = fitting.fit_specs(graph, [dataclasses.replace(result.spec, settings=settings)])
     assert columns.scores(stored.table())["own_score_1"].label == "Your score 1"
     twice = table.assign(**{"score mutual*information": 0.5})
     with pytest.raises(bup.BupError, match="two scores are called 'score mutual information'"):
@@ -256,7 +257,7 @@ def test_the_command_reports_and_keeps(graph, theirs, tmp_path):
     assert done.exit_code == 0, done.output
     report = json.loads(done.output)
     spec = bup.Spec.from_dict(report["spec"])
-    assert runs.load(spec, graph) is not None and 0 < report["test"]["accuracy"] <= 1
+    assert fitting.load(spec, graph) is not None and 0 < report["test"]["accuracy"] <= 1
     read = CliRunner().invoke(app, ["import", str(path), "--graph", NAME])
     key = dict(spec.settings)["predictions"]
     assert f"http://localhost:8501/?graph={quote_plus(NAME)}&method=Own" in read.output
@@ -483,11 +484,11 @@ def test_deleting_takes_the_runs_along(graph, theirs):
     one = brought(graph, "p.csv", as_csv(graph, theirs.probs))
     two = brought(graph, "p.csv", as_csv(graph, theirs.probs[:, ::-1]))
     for result in (one, two):
-        runs.save(result, graph)
+        fitting.save(result, graph)
     predictions.delete(dict(one.spec.settings)["predictions"])
-    assert runs.load(one.spec, graph) is None and runs.load(two.spec, graph) is not None
+    assert fitting.load(one.spec, graph) is None and fitting.load(two.spec, graph) is not None
     with pytest.raises(bup.BupError, match="not here"):
-        runs.fit_specs(graph, [one.spec])
+        fitting.fit_specs(graph, [one.spec])
 
 
 def predictions_page(name: str, files: list[tuple[str, bytes]]) -> None:
@@ -495,7 +496,7 @@ def predictions_page(name: str, files: list[tuple[str, bytes]]) -> None:
 
     import streamlit as st
 
-    from dashboard import links, visitor
+    from dashboard.session import links, visitor
     from dashboard.views.own import page
 
     dropped = [SimpleNamespace(name=name, getvalue=lambda data=data: data) for name, data in files]
@@ -519,7 +520,7 @@ def test_the_page_judges_them_or_says_what_is_wrong(graph, theirs, change, monke
         return
     facts = {metric.label: metric.value for metric in page.metric}
     assert not page.error and facts["Classes"] == "3 of 3" and facts["Split"] == "of this app"
-    folder = predictions.SPACE.path(space.new_token()).parent
+    folder = predictions.SPACE.path(store.new_token()).parent
     assert not list(folder.glob("*.bup")), "nobody has opened them yet"
     page.button("own_run_open").click().run()
     assert len(list(folder.glob("*.bup"))) == 1

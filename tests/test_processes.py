@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from bup import BupError
-from dashboard import clients, processes
-from dashboard.processes import Process, _share, chosen
+from dashboard.network import clients
+from dashboard.server import balancer
+from dashboard.server.balancer import Process, _share, chosen
 
 HERE = "127.0.0.1"
 
@@ -78,10 +79,10 @@ def test_a_process_that_has_ended_is_replaced_by_one_of_its_number(monkeypatch):
         other.ready = True
         ended.set()
 
-    monkeypatch.setattr(processes, "REST", 0.01)
-    monkeypatch.setattr(processes, "_started", lambda number, _: process(number, 99))
-    monkeypatch.setattr(processes, "_wait", wait)
-    processes.replace(shared, ended)
+    monkeypatch.setattr(balancer, "REST", 0.01)
+    monkeypatch.setattr(balancer, "_started", lambda number, _: process(number, 99))
+    monkeypatch.setattr(balancer, "_wait", wait)
+    balancer.replace(shared, ended)
     assert shared[0] is living and shared[1] is not dead
     assert (shared[1].number, shared[1].port, len(shared)) == (1, 99, 2)
 
@@ -102,11 +103,11 @@ def test_one_that_does_not_even_start_is_not_started_again_at_once(monkeypatch):
         other.popen = SimpleNamespace(poll=lambda: 1, returncode=1, kill=lambda: None)
         return other
 
-    monkeypatch.setattr(processes, "_started", start)
-    monkeypatch.setattr(processes, "_wait", fail)
-    processes.replace([process(0, alive=False)], SimpleNamespace(wait=rest))
-    assert started == [0, 0] and rests[0] == processes.REST
-    assert rests[1:] == [processes.LONGEST_REST] * 2
+    monkeypatch.setattr(balancer, "_started", start)
+    monkeypatch.setattr(balancer, "_wait", fail)
+    balancer.replace([process(0, alive=False)], SimpleNamespace(wait=rest))
+    assert started == [0, 0] and rests[0] == balancer.REST
+    assert rests[1:] == [balancer.LONGEST_REST] * 2
 
 
 @pytest.mark.parametrize("ended", [True, False])
@@ -116,11 +117,11 @@ def test_without_a_process_that_answers_a_sentence_says_so(ended):
         nobody = process(0, free.getsockname()[1], alive=not ended)
 
     answer = asyncio.run(answered(head(), nobody))
-    assert answer.startswith(b"HTTP/1.1 503 ") and answer.endswith(processes.GONE.encode())
+    assert answer.startswith(b"HTTP/1.1 503 ") and answer.endswith(balancer.GONE.encode())
 
 
 def test_half_a_request_is_not_waited_for_long(monkeypatch):
-    monkeypatch.setattr(processes, "PATIENCE", 0.05)
+    monkeypatch.setattr(balancer, "PATIENCE", 0.05)
     assert asyncio.run(answered(b"GET / HTTP/1.1\r\nHost: ", process(0))) == b""
 
 

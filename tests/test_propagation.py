@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from torch.autograd import gradcheck
 
+from bup.engine.receptive_field import Inputs
+from bup.engine.sparse import Csr
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
-from bup.operators import gcn_kernel
+from bup.graph.operators import gcn_kernel
 from bup.propagation import RULES, Propagation
 from bup.propagation.conditional import Conditional, conditional_variance, covariance
 from bup.propagation.correlations import CORRELATIONS, Correlation
-from bup.receptive import Inputs
-from bup.sparse import Csr
 
 
 def graph_of(pairs, n, words=None) -> Graph:

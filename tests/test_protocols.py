@@ -7,9 +7,9 @@ import pytest
 
 import bup
 from bup import experiments as e
-from bup import runs
-from bup.spec import Run, Spec
-from bup.splits import split_of
+from bup.run.spec import Run, Spec
+from bup.run.splits import split_of
+from bup.training import fitting
 
 SMALL = "synthetic:nodes=400,classes=5,words=80"
 
@@ -72,13 +72,13 @@ def test_equal_runs_have_one_key_and_old_runs_keep_theirs(graph):
     # The key of a run that was stored before splits had names.
     key = Run(Spec(), "0" * 64).key
     assert key == "cora-bup-20-seed0-0c9cfb32ed8f1208-000000000000"
-    assert "20-10-70" in runs.run_of(named, graph).key
+    assert "20-10-70" in fitting.run_of(named, graph).key
 
 
 def test_a_run_on_a_named_split_trains_and_its_command_trains_the_same(graph, capsys):
     result = bup.fit_many(graph, "gcn", seeds=[0], split="20/10/70", epochs=3)[0]
     assert len(result.split.train) == 80 and result.spec.labels_in_words == "split 20/10/70"
-    command = runs.methods.command_line(result.spec)
+    command = fitting.methods.command_line(result.spec)
     assert "--split 20/10/70" in command and "--per-class" not in command
 
 

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import bup
-from dashboard.clients import CROWD, Client
-from dashboard.rations import Ration
+from dashboard.network.clients import CROWD, Client
+from dashboard.network.rate_limits import Ration
 
 
 class Clock:

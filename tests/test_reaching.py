@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from dashboard import command, network, serving
-from dashboard.doors import allowed
+from dashboard.network import interfaces
+from dashboard.server import command, serving
+from dashboard.server.host_guard import allowed
 
 CARDS = {
     "lo": [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")],
@@ -32,7 +33,7 @@ def cards(monkeypatch):
     states = {name: SimpleNamespace(isup=name != "unplugged") for name in CARDS}
     monkeypatch.setattr(psutil, "net_if_addrs", lambda: known)
     monkeypatch.setattr(psutil, "net_if_stats", lambda: states)
-    monkeypatch.setattr(network, "_towards_others", lambda: "192.168.1.7")
+    monkeypatch.setattr(interfaces, "_towards_others", lambda: "192.168.1.7")
 
 
 @pytest.mark.parametrize(
@@ -47,26 +48,26 @@ def cards(monkeypatch):
     ],
 )
 def test_others_get_the_addresses_that_lead_here(cards, monkeypatch, listens, outside):
-    monkeypatch.setenv(network.LISTENS, listens)
-    assert network.outside() == outside
+    monkeypatch.setenv(interfaces.LISTENS, listens)
+    assert interfaces.outside() == outside
     assert all(allowed(host, {"localhost"}) for host in outside)
 
 
 def test_a_machine_without_a_network_reaches_nobody(cards, monkeypatch, capsys):
     monkeypatch.setattr(psutil, "net_if_addrs", dict)
-    monkeypatch.setenv(network.LISTENS, "0.0.0.0 8501")
-    network.say("http://localhost:8501")
-    assert network.outside() == [] and "in no network" in capsys.readouterr().out
+    monkeypatch.setenv(interfaces.LISTENS, "0.0.0.0 8501")
+    interfaces.say("http://localhost:8501")
+    assert interfaces.outside() == [] and "in no network" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("host", ["localhost", "a.localhost", "127.0.1.1", "::1", "0.0.0.0"])
 def test_some_addresses_are_another_machine_for_everybody(host):
-    assert network.is_here_only(host)
+    assert interfaces.is_here_only(host)
 
 
 @pytest.mark.parametrize("host", ["192.168.1.7", "fd00::7", "laptop", "explorer.example.org"])
 def test_others_are_the_same_for_everybody(host):
-    assert not network.is_here_only(host)
+    assert not interfaces.is_here_only(host)
 
 
 @pytest.mark.parametrize(
@@ -96,10 +97,10 @@ def test_shared_is_for_others(cards, monkeypatch, capsys, arguments, host, said)
         asked.append(host)
         return Door()
 
-    for name in ("BUP_SHARED", "BUP_HOSTS", "BUP_FOLDERS", network.LISTENS):
+    for name in ("BUP_SHARED", "BUP_HOSTS", "BUP_FOLDERS", interfaces.LISTENS):
         monkeypatch.setenv(name, "")
     monkeypatch.setattr(command, "_listening", listening)
-    monkeypatch.setattr(serving, "application", lambda ahead, url: network.say(url))
+    monkeypatch.setattr(serving, "application", lambda ahead, url: interfaces.say(url))
     monkeypatch.setattr(serving, "serve", lambda app, door: None)
     command.dashboard.main([*arguments, "--port", "7"], standalone_mode=False)
     out = capsys.readouterr().out

@@ -11,10 +11,11 @@ import pytest
 from scipy import sparse
 
 import bup
-from bup import memory, predictions
-from bup.datasets.own.draft import Choice, draft_of, graph_of, guess, preview_of
-from dashboard import reading
-from dashboard.clients import Client
+from bup.datasets.uploads.draft import Choice, draft_of, graph_of, guess, preview_of
+from bup.imported import predictions
+from bup.io import memory
+from dashboard.network.clients import Client
+from dashboard.uploads import reader
 from dashboard.views.own import example
 
 NODES = b"id,label,title,size\na,red,Ann,1\nb,blue,Bob,2.5\nc,,Cid,0\nd,red,Dee,4\n"
@@ -25,8 +26,8 @@ FILES = [("nodes.csv", NODES), ("edges.csv", EDGES)]
 @pytest.fixture
 def readers(monkeypatch):
     """Processes of this test, started with its settings."""
-    readers = reading.Readers(at_once=1)
-    monkeypatch.setattr(reading, "READERS", readers)
+    readers = reader.Readers(at_once=1)
+    monkeypatch.setattr(reader, "READERS", readers)
     yield readers
     readers.close()
 
@@ -34,7 +35,7 @@ def readers(monkeypatch):
 @pytest.fixture(scope="module", autouse=True)
 def no_process_is_left():
     yield
-    reading.READERS.close()
+    reader.READERS.close()
 
 
 def npz() -> bytes:
@@ -48,7 +49,7 @@ def npz() -> bytes:
 )
 def test_another_process_reads_the_same_graph(files):
     draft = draft_of(files)
-    preview, graph = reading.graph_files(files, None, None)
+    preview, graph = reader.graph_files(files, None, None)
     assert preview == preview_of(draft)
     expected = graph_of(draft, guess(draft), "own")
     assert graph.digest == expected.digest and graph.notes == expected.notes
@@ -58,7 +59,7 @@ def test_another_process_reads_the_same_graph(files):
 def test_another_process_makes_the_graph_of_a_choice():
     choice = Choice("title", "target", "source", id="id", features=("size",), decimal=".")
     chosen, expected = (
-        reading.chosen_graph(FILES, ",", choice),
+        reader.chosen_graph(FILES, ",", choice),
         graph_of(draft_of(FILES), choice, ""),
     )
     assert chosen.digest == expected.digest and chosen.class_names == ("Ann", "Bob", "Cid", "Dee")
@@ -69,7 +70,7 @@ def test_another_process_reads_the_same_predictions(path_graph):
     file = io.BytesIO()
     np.savez(file, probs=probs, score_mine=np.arange(5.0), split=["train", "val", "test", "", ""])
     here = predictions.read(path_graph, "p.npz", file.getvalue())
-    assert reading.predictions_for(path_graph, "p.npz", file.getvalue()).key == here.key
+    assert reader.predictions_for(path_graph, "p.npz", file.getvalue()).key == here.key
 
 
 def test_what_is_wrong_is_said_in_the_same_words(path_graph):
@@ -77,27 +78,27 @@ def test_what_is_wrong_is_said_in_the_same_words(path_graph):
         with pytest.raises(bup.BupError) as here:
             draft_of(files)
         with pytest.raises(bup.BupError) as there:
-            reading.graph_files(files, None, None)
+            reader.graph_files(files, None, None)
         assert str(there.value) == " ".join(str(here.value).split())
     with pytest.raises(bup.BupError, match="no column 'id'"):
-        reading.predictions_for(path_graph, "p.csv", b"a,b\n1,2\n")
+        reader.predictions_for(path_graph, "p.csv", b"a,b\n1,2\n")
 
 
 def test_columns_that_are_no_graph_yet_are_shown_to_choose_from():
-    preview, graph = reading.graph_files([("n.csv", b"id,label\na,x\nb,x\n"), FILES[1]], None, None)
+    preview, graph = reader.graph_files([("n.csv", b"id,label\na,x\nb,x\n"), FILES[1]], None, None)
     assert graph is None and list(preview.nodes) == ["id", "label"]
 
 
 def test_what_takes_too_long_is_ended_and_the_next_is_read(readers, monkeypatch):
-    reading.graph_files(FILES, None, None)
+    reader.graph_files(FILES, None, None)
     (process,) = readers._idle
     os.kill(process.popen.pid, signal.SIGSTOP)
     monkeypatch.setenv("BUP_READ_SECONDS", "1")
     with pytest.raises(bup.BupError, match=r"more than 1 seconds \(BUP_READ_SECONDS\)"):
-        reading.graph_files(FILES, None, None)
+        reader.graph_files(FILES, None, None)
     assert process.popen.poll() == -signal.SIGKILL and not readers._idle
     monkeypatch.delenv("BUP_READ_SECONDS")
-    assert reading.graph_files(FILES, None, None)[1].num_nodes == 4
+    assert reader.graph_files(FILES, None, None)[1].num_nodes == 4
 
 
 def test_whoever_waits_too_long_for_a_turn_is_told_so(readers, monkeypatch):
@@ -106,17 +107,17 @@ def test_whoever_waits_too_long_for_a_turn_is_told_so(readers, monkeypatch):
         readers._turns.one(Client("somebody else"), 0),
         pytest.raises(bup.BupError, match="other files"),
     ):
-        reading.graph_files(FILES, None, None)
+        reader.graph_files(FILES, None, None)
 
 
 def test_no_process_is_left_when_something_else_goes_wrong(readers, monkeypatch):
-    reading.graph_files(FILES, None, None)
+    reader.graph_files(FILES, None, None)
     (process,) = readers._idle
     monkeypatch.setattr(process, "ask", lambda question, seconds: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        reading.graph_files(FILES, None, None)
+        reader.graph_files(FILES, None, None)
     assert process.popen.poll() == -signal.SIGKILL and not readers._idle
-    assert reading.graph_files(FILES, None, None)[1].num_nodes == 4
+    assert reader.graph_files(FILES, None, None)[1].num_nodes == 4
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds processes to this limit")
@@ -127,18 +128,18 @@ def test_what_needs_too_much_memory_ends_in_a_sentence(readers, monkeypatch):
         archive.writestr("edges.csv", EDGES)
     monkeypatch.setenv("BUP_READ_MB", "600")
     with pytest.raises(bup.BupError, match="needs more memory"):
-        reading.graph_files([("small.zip", file.getvalue())], None, None)
-    assert reading.graph_files(FILES, None, None)[1].num_nodes == 4
+        reader.graph_files([("small.zip", file.getvalue())], None, None)
+    assert reader.graph_files(FILES, None, None)[1].num_nodes == 4
 
 
 def test_a_process_that_the_system_ends_is_replaced(readers):
-    reading.graph_files(FILES, None, None)
+    reader.graph_files(FILES, None, None)
     (process,) = readers._idle
-    question = reading.reading.request("graph", [], names=[], separator=None, choice=None)
+    question = reader.reading.request("graph", [], names=[], separator=None, choice=None)
     os.kill(process.popen.pid, signal.SIGSTOP)
     os.kill(process.popen.pid, signal.SIGKILL)
-    assert process.ask(question, 60) == b"" and "more memory" in reading._why(_closed(process))
-    assert reading.graph_files(FILES, None, None)[1].num_nodes == 4
+    assert process.ask(question, 60) == b"" and "more memory" in reader._why(_closed(process))
+    assert reader.graph_files(FILES, None, None)[1].num_nodes == 4
     assert readers._idle != [process]
 
 
@@ -148,21 +149,21 @@ def _closed(process):
 
 
 def test_a_process_that_ended_for_want_of_work_is_replaced_in_silence(readers, monkeypatch):
-    reading.graph_files(FILES, None, None)
+    reader.graph_files(FILES, None, None)
     (process,) = readers._idle
     process.popen.stdin.close()
     assert process.popen.wait() == 0
     monkeypatch.setattr(process.popen, "poll", lambda: None)  # as if it ended a moment later
     monkeypatch.setattr(process, "ask", lambda question, seconds: b"")
-    assert reading.graph_files(FILES, None, None)[1].num_nodes == 4
+    assert reader.graph_files(FILES, None, None)[1].num_nodes == 4
 
 
 def test_a_graph_that_would_be_too_large_here_is_refused(readers, monkeypatch):
     monkeypatch.setenv("BUP_GRAPH_BYTES", "50")
-    assert reading.graph_files(FILES, None, None)[1] is None
+    assert reader.graph_files(FILES, None, None)[1] is None
     choice = guess(draft_of(FILES))
     with pytest.raises(bup.BupError, match="BUP_GRAPH_BYTES"):
-        reading.chosen_graph(FILES, None, choice)
+        reader.chosen_graph(FILES, None, choice)
 
 
 def test_without_the_module_that_limits_memory_time_alone_does(monkeypatch):

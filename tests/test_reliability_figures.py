@@ -3,7 +3,7 @@ import pytest
 from figure_parts import LIGHT, known, named, two_bins
 
 from bup import metrics
-from bup.conformal import conformal_sets
+from bup.metrics.conformal import conformal_sets
 from dashboard.figures import reliability
 
 

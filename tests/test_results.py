@@ -5,7 +5,7 @@ import pytest
 
 import bup
 from bup.graph import Graph, simple_edges
-from bup.results import node_table, wrong_without
+from bup.results.result import node_table, wrong_without
 
 
 def test_judged_are_the_test_nodes_that_could_be_answered_rightly(citeseer):

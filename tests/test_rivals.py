@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import bup
-from bup import predictions, runs
-from bup.own import run_of_predictions
-from dashboard import state
+from bup.imported import predictions
+from bup.training import fitting
+from bup.training.torch_model import run_of_predictions
+from dashboard.session import state
 
 SHARED = 500
 
@@ -27,8 +28,8 @@ def own_split(stocked_cache, monkeypatch, cora):
         answers = np.where(np.arange(cora.num_nodes) % 10, cora.labels, (cora.labels + 1) % 7)
         probs[np.arange(cora.num_nodes), answers] = 0.7
         given = predictions.checked(cora, probs, parts=parts)
-        (result,) = runs.fit_specs(cora, [run_of_predictions(cora, given)])
-        runs.save(result, cora)
+        (result,) = fitting.fit_specs(cora, [run_of_predictions(cora, given)])
+        fitting.save(result, cora)
         return result.spec
 
     return bring
@@ -68,11 +69,11 @@ def test_runs_on_the_same_split_are_compared_as_they_are(open_app):
 
 
 def test_a_narrower_run_is_judged_on_fewer_nodes(own_split, cora):
-    from dashboard import shelf
+    from dashboard.cache import run_cache
 
-    known = shelf.find(own_split(SHARED), cora)
+    known = run_cache.find(own_split(SHARED), cora)
     fewer = known.result.split.test[:37]
-    narrow = shelf.judged_on(known, np.sort(fewer))
+    narrow = run_cache.judged_on(known, np.sort(fewer))
     assert narrow.report()["test"]["nodes"] == 37 and narrow.run == known.run
     assert narrow.result.split.test.tolist() == fewer.tolist()
     assert known.report()["test"]["nodes"] > 37

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import bup
-from bup import files, runs
-from bup.store import sealed
+from bup.io import files
+from bup.results.store import sealed
+from bup.training import fitting
 
 NAME = "synthetic:nodes=120,classes=3,words=40,mean_degree=5"
 ASK = {"per_class": 5, "left_out": [2], "epochs": 8}
@@ -67,7 +68,7 @@ def test_a_graph_that_only_one_has_is_given(graph, tmp_path):
 def damaged(whole: bytes, result: bup.Result, graph: bup.Graph, how: str) -> bytes:
     packed = result.packed()
     arrays, values = dict(packed.arrays), dict(packed.values)
-    run = runs.run_of(result.spec, graph)
+    run = fitting.run_of(result.spec, graph)
     match how:
         case "truncated":
             return whole[:-9]
@@ -119,7 +120,7 @@ def test_by_default_nothing_is_read_or_written(graph, tmp_path):
 
 @pytest.mark.parametrize("kind", [bool, str, Path, bup.Store])
 def test_the_store_by_choice_gives_the_same_result(graph, result, tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(runs, "_last", None)  # nothing of this training is remembered
+    monkeypatch.setattr(fitting, "_last", None)  # nothing of this training is remembered
     where = True if kind is bool else kind(tmp_path / "mine")
     root = Path(bup.Store().root) if kind is bool else tmp_path / "mine"
     epochs: list[object] = []
@@ -152,7 +153,7 @@ def test_a_model_of_ones_own_is_put_into_the_store(graph):
         return np.full((graph.num_nodes, len(split.classes)), 1 / len(split.classes))
 
     made = bup.fit(graph, model=even, per_class=5, store=True)
-    assert_same(runs.load(made.spec, graph), made)
+    assert_same(fitting.load(made.spec, graph), made)
 
 
 def test_a_store_is_a_store(graph):

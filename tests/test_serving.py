@@ -11,8 +11,8 @@ from asgi_parts import ask
 from streamlit.web.server.app_discovery import discover_asgi_app
 
 from bup import cli
-from dashboard import serving
-from dashboard.head import Head
+from dashboard.server import serving
+from dashboard.server.page_head import Head
 
 
 def bup(monkeypatch, capsys, *arguments: str) -> tuple[int, str]:

@@ -4,8 +4,8 @@ import pytest
 
 from bup.errors import BupError
 from bup.methods import METHODS, complete
-from bup.settings import checked
-from bup.spec import Run, Spec
+from bup.run.settings import checked
+from bup.run.spec import Run, Spec
 
 
 @pytest.mark.parametrize("name", METHODS)

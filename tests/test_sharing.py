@@ -11,18 +11,19 @@ import pytest
 from job_parts import ENDLESS, SMALL, fresh, own_workers, result_of, until
 
 import bup
-from bup import files, runs
+from bup.io import files
 from bup.jobs import processes
-from bup.spec import Run
-from dashboard.jobs import manager as jobs
-from dashboard.jobs import sharing
-from dashboard.jobs.job import Job
+from bup.run.spec import Run
+from bup.training import fitting
+from dashboard.training_queue import manager as jobs
+from dashboard.training_queue import sharing
+from dashboard.training_queue.job import Job
 
 SERVER = """
 import json, os, sys
 from bup import BupError, load_graph
-from bup.spec import Run
-from dashboard.jobs.sharing import Remote
+from bup.run.spec import Run
+from dashboard.training_queue.sharing import Remote
 unstored = []
 queue = Remote(sys.argv[1], lambda visitor: visitor != "away", lambda *what: unstored.append(what))
 for line in sys.stdin:
@@ -128,7 +129,7 @@ def test_a_result_that_no_disk_takes_reaches_the_process_that_waits(tmp_path, mo
         until(lambda: near.find(run, "ann").state == "done")
         near.find(run, "ann")
     ((of, content, why),) = handed
-    (here,) = runs.fit_specs(bup.load_graph(run.spec.graph), [run.spec])
+    (here,) = fitting.fit_specs(bup.load_graph(run.spec.graph), [run.spec])
     result = bup.Result.unpacked(run.spec, files.unpack(content))
     assert of == run and (result.probs == here.probs).all() and "cannot be kept" in why
 
@@ -139,7 +140,7 @@ def test_only_this_user_reaches_the_queue(queue):
 
 def test_without_its_keeper_everybody_gets_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
-    keeping = "import time\nfrom dashboard.jobs.sharing import shared\n"
+    keeping = "import time\nfrom dashboard.training_queue.sharing import shared\n"
     keeping += "with shared() as path:\n    print(path, flush=True)\n    time.sleep(600)"
     keeper = subprocess.Popen([sys.executable, "-c", keeping], stdout=subprocess.PIPE, text=True)
     path = keeper.stdout.readline().strip()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bup.sheets import csv_text
+from bup.io.csv import csv_text
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_every_csv_that_leaves_the_app_goes_through_the_same_guard():
         for path in sorted((root / folder).glob("**/*.py"))
         if writers.search(path.read_text())
     ]
-    assert found == ["bup/sheets.py"]
+    assert found == ["bup/io/csv.py"]

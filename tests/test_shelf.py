@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bup
-from bup import files, runs
-from dashboard import kept, shelf
+from bup.io import files
+from bup.training import fitting
+from dashboard.cache import run_cache, shared_cache
 from dashboard.jobs.unstored import Unstored
 
 SPEC = bup.Spec(
@@ -28,42 +29,42 @@ SPEC = bup.Spec(
 def nothing_kept(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUP_CACHE", str(tmp_path))
-        patch.setattr(kept, "KEPT", kept.Kept())
+        patch.setattr(shared_cache, "KEPT", shared_cache.Kept())
         yield
 
 
 def test_a_result_that_no_disk_takes_is_shown_with_the_reason():
     graph = bup.load_graph(SPEC.graph)
-    assert shelf.find(SPEC, graph) is None
-    (result,) = runs.fit_specs(graph, [SPEC])
-    shelf.hold(runs.run_of(SPEC, graph), files.pack(*result.packed()), "the disk is full")
-    found = shelf.find(SPEC, graph)
+    assert run_cache.find(SPEC, graph) is None
+    (result,) = fitting.fit_specs(graph, [SPEC])
+    run_cache.hold(fitting.run_of(SPEC, graph), files.pack(*result.packed()), "the disk is full")
+    found = run_cache.find(SPEC, graph)
     assert found is not None and found.unkept == "the disk is full"
     assert np.array_equal(found.result.probs, result.probs) and len(found.table) == 120
 
 
 def test_a_result_that_no_disk_took_is_stored_when_one_has_room(monkeypatch, tmp_path):
     graph = bup.load_graph(SPEC.graph)
-    (result,) = runs.fit_specs(graph, [SPEC])
+    (result,) = fitting.fit_specs(graph, [SPEC])
     full = tmp_path / "file"
     full.write_text("no folder")
     monkeypatch.setenv("BUP_CACHE", str(full))
-    run = runs.run_of(SPEC, graph)
-    shelf.hold(run, files.pack(*result.packed()), "the disk is full")
-    found = shelf.find(SPEC, graph)
-    shelf._unstored.store()
-    assert found.unkept and runs.load(SPEC, graph) is None
-    assert shelf._unstored._timer is not None  # which tries again
+    run = fitting.run_of(SPEC, graph)
+    run_cache.hold(run, files.pack(*result.packed()), "the disk is full")
+    found = run_cache.find(SPEC, graph)
+    run_cache._unstored.store()
+    assert found.unkept and fitting.load(SPEC, graph) is None
+    assert run_cache._unstored._timer is not None  # which tries again
     monkeypatch.setenv("BUP_CACHE", str(tmp_path / "room"))
-    shelf._unstored.store()
-    assert not found.unkept and shelf._unstored._timer is None
-    assert np.array_equal(runs.load(SPEC, graph).probs, result.probs)
+    run_cache._unstored.store()
+    assert not found.unkept and run_cache._unstored._timer is None
+    assert np.array_equal(fitting.load(SPEC, graph).probs, result.probs)
 
 
 def test_results_that_no_disk_takes_are_bounded():
     graph = bup.load_graph(SPEC.graph)
     held = Unstored()
-    made = [runs.run_of(dataclasses.replace(SPEC, seed=seed), graph) for seed in range(30)]
+    made = [fitting.run_of(dataclasses.replace(SPEC, seed=seed), graph) for seed in range(30)]
     for run in made:
         held.hold(run, b"", "full")
     assert [held.find(run) is not None for run in made] == [False] * 10 + [True] * 20
@@ -71,15 +72,15 @@ def test_results_that_no_disk_takes_are_bounded():
 
 def test_what_a_page_reads_outlives_all_others(monkeypatch):
     graph = bup.load_graph(SPEC.graph)
-    (result,) = runs.fit_specs(graph, [SPEC])
-    runs.save(result, graph)
-    first = shelf.find(SPEC, graph)
-    assert shelf.find(SPEC, graph) is first
+    (result,) = fitting.fit_specs(graph, [SPEC])
+    fitting.save(result, graph)
+    first = run_cache.find(SPEC, graph)
+    assert run_cache.find(SPEC, graph) is first
     monkeypatch.setenv("BUP_MEMORY_BYTES", "1000")
     for number in range(24):
-        kept.KEPT.get(number, lambda: np.zeros(1000))
+        shared_cache.KEPT.get(number, lambda: np.zeros(1000))
     assert first.table is not None and first.report()["test"]["nodes"] > 0
-    again = shelf.find(SPEC, graph)
+    again = run_cache.find(SPEC, graph)
     assert again is not first and np.array_equal(again.result.probs, first.result.probs)
 
 
@@ -88,12 +89,12 @@ def test_the_longest_unused_goes_first_and_bytes_count(monkeypatch):
     made = []
 
     def ask(key: str) -> np.ndarray:
-        return kept.KEPT.get(key, lambda: made.append(key) or np.zeros(1000))
+        return shared_cache.KEPT.get(key, lambda: made.append(key) or np.zeros(1000))
 
     for key in ("a", "b", "c", "a", "d", "a", "b"):
         ask(key)
     assert made == ["a", "b", "c", "d", "b"]
-    assert kept.size_of({"x": [np.zeros(10), "text"]}) > 80
+    assert shared_cache.size_of({"x": [np.zeros(10), "text"]}) > 80
 
 
 def test_many_who_ask_at_once_wait_for_one():
@@ -101,7 +102,7 @@ def test_many_who_ask_at_once_wait_for_one():
 
     def ask(_: int) -> object:
         start.wait()
-        return kept.KEPT.get("key", lambda: made.append(1) or object())
+        return shared_cache.KEPT.get("key", lambda: made.append(1) or object())
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(map(id, pool.map(ask, range(8))))) == 1
@@ -124,9 +125,9 @@ class Growing:
 
 
 def test_values_are_measured_while_other_threads_add_to_them(monkeypatch):
-    monkeypatch.setattr(kept, "AGAIN", 50)
+    monkeypatch.setattr(shared_cache, "AGAIN", 50)
     before, ended = sys.getswitchinterval(), threading.Event()
-    known = [kept.KEPT.get(("known", number), Growing) for number in range(4)]
+    known = [shared_cache.KEPT.get(("known", number), Growing) for number in range(4)]
 
     def grow(value: Growing) -> None:
         while not ended.is_set():
@@ -137,7 +138,7 @@ def test_values_are_measured_while_other_threads_add_to_them(monkeypatch):
         growing = [pool.submit(grow, value) for value in known]
         try:
             for number in range(300):
-                kept.KEPT.get(number, lambda: np.zeros(10))
+                shared_cache.KEPT.get(number, lambda: np.zeros(10))
         finally:
             ended.set()
             sys.setswitchinterval(before)
@@ -147,28 +148,28 @@ def test_values_are_measured_while_other_threads_add_to_them(monkeypatch):
 
 def test_a_value_that_grew_counts_as_it_is_and_others_are_not_measured_each_time(monkeypatch):
     monkeypatch.setenv("BUP_MEMORY_BYTES", "100000")
-    monkeypatch.setattr(kept, "AGAIN", 2)
+    monkeypatch.setattr(shared_cache, "AGAIN", 2)
     measured = []
-    size_of = kept.size_of
-    monkeypatch.setattr(kept, "size_of", lambda value: measured.append(1) or size_of(value))
-    grown = kept.KEPT.get("grown", dict)
+    size_of = shared_cache.size_of
+    monkeypatch.setattr(shared_cache, "size_of", lambda value: measured.append(1) or size_of(value))
+    grown = shared_cache.KEPT.get("grown", dict)
     for number in range(20):
-        kept.KEPT.get(number, lambda: np.zeros(10))
+        shared_cache.KEPT.get(number, lambda: np.zeros(10))
     assert len(measured) <= 3 * 21
     grown["more"] = np.zeros(20_000)
     for number in range(20, 40):
-        kept.KEPT.get(number, lambda: np.zeros(10))
-    assert kept.KEPT.get("grown", dict) is not grown, "alone it is larger than all may be"
-    assert kept.KEPT.get(39, object).shape == (10,)
+        shared_cache.KEPT.get(number, lambda: np.zeros(10))
+    assert shared_cache.KEPT.get("grown", dict) is not grown, "alone it is larger than all may be"
+    assert shared_cache.KEPT.get(39, object).shape == (10,)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2000)), max_size=60))
 def test_the_running_total_is_the_sum_of_what_is_kept(asked):
-    shelf = kept.Kept()
+    shelf = shared_cache.Kept()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUP_MEMORY_BYTES", "20000")
         for key, numbers in asked:
             shelf.get(key, lambda numbers=numbers: np.zeros(numbers))
-            sizes = [kept.size_of(value) for value in shelf._values.values()]
+            sizes = [shared_cache.size_of(value) for value in shelf._values.values()]
             assert shelf._total == sum(sizes) and (sum(sizes) <= 20_000 or len(sizes) == 1)
             assert list(sorted(shelf._sizes)) == sorted(shelf._values)

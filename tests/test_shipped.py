@@ -10,8 +10,8 @@ import pytest
 
 import bup
 from bup import experiments as e
-from bup import runs
 from bup.cli import main
+from bup.training import fitting
 from docs import results as page
 
 SMALL = "synthetic:nodes=400,classes=3,words=80"
@@ -33,7 +33,7 @@ def trained(question, graph, tmp_path):
     store = bup.Store(tmp_path)
     planned = e.runs_of(question, {SMALL: graph})
     for run in planned[:3]:
-        runs.save(runs.fit_specs(graph, [run.spec])[0], graph, store)
+        fitting.save(fitting.fit_specs(graph, [run.spec])[0], graph, store)
     return planned, store
 
 
@@ -82,7 +82,7 @@ def test_the_shipped_file_is_small_sound_and_of_this_code():
 
 
 def test_tables_come_out_of_the_shipped_rows_without_training(monkeypatch, capsys):
-    monkeypatch.setattr(runs, "fit_specs", None)
+    monkeypatch.setattr(fitting, "fit_specs", None)
     words = ["bup", "reproduce", "calibration", "--graphs", "cora", "--measured", "--json"]
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as stop:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import bup
-from bup import files, runs
-from bup.store import VERSION
+from bup.io import files
+from bup.results.store import VERSION
+from bup.training import fitting
 
 SPEC = bup.Spec(
     graph="synthetic:nodes=120,classes=3,words=30",
@@ -25,7 +26,7 @@ def graph() -> bup.Graph:
 
 @pytest.fixture(scope="module")
 def result(graph) -> bup.Result:
-    return runs.fit_specs(graph, [SPEC])[0]
+    return fitting.fit_specs(graph, [SPEC])[0]
 
 
 def nan(array):
@@ -93,23 +94,23 @@ CRAFTED = {
 @pytest.mark.parametrize("name", CRAFTED)
 def test_a_crafted_file_is_set_aside_and_trained_again(name, graph, result, tmp_path, caplog):
     store = bup.Store(tmp_path)
-    runs.save(result, graph, store)
-    assert runs.load(SPEC, graph, store) is not None
-    path = store.path(runs.run_of(SPEC, graph))
+    fitting.save(result, graph, store)
+    assert fitting.load(SPEC, graph, store) is not None
+    path = store.path(fitting.run_of(SPEC, graph))
     arrays, envelope = files.read_packed(path)
     CRAFTED[name](arrays, envelope["values"])
     path.write_bytes(files.pack(arrays, envelope))
-    assert runs.load(SPEC, graph, store) is None
+    assert fitting.load(SPEC, graph, store) is None
     assert "is set aside" in caplog.text and not path.exists()
 
 
 @pytest.mark.parametrize("values", ["[" * 100_000, "[]", "7", json.dumps({"version": VERSION})])
 def test_values_that_are_no_result_at_all(values, graph, result, tmp_path, monkeypatch):
     store = bup.Store(tmp_path)
-    runs.save(result, graph, store)
-    path = store.path(runs.run_of(SPEC, graph))
+    fitting.save(result, graph, store)
+    path = store.path(fitting.run_of(SPEC, graph))
     with monkeypatch.context() as patch:
         patch.setattr(files.json, "dumps", lambda *_, **__: values)
         crafted = files.pack({}, {})
     path.write_bytes(crafted)
-    assert runs.load(SPEC, graph, store) is None
+    assert fitting.load(SPEC, graph, store) is None

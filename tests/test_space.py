@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import bup
-from bup.datasets import own
-from bup.datasets.own import limits, space
-from bup.datasets.own.space import Owner
+from bup.datasets import uploads
+from bup.datasets.uploads import limits, store
+from bup.datasets.uploads.store import Owner
 
 
 @pytest.fixture(autouse=True)
@@ -29,14 +29,14 @@ def test_all_who_write_at_once_stay_within_the_space(monkeypatch):
     def keep(_: int) -> bool:
         start.wait()
         try:
-            own.SPACE.keep(space.new_token(), of_megabytes(1))
+            uploads.SPACE.keep(store.new_token(), of_megabytes(1))
         except bup.BupError:
             return False
         return True
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(keep, range(8))) == 4
-    assert sum(kept.size for kept in space._kept()) == 4 * limits.MEGABYTE
+    assert sum(kept.size for kept in store._kept()) == 4 * limits.MEGABYTE
 
 
 def test_a_visitor_has_a_share_in_which_the_longest_unopened_goes_first(monkeypatch):
@@ -44,21 +44,24 @@ def test_a_visitor_has_a_share_in_which_the_longest_unopened_goes_first(monkeypa
     ann, bob = Owner("ann", "here"), Owner("bob", "here")
 
     def keep(owner: Owner, size: float) -> str:
-        token = space.new_token()
-        own.SPACE.keep(token, of_megabytes(size), owner)
+        token = store.new_token()
+        uploads.SPACE.keep(token, of_megabytes(size), owner)
         return token
 
     others = keep(bob, 0.5)
     old, opened = keep(ann, 0.4), keep(ann, 0.4)
     for token, age in ((old, 200), (opened, 300), (others, 900)):
-        os.utime(own.SPACE.path(token), (time.time() - age,) * 2)
-    own.SPACE.opened(opened)
+        os.utime(uploads.SPACE.path(token), (time.time() - age,) * 2)
+    uploads.SPACE.opened(opened)
     newest = keep(ann, 0.4)
-    assert not own.SPACE.path(old).exists() and not space._owner_path(own.SPACE.path(old)).exists()
-    assert all(own.SPACE.path(token).exists() for token in (opened, newest, others))
+    assert (
+        not uploads.SPACE.path(old).exists()
+        and not store._owner_path(uploads.SPACE.path(old)).exists()
+    )
+    assert all(uploads.SPACE.path(token).exists() for token in (opened, newest, others))
     with pytest.raises(bup.BupError, match=r"a visitor may keep 1\.0 MB"):
         keep(ann, 1.1)
-    assert own.SPACE.path(opened).exists(), "nothing goes for what there is no room for"
+    assert uploads.SPACE.path(opened).exists(), "nothing goes for what there is no room for"
 
 
 def test_new_names_at_one_address_leave_room_for_others(monkeypatch):
@@ -66,7 +69,7 @@ def test_new_names_at_one_address_leave_room_for_others(monkeypatch):
     kept = 0
     with pytest.raises(bup.BupError, match=r"in your network keep 4\.0 MB"):
         for number in range(30):
-            own.SPACE.keep(space.new_token(), of_megabytes(1), Owner(f"eve{number}", "there"))
+            uploads.SPACE.keep(store.new_token(), of_megabytes(1), Owner(f"eve{number}", "there"))
             kept += 1
     assert kept == 4
-    own.SPACE.keep(space.new_token(), of_megabytes(1), Owner("ann", "here"))
+    uploads.SPACE.keep(store.new_token(), of_megabytes(1), Owner("ann", "here"))

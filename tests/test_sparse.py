@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from torch.autograd import gradcheck
 
-from bup.sparse import Csr
+from bup.engine.sparse import Csr
 
 
 def random_matrix(rows: int, cols: int, density: float, seed: int) -> sparse.csr_array:

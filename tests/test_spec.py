@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bup.errors import BupError
-from bup.spec import Run, Spec, text_of, value_of
+from bup.run.spec import Run, Spec, text_of, value_of
 
 values = (
     st.booleans()

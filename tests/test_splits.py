@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bup.errors import BupError
-from bup.splits import make_split
+from bup.run.splits import make_split
 
 
 @given(

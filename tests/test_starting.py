@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from bup.adam import Adam
+from bup.engine.adam import Adam
 
 SLOW = {"torch", "pandas", "sklearn", "scipy.optimize", "scipy.stats", "networkx", "streamlit"}
 COMMAND = """

@@ -7,11 +7,11 @@ import time
 import numpy as np
 import pytest
 
-from bup import files
-from bup import store as store_module
 from bup.errors import BupError
-from bup.spec import Run, Spec
-from bup.store import Store
+from bup.io import files
+from bup.results import store as store_module
+from bup.results.store import Store
+from bup.run.spec import Run, Spec
 
 RUN = Run(Spec(settings={"lam": 1.0}), "digest")
 ARRAYS = {"mean": np.linspace(0, 1, 12, dtype=np.float32).reshape(4, 3)}

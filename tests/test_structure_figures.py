@@ -7,7 +7,7 @@ from hypothesis.extra import numpy as arrays
 
 from bup.errors import BupError
 from bup.propagation import RULES
-from bup.results import node_table
+from bup.results.result import node_table
 from dashboard.figures import structure
 
 values = st.floats(-100, 100, allow_subnormal=False)

@@ -16,9 +16,9 @@ import pytest
 from job_parts import workers
 
 import bup
-from bup import runs
 from bup.jobs import cluster, sweep, worker
 from bup.methods import METHODS, complete
+from bup.training import fitting
 
 ROOT = Path(__file__).parent.parent
 SMALL = "synthetic:nodes=150,classes=3,words=40"
@@ -70,8 +70,8 @@ class Threads:
 def assert_all_there(specs, graphs, store) -> None:
     """Every result is in the store, with the bits of a run that was trained here on its own."""
     for spec in specs:
-        found = runs.load(spec, graphs[SMALL], store)
-        (alone,) = runs.fit_specs(graphs[SMALL], [spec])
+        found = fitting.load(spec, graphs[SMALL], store)
+        (alone,) = fitting.fit_specs(graphs[SMALL], [spec])
         assert found is not None, spec
         assert np.array_equal(found.probs, alone.probs) and found.history == alone.history
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from bup.threads import one_thread
+from bup.engine.threads import one_thread
 
 ROOT = Path(__file__).parent.parent
 METHODS = ("bup", "bbde")

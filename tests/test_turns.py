@@ -2,8 +2,8 @@
 
 import threading
 
-from dashboard.clients import Client
-from dashboard.turns import HALF, Turns
+from dashboard.network.clients import Client
+from dashboard.network.turns import HALF, Turns
 
 
 class Clock:

@@ -6,10 +6,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from bup.spec import Run, Spec
-from dashboard import waiting
-from dashboard.jobs.job import Job, Progress
-from dashboard.jobs.sharing import QUEUE, Remote
+from bup.run.spec import Run, Spec
+from dashboard.session import waiting
+from dashboard.training_queue.job import Job, Progress
+from dashboard.training_queue.sharing import QUEUE, Remote
 
 ONE, TWO = Run(Spec(seed=1), ""), Run(Spec(seed=2), "")
 
@@ -30,8 +30,8 @@ class Jobs:
 def page() -> None:
     import streamlit as st
 
-    from bup.spec import Run, Spec
-    from dashboard.waiting import wait_for
+    from bup.run.spec import Run, Spec
+    from dashboard.session.waiting import wait_for
 
     if "ended" in st.session_state:
         st.success("all there")
@@ -90,9 +90,9 @@ def test_a_process_among_several_asks_the_queue_that_they_share(monkeypatch, tmp
 
 def test_who_waits_for_nobody_is_not_told_to_wait():
     def page(ahead: int) -> None:
-        from bup.spec import Run, Spec
-        from dashboard.jobs.job import Job
-        from dashboard.waiting import progress
+        from bup.run.spec import Run, Spec
+        from dashboard.session.waiting import progress
+        from dashboard.training_queue.job import Job
 
         progress(Job(Run(Spec(), ""), "queued", ahead=ahead))
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import bup
 from bup.datasets.synthetic.vocabulary import TOPICS, words_of
-from bup.words import shared_words, speaks_of, tfidf, tokens
+from bup.graph.words import shared_words, speaks_of, tfidf, tokens
 
 TEXTS = ["Graphs link nodes", "nodes of Graphs", "the quick fox links nodes", "a quick fox"]
 
@@ -72,7 +72,7 @@ def spoken_page(node: int) -> None:
     from types import SimpleNamespace
 
     import bup
-    from dashboard.views.spoken import spoken
+    from dashboard.views.node_words import spoken
 
     graph = bup.load_graph("synthetic:nodes=60,words=200,mean_degree=8")
     spoken(SimpleNamespace(graph=graph, node=node, name_of=graph.node_id))

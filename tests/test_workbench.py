@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from bup import finding, metrics, runs
+from bup import metrics
+from bup.explain import detection
 from bup.methods import METHODS, complete
-from bup.spec import Spec
+from bup.run.spec import Spec
+from bup.training import fitting
 from dashboard.views.picking import MOST_ROWS
 
 OPENS = tuple(METHODS["bup"].opens_with.items())
@@ -14,7 +16,7 @@ OPENS = tuple(METHODS["bup"].opens_with.items())
 @pytest.fixture
 def result(stocked_cache, monkeypatch, cora):
     monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
-    return runs.load(complete(Spec(left_out=(6,), settings=OPENS)), cora)
+    return fitting.load(complete(Spec(left_out=(6,), settings=OPENS)), cora)
 
 
 def ranking(app):
@@ -24,7 +26,7 @@ def ranking(app):
 def test_any_score_ranks_as_many_as_one_likes_beside_another_method(open_app, result, cora):
     app = open_app("ood", left_out="Rule Learning", ood_rivals="GCN", ood_score="Confidence")
     assert not app.exception, app.exception
-    search, doubt = finding.unseen(result, cora), result.uncertainties()["confidence"]
+    search, doubt = detection.unseen(result, cora), result.uncertainties()["confidence"]
     rows = ranking(app)
     slow = sorted(search.nodes.tolist(), key=lambda n: (-doubt[n], n))
     assert rows.id.tolist() == [cora.node_id(n) for n in slow[:10]]
@@ -40,7 +42,7 @@ def test_any_score_ranks_as_many_as_one_likes_beside_another_method(open_app, re
 
 def test_a_clicked_cell_lights_its_nodes_until_something_else_is_sought(open_app, result, cora):
     app = open_app("ood", left_out="Rule Learning")
-    search = finding.unseen(result, cora)
+    search = detection.unseen(result, cora)
     nodes = search.nodes[search.sought]
     answer = int(np.bincount(result.predicted[nodes]).argmax())
     app.session_state["lit_ood"] = f"cell unseen {6 * 7 + answer}"
@@ -53,7 +55,7 @@ def test_a_clicked_cell_lights_its_nodes_until_something_else_is_sought(open_app
     app.segmented_control(key="sought").set_value("mistakes").run()
     assert not app.exception
     assert not any("of the class Rule Learning, taken" in s.value for s in app.header)
-    wrong = finding.mistakes(result, cora)
+    wrong = detection.mistakes(result, cora)
     score = result.uncertainties()["message_std"]
     shown = {m.label: m.value for m in app.metric}
     assert shown["AUROC"] == f"{metrics.auroc(score[wrong.nodes], wrong.sought):.1%}"
@@ -65,7 +67,7 @@ def test_each_class_in_turn_shows_what_is_trained_and_offers_the_rest(open_app, 
     assert [p.label for p in app.pills if p.key == "never_shown"] == ["Never show the model"]
     table = next(d.value for d in app.dataframe if "never shown" in d.value)
     cells = table.set_index("never shown")["BUP (this run)"]
-    search, doubt = finding.unseen(result, cora), result.uncertainties()["message_std"]
+    search, doubt = detection.unseen(result, cora), result.uncertainties()["message_std"]
     found = f"{100 * metrics.auroc(doubt[search.nodes], search.sought):.1f}"
     assert cells["Rule Learning"] == found and cells["Theory"] == "–"
     assert cells["mean over classes"] == f"{found} (1 of 7)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bup.calibrators import bias, cagcn, gats, spread, temperature, variance, wats
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
 from bup.graph import Graph
-from bup.splits import Split
+from bup.run.splits import Split
 
 CALIBRATORS: dict[str, Calibrator] = {
     calibrator.name: calibrator

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bup.graph import Graph
-from bup.late import Tensor, optimize, torch
-from bup.splits import Split
+from bup.io.lazy import Tensor, optimize, torch
+from bup.run.splits import Split
 
 SMALLEST = 1e-30
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
 from bup.graph import Graph
-from bup.late import functional, optimize, torch
-from bup.splits import Split
+from bup.io.lazy import functional, optimize, torch
+from bup.run.splits import Split
 
 PRIOR = 0.5  # how far a class may be off: the standard deviation of its log factor, beforehand
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
 from bup.calibrators.nodewise import fit_factors, scaled
+from bup.engine.layers import dropout_factors, glorot
+from bup.engine.sparse import Csr
 from bup.graph import Graph
-from bup.late import Tensor, functional, torch
-from bup.layers import dropout_factors, glorot
-from bup.operators import gcn_kernel
-from bup.sparse import Csr
-from bup.splits import Split
+from bup.graph.operators import gcn_kernel
+from bup.io.lazy import Tensor, functional, torch
+from bup.run.splits import Split
 
 HIDDEN = 16
 DROPOUT = 0.5

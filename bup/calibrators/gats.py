@@ -8,12 +8,12 @@ import numpy as np
 
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
 from bup.calibrators.nodewise import fit_factors, scaled
+from bup.engine.layers import glorot
+from bup.engine.sparse import Csr
 from bup.graph import Graph
-from bup.late import Tensor, functional, torch
-from bup.layers import glorot
-from bup.operators import with_loops
-from bup.sparse import Csr
-from bup.splits import Split
+from bup.graph.operators import with_loops
+from bup.io.lazy import Tensor, functional, torch
+from bup.run.splits import Split
 
 HEADS = 8
 

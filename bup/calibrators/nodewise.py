@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from bup.adam import Adam
 from bup.calibrators.base import Calibrated, Held, Outputs
+from bup.engine.adam import Adam
 from bup.graph import Graph
-from bup.late import Generator, Tensor, torch
-from bup.splits import Split
+from bup.io.lazy import Generator, Tensor, torch
+from bup.run.splits import Split
 
 MOST_STEPS, PATIENCE = 2000, 100
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from bup.calibrators.base import SMALLEST, Calibrated, Calibrator, Held, Outputs
 from bup.graph import Graph
-from bup.late import Tensor, interpolate, optimize
-from bup.splits import Split
+from bup.io.lazy import Tensor, interpolate, optimize
+from bup.run.splits import Split
 
 Q_REACH = 3.5  # values of q beyond are left out
 Q_STEP, LOG_STEP = 1.0, 1.2  # between two values of q, and between the logarithms of their factors

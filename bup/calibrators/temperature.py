@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs, fit_scale
 from bup.graph import Graph
-from bup.late import functional
-from bup.splits import Split
+from bup.io.lazy import functional
+from bup.run.splits import Split
 
 
 def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs, fit_scale, label_nll
 from bup.graph import Graph
-from bup.splits import Split
+from bup.run.splits import Split
 
 
 def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
 from bup.calibrators.nodewise import fit_factors, scaled
+from bup.engine.layers import glorot
 from bup.graph import Graph
-from bup.late import Tensor, functional, torch
-from bup.layers import glorot
-from bup.operators import normalised_links
-from bup.splits import Split
+from bup.graph.operators import normalised_links
+from bup.io.lazy import Tensor, functional, torch
+from bup.run.splits import Split
 
 SCALE, ORDER = 2.0, 3
 HIDDEN = 32
@@ -43,7 +44,7 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
         glorot([generator], signs.shape[1], HIDDEN)[0],
         torch.zeros(HIDDEN),
         glorot([generator], HIDDEN, 1)[0],
-        torch.full((1,), float(np.log(np.e - 1))),  # a temperature of 1 to start from
+        torch.full((1,), float(np.log(math.e - 1))),  # a temperature of 1 to start from
     ]
 
     def factors(weights: Sequence[Tensor], _: torch.Generator | None) -> Tensor:

@@ -19,7 +19,7 @@ COMMANDS = {
     "reproduce": "bup.cli.reproduction",
     "exercises": "bup.cli.exercises",
     "export": "dashboard.export.command",
-    "dashboard": "dashboard.command",
+    "dashboard": "dashboard.server.command",
 }
 """Where each command lives: found when it is asked for, so that nobody waits for another's."""
 

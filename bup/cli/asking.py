@@ -13,7 +13,7 @@ from bup.errors import BupError
 
 if TYPE_CHECKING:  # what needs SciPy is imported where it is used
     from bup.graph import Graph
-    from bup.spec import Spec, Value
+    from bup.run.spec import Spec, Value
 
 F = TypeVar("F", bound=Callable[..., Any])
 FILES = (".csv", ".tsv", ".txt", ".npz")
@@ -56,11 +56,11 @@ def split_options(command: F) -> F:
 
 def asked(graph: Graph, method: str, settings: Mapping[str, Value], **options: Any) -> Spec:
     """The run that these options ask for."""
-    from bup import runs
-    from bup.splits import USUAL
+    from bup.run.splits import USUAL
+    from bup.training import fitting
 
     validation, test = options["validation"], options["test"]
-    return runs.asked(
+    return fitting.asked(
         graph,
         method,
         options["per_class"],
@@ -75,7 +75,7 @@ def asked(graph: Graph, method: str, settings: Mapping[str, Value], **options: A
 
 def left_out_of(graph: Graph, texts: Iterable[str | int]) -> tuple[int, ...]:
     """Classes as people type them: digits are a number wherever there is such a class."""
-    from bup.splits import class_of
+    from bup.run.splits import class_of
 
     found = []
     for text in map(str, texts):
@@ -91,10 +91,10 @@ def _split(graph: Graph, text: str) -> Any:
     """A split by name, or the nodes that a file tells."""
     if not text.lower().endswith(FILES):
         return text
-    from bup import parts
+    from bup.run import custom_split
 
     try:
         content = Path(text).read_bytes()
     except OSError as error:
         raise BupError(f"{text} cannot be read ({error.strerror}): give a csv or npz") from error
-    return parts.keep(graph, parts.read(graph, Path(text).name, content))
+    return custom_split.keep(graph, custom_split.read(graph, Path(text).name, content))

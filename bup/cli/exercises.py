@@ -21,9 +21,9 @@ def exercises(output: Path, name: str, seed: int) -> None:
     """
     import numpy as np
 
-    from bup import exercises as made
-    from bup import files
-    from bup.splits import usual_sizes
+    from bup.explain import exercises as made
+    from bup.io import files
+    from bup.run.splits import usual_sizes
 
     graph = bup.load_graph(name)
     random = np.random.RandomState(seed % 2**32)

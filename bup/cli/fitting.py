@@ -12,7 +12,7 @@ from bup.cli.asking import asked, split_options
 from bup.cli.output import json_option, print_json
 from bup.cli.progress import TrainingBar
 from bup.cli.report import print_report
-from bup.spec import Value, value_of
+from bup.run.spec import Value, value_of
 
 if TYPE_CHECKING:
     from bup.graph import Graph
@@ -73,15 +73,15 @@ def pair(text: str) -> tuple[str, Value]:
 
 def trained(spec: bup.Spec, graph: Graph, fresh: bool = False) -> tuple[bup.Result, bool]:
     """The result of a run, trained before everybody's eyes and kept, and whether it was stored."""
-    from bup import runs
+    from bup.training import fitting
 
-    stored = None if fresh else runs.load(spec, graph)
+    stored = None if fresh else fitting.load(spec, graph)
     if stored is not None:
         return stored, True
     with TrainingBar() as bar:
-        result = runs.fit_specs(graph, [spec], bar.update)[0]
+        result = fitting.fit_specs(graph, [spec], bar.update)[0]
     try:
-        runs.save(result, graph)
+        fitting.save(result, graph)
     except bup.BupError as error:
         print(f"bup: {error}", file=sys.stderr)
     return result, False

@@ -9,7 +9,7 @@ import click
 import bup
 from bup.cli.output import json_option, print_json
 from bup.cli.report import print_report
-from bup.spec import value_of
+from bup.run.spec import value_of
 
 
 @click.command("import")
@@ -36,8 +36,9 @@ def bring(
 
     For example: bup import probs.csv --graph cora --set calibrate=temperature
     """
-    from bup import predictions, runs
-    from bup.own import run_of_predictions
+    from bup.imported import predictions
+    from bup.training import fitting
+    from bup.training.torch_model import run_of_predictions
 
     pairs = {}
     for text in settings:
@@ -54,8 +55,8 @@ def bring(
     graph = bup.load_graph(graph_name)
     given = predictions.read(graph, file.name, content)
     spec = run_of_predictions(graph, given, per_class, seed, **pairs)
-    (result,) = runs.fit_specs(graph, [spec])
-    runs.save(result, graph)
+    (result,) = fitting.fit_specs(graph, [spec])
+    fitting.save(result, graph)
     report = bup.evaluate(result, graph, bins)
     if as_json:
         print_json({"spec": spec.as_dict(), **report})

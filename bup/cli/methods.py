@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from bup.cli.output import json_option, print_json, print_table
-from bup.spec import text_of
+from bup.run.spec import text_of
 
 
 @click.command()

@@ -89,7 +89,7 @@ def reproduce(
     import pandas as pd
 
     from bup import experiments as e
-    from bup import files
+    from bup.io import files
     from bup.jobs import sweep
     from bup.jobs.cluster import cluster
 
@@ -119,7 +119,7 @@ def reproduce(
         tables = [(q, e.rows_of(q, plan, graphs, store)) for q, plan in plans]
     rows = pd.concat([frame.assign(question=q.name) for q, frame in tables], ignore_index=True)
     if csv_path is not None:
-        from bup.sheets import csv_text
+        from bup.io.csv import csv_text
 
         files.write_atomically(Path(csv_path), csv_text(rows).encode())
     told = [e.markdown] + [e.tests_text] * tests

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from bup.datasets import citation, fewer, folder, noisy, own, pyg, synthetic
-from bup.datasets.folder.wording import shown
+from bup.datasets import citation, fewer, folder, noisy, pyg, synthetic, uploads
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.io.wording import shown
 
 SOURCES: tuple[Source, ...] = (
     *citation.SOURCES,
@@ -21,7 +21,7 @@ SOURCES: tuple[Source, ...] = (
     noisy.SOURCE,
     pyg.SOURCE,
     folder.SOURCE,
-    own.SOURCE,
+    uploads.SOURCE,
 )
 
 GRAPHS: dict[str, str] = {source.name: source.title for source in SOURCES}

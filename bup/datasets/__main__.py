@@ -6,11 +6,11 @@ It writes the graph to its standard output, or says on standard error why it can
 import sys
 
 from bup import BupError, load_graph
-from bup.datasets import own
-from bup.jobs.worker import be_modest
+from bup.datasets import uploads
+from bup.io.memory import limit_resources
 
-be_modest()
+limit_resources()
 try:
-    sys.stdout.buffer.write(own.packed(load_graph(sys.argv[1])))
+    sys.stdout.buffer.write(uploads.packed(load_graph(sys.argv[1])))
 except BupError as error:
     sys.exit(f"bup: {error}")

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from bup import files
 from bup.datasets.citation.parse import parse_planetoid
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
-from bup.late import sparse
+from bup.io import files
+from bup.io.lazy import sparse
 
 PREFIX = "pyg:"
 TEXTS = "node-text.csv.gz"  # what TAGDataset adds to a graph of OGB

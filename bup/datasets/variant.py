@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from bup.datasets.folder.wording import shown
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.io.wording import shown
 
 
 def variant(

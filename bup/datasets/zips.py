@@ -12,8 +12,8 @@ from typing import BinaryIO
 import numpy as np
 
 from bup.datasets.folder import limits
-from bup.datasets.folder.wording import shown
 from bup.errors import BupError
+from bup.io.wording import shown
 
 _AGAIN = {
     "npz": "write it with numpy.savez or scipy.sparse.save_npz",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bup.methods import METHODS, find, meaning
 from bup.methods.bup import LAYERS
 from bup.propagation import RULES
-from bup.spec import Value
+from bup.run.spec import Value
 
 
 @dataclass(frozen=True)

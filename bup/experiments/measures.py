@@ -8,13 +8,13 @@ from scipy.special import rel_entr
 
 from bup import calibrators, metrics
 from bup.calibrators import Held
-from bup.conformal import conformal_sets
 from bup.datasets import synthetic
 from bup.experiments.protocols import Protocol
 from bup.experiments.question import Row
 from bup.graph import Graph
 from bup.methods import find, outputs_of, settings_of
-from bup.results import Result
+from bup.metrics.conformal import conformal_sets
+from bup.results.result import Result
 
 
 def plain_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:

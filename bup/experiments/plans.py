@@ -7,16 +7,16 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bup import runs
 from bup.calibrators import NONE
-from bup.cost import cost_of
 from bup.errors import BupError
 from bup.experiments.protocols import Protocol, protocol_named
 from bup.experiments.question import Planned, Question, chosen_contenders, load_graphs, runs_of
 from bup.experiments.questions import QUESTIONS
 from bup.experiments.shipped import Shipped
 from bup.graph import Graph
-from bup.spec import Run, Spec
+from bup.run.spec import Run, Spec
+from bup.training import fitting
+from bup.training.cost import cost_of
 
 ALL = "all"
 Plans = list[tuple[Question, list[Planned]]]
@@ -144,7 +144,7 @@ def expected_seconds(
     Runs that differ in their calibration only share one training, which the first of them pays.
     """
     places = {
-        runs.run_of(run.spec, graphs[run.graph]): (question.name, run)
+        fitting.run_of(run.spec, graphs[run.graph]): (question.name, run)
         for question, planned in plans
         for run in planned
     }

@@ -10,16 +10,16 @@ from typing import Any
 
 import pandas as pd
 
-from bup import runs
 from bup.datasets import load_graph
 from bup.experiments.contenders import PAPERS_BUP, Contender, contender
 from bup.experiments.protocols import Protocol, all_known
 from bup.graph import Graph
 from bup.methods import complete, find
-from bup.results import Result
-from bup.spec import Spec
-from bup.splits import usual_sizes
-from bup.store import Store
+from bup.results.result import Result
+from bup.results.store import Store
+from bup.run.spec import Spec
+from bup.run.splits import usual_sizes
+from bup.training import fitting
 
 Row = dict[str, Any]
 Measure = Callable[[Result, Graph, Protocol], Row]
@@ -135,7 +135,7 @@ def rows_of(
     rows = []
     for run in planned:
         graph = graphs[run.graph]
-        result = runs.load(run.spec, graph, store)
+        result = fitting.load(run.spec, graph, store)
         if result is not None:
             rows.append(run.place | question.measure(result, graph, run.protocol))
     return frame_of(question, rows)

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bup import runs
 from bup.errors import BupError
 from bup.experiments.question import Planned, Question, Row, frame_of
 from bup.graph import Graph
-from bup.store import Store
+from bup.results.store import Store
+from bup.training import fitting
 
 VERSION = 1
 DIGITS = 6  # significant ones that are kept of a number
@@ -46,7 +46,7 @@ class Shipped:
     ) -> pd.DataFrame:
         """One row per planned run that is there, as ``rows_of`` gives it from a store."""
         known = self.measured.get(question.name, {})
-        keys = ((run, runs.run_of(run.spec, graphs[run.graph]).key) for run in planned)
+        keys = ((run, fitting.run_of(run.spec, graphs[run.graph]).key) for run in planned)
         return frame_of(question, [run.place | known[key] for run, key in keys if key in known])
 
     @property
@@ -78,8 +78,8 @@ def collected(
         known, found = before.measured.get(question.name, {}), {}
         for run in planned:
             graph = graphs[run.graph]
-            key = runs.run_of(run.spec, graph).key
-            result = runs.load(run.spec, graph, store)
+            key = fitting.run_of(run.spec, graph).key
+            result = fitting.load(run.spec, graph, store)
             if result is not None:
                 found[key] = _rounded(question.measure(result, graph, run.protocol))
             elif key in known:

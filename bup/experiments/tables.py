@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from bup.experiments.comparisons import Comparison, comparisons
+from bup.experiments.published import published
 from bup.experiments.question import CELL, Quantity, Question
 from bup.metrics.comparison import LEVEL, student_interval
-from bup.paper import published
 
 MEASURED = ["quantity", "reruns", "mean", "std", "low", "high", "paper", "difference"]
 MEASURED += ["p", "verdict"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bup.jobs.task import Message, Owner, Task
-from bup.store import Store
+from bup.results.store import Store
 
 log = logging.getLogger(__name__)
 

@@ -10,13 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
 
-from bup import files, methods, runs
+from bup import methods
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.io import files
 from bup.jobs.processes import Processes
 from bup.jobs.task import Message, Place, Task
-from bup.spec import Run, Spec
-from bup.store import Store
+from bup.results.store import Store
+from bup.run.spec import Run, Spec
+from bup.training import fitting
 
 BATCH = 5
 """Seeds that train side by side: more gain little, and cost more when their process dies."""
@@ -49,7 +51,7 @@ def local(workers: int, store: Store) -> Iterator[Processes]:
 def missing(specs: Iterable[Spec], graphs: Mapping[str, Graph], store: Store) -> list[Spec]:
     """The runs, each once, that the store holds no sound result of."""
     unique = dict.fromkeys(map(methods.complete, specs))
-    return [s for s in unique if runs.load(s, graphs[s.graph], store) is None]
+    return [s for s in unique if fitting.load(s, graphs[s.graph], store) is None]
 
 
 def tasks_of(specs: Iterable[Spec], graphs: Mapping[str, Graph]) -> list[Task]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from bup.spec import Run
+from bup.run.spec import Run
 
 Message = dict[str, Any]
 """What a place says of a task, see ``worker``: ``epochs``, or how it ended."""

@@ -9,7 +9,6 @@ entry for each run, null or a packed result in base64, and ``why`` the reason.
 from __future__ import annotations
 
 import base64
-import contextlib
 import dataclasses
 import json
 import logging
@@ -21,15 +20,15 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from queue import SimpleQueue
 
-from bup import BupError, Graph, Store, files, load_graph
+from bup import BupError, Graph, Store, load_graph
+from bup.io import files
+from bup.io.memory import limit_resources
 from bup.jobs.task import Message
-from bup.memory import limit_memory
-from bup.spec import Run
+from bup.run.spec import Run
 
 log = logging.getLogger(__name__)
 
 INTERVAL = 0.1  # seconds between two reports of progress
-MEMORY_SHARE = 0.75  # of the machine's memory, for one training process
 
 Say = Callable[[Message], None]
 
@@ -41,7 +40,7 @@ def serve(store: Store) -> None:
     orders: SimpleQueue[list[Run]] = SimpleQueue()
     cancelled = threading.Event()
     threading.Thread(target=_listen, args=[orders, cancelled], daemon=True).start()
-    be_modest()
+    limit_resources()
     _warm_up()
 
     def say(message: Message) -> None:
@@ -67,19 +66,14 @@ def _listen(orders: SimpleQueue[list[Run]], cancelled: threading.Event) -> None:
     os._exit(0)  # whoever asked has gone; the store's writes are atomic, so any moment will do
 
 
-def be_modest() -> None:
-    """Let a run that is too large fail rather than who asked for it."""
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        limit_memory(int(MEMORY_SHARE * memory))
-
-
 def _warm_up() -> None:
     """Train for one epoch: on its first backward pass torch imports as much again."""
 
-    from bup import runs
+    from bup.training import fitting
 
-    runs.fit("synthetic:nodes=60,classes=2,words=20", per_class=2, validation=2, test=2, epochs=1)
+    fitting.fit(
+        "synthetic:nodes=60,classes=2,words=20", per_class=2, validation=2, test=2, epochs=1
+    )
 
 
 def outcome(
@@ -89,7 +83,7 @@ def outcome(
     say: Say = lambda message: None,
 ) -> Message:
     """Train runs that differ in their seed only. Without a store all results come back."""
-    from bup.training import Cancelled
+    from bup.engine.loop import Cancelled
 
     try:
         return {"end": "done"} | _train(asked, store, cancelled or threading.Event(), say)
@@ -110,9 +104,9 @@ def _train(
     asked: Sequence[Run], store: Store | None, cancelled: threading.Event, say: Say
 ) -> Message:
     """What to say at the end: nothing, or the results themselves where no disk takes them."""
-    from bup import runs
-    from bup.training import Cancelled
-    from bup.training import Progress as Epoch
+    from bup.engine.loop import Cancelled
+    from bup.engine.loop import Progress as Epoch
+    from bup.training import fitting
 
     unsaid: list[Message] = []
     said = 0.0
@@ -129,10 +123,10 @@ def _train(
 
     graph = _graph(asked[0].spec.graph, asked[0].digest)
     # The command line, or another server, may have been quicker.
-    left = [run for run in asked if store is None or runs.load(run.spec, graph, store) is None]
+    left = [run for run in asked if store is None or fitting.load(run.spec, graph, store) is None]
     if not left:
         return {}
-    results = runs.fit_specs(graph, [run.spec for run in left], on_epoch)
+    results = fitting.fit_specs(graph, [run.spec for run in left], on_epoch)
     if unsaid:
         say({"epochs": unsaid})
     if cancelled.is_set():
@@ -142,7 +136,7 @@ def _train(
     for run, result in zip(left, results, strict=True):
         try:
             if store is not None:
-                runs.save(result, graph, store)
+                fitting.save(result, graph, store)
                 continue
         except BupError as error:
             why = _one_line(str(error))

@@ -13,7 +13,7 @@ import numpy as np
 from bup.calibrators import JOIN, Calibrator, Held, Outputs, calibrate, in_order
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.late import torch
+from bup.io.lazy import torch
 from bup.likelihood import DISTRIBUTIONS
 from bup.methods import (
     beta_bernoulli,
@@ -26,17 +26,17 @@ from bup.methods import (
     ggp,
     gpn,
     grasp,
+    imported,
     mc_dropout,
     mlp,
-    own,
     sgcn,
     vgcn,
 )
 from bup.methods.base import Fitted, Method
 from bup.propagation import RULES
-from bup.settings import checked
-from bup.spec import Spec, Value, text_of, value_of
-from bup.splits import Split
+from bup.run.settings import checked
+from bup.run.spec import Spec, Value, text_of, value_of
+from bup.run.splits import Split
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -56,8 +56,8 @@ METHODS: dict[str, Method] = {
         grasp.METHOD,
         degem.METHOD,
         mlp.METHOD,
-        own.PROBABILITIES,
-        own.MESSAGES,
+        imported.PROBABILITIES,
+        imported.MESSAGES,
     )
 }
 

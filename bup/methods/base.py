@@ -11,19 +11,19 @@ import numpy as np
 
 from bup import calibrators, likelihood
 from bup.calibrators import Outputs, spread
+from bup.engine.loop import OnEpoch, Schedule, Trained
+from bup.engine.receptive_field import Inputs
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.late import Tensor, torch
+from bup.io.lazy import Tensor, torch
 from bup.propagation import Propagation
-from bup.receptive import Inputs
+from bup.run.settings import setting
+from bup.run.spec import Value
+from bup.run.splits import Split
 from bup.scores import SCORES, Score
-from bup.settings import setting
-from bup.spec import Value
-from bup.splits import Split
-from bup.training import OnEpoch, Schedule, Trained
 
 if TYPE_CHECKING:
-    from bup.results import Result
+    from bup.results.result import Result
 
 
 @dataclass(frozen=True, eq=False)

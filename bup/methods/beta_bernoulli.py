@@ -12,15 +12,15 @@ from functools import partial
 
 import numpy as np
 
+from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.sparse import Csr
 from bup.graph import Graph
-from bup.late import Tensor, functional, sparse, torch
+from bup.graph.operators import walk
+from bup.io.lazy import Tensor, functional, sparse, torch
 from bup.methods.base import Fitted, Method, ScheduleSettings, one_by_one
-from bup.operators import walk
+from bup.run.settings import setting
+from bup.run.splits import Split
 from bup.scores.samples import SAMPLED, sample_scores
-from bup.settings import setting
-from bup.sparse import Csr
-from bup.splits import Split
-from bup.training import OnEpoch, Parameters, train
 
 LAYERS = 4
 TEMPERATURE = 0.67  # of the relaxed masks

@@ -11,9 +11,11 @@ import numpy as np
 
 from bup import calibrators, likelihood
 from bup.calibrators.base import label_nll
+from bup.engine.layers import glorot, per_seed_product, per_seed_rows
+from bup.engine.loop import OnEpoch, Parameters, Trained
+from bup.engine.receptive_field import Inputs, ReceptiveField
 from bup.graph import Graph
-from bup.late import Tensor, functional, torch
-from bup.layers import glorot, per_seed_product, per_seed_rows
+from bup.io.lazy import Tensor, functional, torch
 from bup.methods import gcn
 from bup.methods.base import (
     Chances,
@@ -27,14 +29,12 @@ from bup.methods.base import (
 )
 from bup.methods.network import NetworkSettings, Task, fit_network
 from bup.propagation import RULES, Propagation, Rule
-from bup.receptive import Inputs, ReceptiveField
+from bup.run.settings import checked, setting
+from bup.run.splits import Split
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
-from bup.settings import checked, setting
-from bup.splits import Split
-from bup.training import OnEpoch, Parameters, Trained
 
 if TYPE_CHECKING:
-    from bup.results import Result
+    from bup.results.result import Result
 
 SMALLEST_VARIANCE = 1e-6
 

@@ -13,18 +13,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bup.engine.layers import dropout_factors
+from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.receptive_field import Inputs
+from bup.engine.sparse import Csr
 from bup.graph import Graph
-from bup.late import Tensor, functional, torch
-from bup.layers import dropout_factors
+from bup.graph.operators import normalised_links
+from bup.io.lazy import Tensor, functional, torch
 from bup.methods.base import Fitted, Method, one_by_one
 from bup.methods.network import NetworkSettings
-from bup.operators import normalised_links
-from bup.receptive import Inputs
+from bup.run.settings import setting
+from bup.run.splits import Split
 from bup.scores import Score
-from bup.settings import setting
-from bup.sparse import Csr
-from bup.splits import Split
-from bup.training import OnEpoch, Parameters, train
 
 HOPS = 5
 STAYS = 0.5  # of a node's own message in every hop

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bup.engine.loop import OnEpoch, Trained
+from bup.engine.receptive_field import ReceptiveField
 from bup.graph import Graph
-from bup.late import torch
+from bup.graph.operators import neighbour_mean
+from bup.io.lazy import torch
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
-from bup.operators import neighbour_mean
-from bup.receptive import ReceptiveField
+from bup.run.settings import setting
+from bup.run.splits import Split
 from bup.scores import Score
-from bup.settings import setting
-from bup.splits import Split
-from bup.training import OnEpoch, Trained
 
 STEPS = 2
 KEEP = 0.5

@@ -8,14 +8,14 @@ from itertools import zip_longest
 
 import numpy as np
 
+from bup.engine.loop import OnEpoch
 from bup.graph import Graph
-from bup.late import torch
+from bup.io.lazy import torch
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
+from bup.run.settings import setting
+from bup.run.splits import Split
 from bup.scores.samples import SAMPLED, sample_scores
-from bup.settings import setting
-from bup.splits import Split
-from bup.training import OnEpoch
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bup.engine.layers import Dropout, dropout_factors, glorot, per_seed_product
+from bup.engine.loop import OnEpoch, Parameters, Trained
+from bup.engine.receptive_field import ReceptiveField
+from bup.engine.sparse import Csr
 from bup.graph import Graph
-from bup.late import Generator, Tensor, functional, torch
-from bup.layers import Dropout, dropout_factors, glorot, per_seed_product
+from bup.io.lazy import Generator, Tensor, functional, torch
 from bup.methods.base import Fitted, Method
 from bup.methods.network import Finish, NetworkSettings, Task, fit_network
-from bup.receptive import ReceptiveField
-from bup.settings import setting
-from bup.sparse import Csr
-from bup.splits import Split
-from bup.training import OnEpoch, Parameters, Trained
+from bup.run.settings import setting
+from bup.run.splits import Split
 
 
 @dataclass(frozen=True)

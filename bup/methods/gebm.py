@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bup.engine.loop import OnEpoch, Trained
+from bup.engine.receptive_field import ReceptiveField
+from bup.engine.sparse import Csr
 from bup.graph import Graph
-from bup.late import Tensor, torch
+from bup.graph.operators import walk
+from bup.io.lazy import Tensor, torch
 from bup.methods import energy, gcn
 from bup.methods.base import Fitted, Method
-from bup.operators import walk
-from bup.receptive import ReceptiveField
+from bup.run.settings import setting
+from bup.run.splits import Split
 from bup.scores import Score
-from bup.settings import setting
-from bup.sparse import Csr
-from bup.splits import Split
-from bup.training import OnEpoch, Trained
 
 STEPS = 10
 SHARE = 0.5  # of the mean over a node and its neighbours in each step

@@ -17,8 +17,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bup import likelihood
+from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.sparse import Csr
 from bup.graph import Graph
-from bup.late import Tensor, distributions, sparse, torch
+from bup.graph.operators import walk
+from bup.io.lazy import Tensor, distributions, sparse, torch
 from bup.methods.base import (
     CalibratesVariance,
     Chances,
@@ -29,15 +32,12 @@ from bup.methods.base import (
     chances_of,
     one_by_one,
 )
-from bup.operators import walk
+from bup.run.settings import checked, setting
+from bup.run.splits import Split
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
-from bup.settings import checked, setting
-from bup.sparse import Csr
-from bup.splits import Split
-from bup.training import OnEpoch, Parameters, train
 
 if TYPE_CHECKING:
-    from bup.results import Result
+    from bup.results.result import Result
 
 POWER = 3  # of the kernel (x . x' + offset)^3
 JITTER = 1e-5

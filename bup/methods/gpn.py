@@ -6,17 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bup.engine.layers import dropout_factors, glorot
+from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.receptive_field import Inputs
+from bup.engine.sparse import Csr
 from bup.graph import Graph
-from bup.late import Tensor, distributions, functional, torch
-from bup.layers import dropout_factors, glorot
+from bup.io.lazy import Tensor, distributions, functional, torch
 from bup.methods.base import Fitted, Method, one_by_one
 from bup.methods.network import NetworkSettings
-from bup.receptive import Inputs
+from bup.run.settings import setting
+from bup.run.splits import Split
 from bup.scores import Score
-from bup.settings import setting
-from bup.sparse import Csr
-from bup.splits import Split
-from bup.training import OnEpoch, Parameters, train
 
 LAYERS = 10  # of each class's flow
 STEPS, TELEPORT = 10, 0.1

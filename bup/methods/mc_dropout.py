@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bup.engine.loop import OnEpoch, Trained
+from bup.engine.receptive_field import ReceptiveField
 from bup.graph import Graph
-from bup.late import torch
+from bup.io.lazy import torch
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
-from bup.receptive import ReceptiveField
+from bup.run.settings import setting
+from bup.run.splits import Split
 from bup.scores.samples import SAMPLED, sample_scores
-from bup.settings import setting
-from bup.splits import Split
-from bup.training import OnEpoch, Trained
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bup.engine.loop import Network, OnEpoch, Schedule, Trained, train
+from bup.engine.receptive_field import Inputs, ReceptiveField
 from bup.graph import Graph
-from bup.late import Tensor, torch
+from bup.io.lazy import Tensor, torch
 from bup.methods.base import Fitted, MethodSettings
-from bup.receptive import Inputs, ReceptiveField
-from bup.settings import setting
-from bup.splits import Split
-from bup.training import Network, OnEpoch, Schedule, Trained, train
+from bup.run.settings import setting
+from bup.run.splits import Split
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.receptive_field import Inputs, ReceptiveField
 from bup.graph import Graph
-from bup.late import Tensor, distributions, torch
+from bup.io.lazy import Tensor, distributions, torch
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method, one_by_one
 from bup.methods.network import NetworkSettings
-from bup.receptive import Inputs, ReceptiveField
+from bup.run.settings import setting
+from bup.run.splits import Split
 from bup.scores import Score
-from bup.settings import setting
-from bup.splits import Split
-from bup.training import OnEpoch, Parameters, train
 
 MOST_EVIDENCE = 1e4
 TEACHER_RAMP = 200  # epochs until the teacher counts in full

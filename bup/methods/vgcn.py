@@ -14,17 +14,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bup.engine.layers import dropout_factors, glorot
+from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.sparse import Csr
 from bup.graph import Graph
-from bup.late import Tensor, functional, torch
-from bup.layers import dropout_factors, glorot
+from bup.graph.operators import normalised_rows
+from bup.io.lazy import Tensor, functional, torch
 from bup.methods.base import Fitted, Method, ScheduleSettings, one_by_one
 from bup.methods.gcn import words_product
-from bup.operators import normalised_rows
+from bup.run.settings import setting
+from bup.run.splits import Split
 from bup.scores.samples import SAMPLED, sample_scores
-from bup.settings import setting
-from bup.sparse import Csr
-from bup.splits import Split
-from bup.training import OnEpoch, Parameters, train
 
 TEMPERATURE = 0.1  # of both the prior and the posterior
 TRAINING_DRAWS = 3
@@ -183,7 +183,7 @@ class _Network:
         )
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
-        from bup.gradients import LogRatios
+        from bup.engine.gradients import LogRatios
 
         shift = self.scale * self.parameters["shift"].squeeze(0)
         uniforms = [draw.draw(generators[0]) for draw in self.draws]

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from bup.errors import BupError
-from bup.late import special
+from bup.io.lazy import special
 from bup.metrics import checks
 from bup.metrics.nodes import confidence, hits
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bup.errors import BupError
-from bup.late import special
+from bup.io.lazy import special
 from bup.metrics import checks
 
 MANY = 20_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bup.late import special
+from bup.io.lazy import special
 from bup.metrics import checks
 
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bup.arithmetic import Operation
+from bup.engine.receptive_field import Hop
 from bup.graph import Graph
-from bup.late import Tensor
-from bup.receptive import Hop
-from bup.splits import Split
+from bup.io.lazy import Tensor
+from bup.propagation.arithmetic import Operation
+from bup.run.splits import Split
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from bup.arithmetic import Line, Operation
+from bup.engine.receptive_field import Hop
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.late import Tensor, torch
+from bup.io.lazy import Tensor, torch
+from bup.propagation.arithmetic import Line, Operation
 from bup.propagation.base import Formula, Propagation, Rule, Shares
 from bup.propagation.correlations import CORRELATIONS
-from bup.receptive import Hop
-from bup.settings import setting
-from bup.splits import Split
+from bup.run.settings import setting
+from bup.run.splits import Split
 
 SMALLEST_LAM = 0.5
 ROUNDING = 1e-12

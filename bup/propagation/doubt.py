@@ -31,16 +31,16 @@ from typing import Any
 
 import numpy as np
 
-from bup.arithmetic import Line, Operation
+from bup.engine.receptive_field import Hop
 from bup.graph import Graph
-from bup.late import Tensor, sparse, special, torch
-from bup.operators import walk
+from bup.graph.operators import walk
+from bup.io.lazy import Tensor, sparse, special, torch
+from bup.propagation.arithmetic import Line, Operation
 from bup.propagation.base import Breakdown, Formula, Propagation, Rule, Shares
 from bup.propagation.none import Standing
 from bup.propagation.topics import class_log_ratios, topics, walk_mean
-from bup.receptive import Hop
-from bup.settings import setting
-from bup.splits import Split
+from bup.run.settings import setting
+from bup.run.splits import Split
 
 EXTRA_TOPICS = (0, 2, 4)  # beyond one per class; how many are right is not known, so all are asked
 FLOOR = 0.05  # no view claims certainty: no doubt of words or message exceeds log 20 = 3 nats

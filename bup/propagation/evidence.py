@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from bup.engine.receptive_field import Hop
 from bup.graph import Graph
-from bup.late import Tensor
+from bup.io.lazy import Tensor
 from bup.propagation.base import Formula, Propagation, Rule, Shares
-from bup.receptive import Hop
-from bup.settings import setting
-from bup.splits import Split
+from bup.run.settings import setting
+from bup.run.splits import Split
 
 
 @dataclass(frozen=True)

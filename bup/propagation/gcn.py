@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from bup.engine.receptive_field import Hop
 from bup.graph import Graph
-from bup.late import Tensor
+from bup.io.lazy import Tensor
 from bup.propagation.base import Formula, Propagation, Rule, Shares
-from bup.receptive import Hop
-from bup.splits import Split
+from bup.run.splits import Split
 
 
 class Averaging(Propagation):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bup.graph import Graph
-from bup.late import sparse
-from bup.operators import unit_rows
+from bup.graph.operators import unit_rows
+from bup.io.lazy import sparse
 
 STAY, STEPS = 0.1, 2  # of the walk over which words are averaged: a layer's reach, twice
 SHRINK = 0.5  # how far the scatter within classes is drawn towards that of the whole graph

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bup.late import Tensor, torch
+from bup.io.lazy import Tensor, torch
 from bup.scores.base import Score
 
 SAMPLED = (

@@ -1,1 +1,1 @@
-"""A visitor's seat in a class, and what every page does about it."""
+"""Classes: a lecturer who leads, students who follow and guess."""

@@ -7,14 +7,13 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard.classes import watching
-from dashboard.classes.place import Place
-from dashboard.classes.register import Lead
-from dashboard.classroom import guessing, seat
+from dashboard.classroom import guessing, polling, seat
+from dashboard.classroom.place import Place
+from dashboard.classroom.register import Lead
 from dashboard.classroom.seat import Seat
 from dashboard.components.news import Go, news
-from dashboard.links import addresses, link, title
-from dashboard.problems import explained
+from dashboard.session.links import addresses, link, title
+from dashboard.ui.errors import explained
 
 PAGE = "class"
 """The address of the page where classes are started, joined and led."""
@@ -113,8 +112,8 @@ def _follow_bar(address: str) -> None:
             st.button("Leave", key="class_leave", type="tertiary", on_click=explained()(seat.leave))
             news(
                 "class_news",
-                watching.source(here.code),
-                watching.STUDENT,
+                polling.source(here.code),
+                polling.STUDENT,
                 st.session_state.get("class_known", ""),
                 _heard,
                 cookies=here.cookies,
@@ -164,8 +163,8 @@ def _lead_bar(address: str) -> None:
                 link(PAGE, "Guesses and code", ":material/qr_code_2:")
             news(
                 "class_news",
-                watching.source(here.code),
-                watching.LEAD,
+                polling.source(here.code),
+                polling.LEAD,
                 str(room.version),
                 _nothing,
                 cookies=here.cookies,

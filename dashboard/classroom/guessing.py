@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.classes import watching
-from dashboard.classes.question import Question, Tally
-from dashboard.classes.register import Lead, Room
-from dashboard.classroom import seat
+from dashboard.classroom import polling, seat
+from dashboard.classroom.question import Question, Tally
+from dashboard.classroom.register import Lead, Room
 from dashboard.classroom.seat import Seat
+from dashboard.classroom.tally import tally_bars
 from dashboard.components.news import news
-from dashboard.figures.tally import tally_bars
-from dashboard.problems import explained
+from dashboard.ui.errors import explained
 
 SECONDS = 1.0
 """How often a lecturer's browser looks for guesses."""
@@ -137,9 +136,9 @@ def _live(lead: Lead, question: Question) -> None:
 def watch(lead: Lead, key: str) -> None:
     """Run the fragment around this again whenever something happens in the class."""
     room = seat.register().find(lead.code)
-    known = watching.OVER if room is None else str(room.version)
-    source = watching.source(lead.code)
-    news(key, source, watching.LEAD, known, lambda: None, seconds=SECONDS)
+    known = polling.OVER if room is None else str(room.version)
+    source = polling.source(lead.code)
+    news(key, source, polling.LEAD, known, lambda: None, seconds=SECONDS)
 
 
 def show_guesses(lead: Lead, tally: Tally) -> bool:

@@ -8,15 +8,15 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
-from dashboard import network
-from dashboard.classes.place import Place
-from dashboard.classes.question import as_csv
-from dashboard.classes.register import HOURS, Lead, Room
 from dashboard.classroom import guessing, seat
 from dashboard.classroom.bar import PAGE
+from dashboard.classroom.place import Place
+from dashboard.classroom.question import as_csv
+from dashboard.classroom.register import HOURS, Lead, Room
 from dashboard.figures.qr import qr_picture
-from dashboard.links import addresses, link, title
-from dashboard.problems import explained
+from dashboard.network import interfaces
+from dashboard.session.links import addresses, link, title
+from dashboard.ui.errors import explained
 
 
 def page() -> None:
@@ -89,9 +89,9 @@ def _roots() -> list[str]:
     """Addresses of the app that a phone may reach, the likeliest first."""
     root = _root()
     parts = urlsplit(root)
-    others = [urlunsplit(parts._replace(netloc=each)) for each in network.outside()]
+    others = [urlunsplit(parts._replace(netloc=each)) for each in interfaces.outside()]
     host = parts.hostname or ""
-    if network.is_here_only(host):
+    if interfaces.is_here_only(host):
         return others
     # A phone seldom knows the bare name of a machine.
     return [root] if "." in host or ":" in host else [*others, root]
@@ -112,13 +112,13 @@ def _students_root(roots: list[str]) -> str:
 
 def _say_why_unreachable() -> None:
     """Why no phone can come, and what to do."""
-    listens = network.listens()
+    listens = interfaces.listens()
     if listens is None:
         why = (
             "This page was opened on the server itself, by an address that leads no phone here: "
             "open it by one that does. This command starts the app and shows one:"
         )
-    elif network.is_everywhere(listens[0]):
+    elif interfaces.is_everywhere(listens[0]):
         why = "This machine is in no network now, so no phone gets here: connect it, then reload."
     else:
         why = (
@@ -126,9 +126,9 @@ def _say_why_unreachable() -> None:
             "as below, then reload this page: the class goes on."
         )
     st.error(why, icon=":material/wifi_off:")
-    address, port = listens or ("localhost", network.PORT)
-    if not network.is_everywhere(address):
-        again = "--shared" if port == network.PORT else f"--shared --port {port}"
+    address, port = listens or ("localhost", interfaces.PORT)
+    if not interfaces.is_everywhere(address):
+        again = "--shared" if port == interfaces.PORT else f"--shared --port {port}"
         lines = f'bup dashboard {again}\n# or\nmake dashboard ARGS="{again}"'
         st.code(lines, "sh", wrap_lines=True)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 import bup
-from dashboard.classes.register import HOURS, Lead, Register, Room, is_code, tidy
-from dashboard.visitor import client
+from dashboard.classroom.register import HOURS, Lead, Register, Room, is_code, tidy
+from dashboard.session.visitor import client
 
 LEAD, JOIN = "lead", "code"
 """What a lecturer's and a student's link carry."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from bup.arithmetic import Operation
+from bup.propagation.arithmetic import Operation
 
 HERE = Path(__file__).parent
 CHOICES = ("node", "neighbour", "unit", "column")

@@ -11,7 +11,7 @@ import plotly
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import payloads
+from dashboard.components import static_files
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def chart(
         data={
             "key": key,
             "label": label,
-            "figure": payloads.address(drawing.json, "json"),
+            "figure": static_files.address(drawing.json, "json"),
             "height": drawing.height,
             "marks": [{"x": m.x, "y": m.y, "axes": m.axes} for m in marks],
             "config": config or {},

@@ -15,9 +15,9 @@ from plotly.colors import unlabel_rgb
 
 from bup.errors import BupError
 from bup.graph import Graph
-from dashboard import columns
-from dashboard.columns import Column, colour_limits
-from dashboard.theme import OUT, WRONG, Theme, score_colours
+from dashboard.ui import columns
+from dashboard.ui.columns import Column, colour_limits
+from dashboard.ui.theme import OUT, WRONG, Theme, score_colours
 
 Link = tuple[int, int]
 
@@ -74,7 +74,7 @@ def ego_network(
 ) -> EgoNetwork:
     """The nodes within ``hops`` links of ``node``, at most ``limit`` of them, nearest first.
 
-    ``table`` is that of ``bup.results.node_table``. Colours show the column ``score``; or
+    ``table`` is that of ``bup.results.result.node_table``. Colours show the column ``score``; or
     ``values`` [n], missing where not finite, which ``score`` then merely names. ``limits`` keeps
     the colours comparable between several such arrays; else they are those of all nodes of the
     graph.

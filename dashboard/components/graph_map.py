@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import payloads
+from dashboard.components import static_files
 from dashboard.components.map_data import Point
 from dashboard.components.parcels import Parcel
 
@@ -84,12 +84,12 @@ def graph_map(
         key=key,
         data={
             "key": key,
-            "look": payloads.address(json.dumps(look).encode(), "json"),
-            "library": payloads.address(LIBRARY.encode(), "js"),
+            "look": static_files.address(json.dumps(look).encode(), "json"),
+            "library": static_files.address(LIBRARY.encode(), "js"),
             "of": of or graph.digest,
             "focus": focus,
-            "graph": payloads.address(graph.content, "bin"),
-            "layer": payloads.address(layer.content, "bin"),
+            "graph": static_files.address(graph.content, "bin"),
+            "layer": static_files.address(layer.content, "bin"),
             "node": node,
             "range": span,
             "lasso": lasso,

@@ -16,11 +16,11 @@ from scipy.spatial import KDTree
 
 from bup.errors import BupError
 from bup.graph import Graph
-from dashboard import columns
-from dashboard.columns import Column
 from dashboard.components.excerpts import Excerpt, excerpt
 from dashboard.components.parcels import Parcel, packed, quantised, shortened
-from dashboard.theme import PART_COLOURS, Theme, category_colours, score_colours
+from dashboard.ui import columns
+from dashboard.ui.columns import Column
+from dashboard.ui.theme import PART_COLOURS, Theme, category_colours, score_colours
 
 Limits = tuple[float, float]
 Point = tuple[float, float]

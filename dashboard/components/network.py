@@ -12,9 +12,9 @@ from typing import Any
 import pyvis.network
 import streamlit as st
 
-from dashboard import payloads
+from dashboard.components import static_files
 from dashboard.components.ego import EgoNetwork
-from dashboard.theme import Theme
+from dashboard.ui.theme import Theme
 
 HERE = Path(__file__).parent
 NAMED = 60  # with more nodes than this, names at text size would hide the picture
@@ -87,7 +87,7 @@ def network(ego: EgoNetwork, key: str, on_pick: Callable[[], None], height: int 
     _view(
         key=key,
         data={
-            "library": payloads.address(_LIBRARY, "js"),
+            "library": static_files.address(_LIBRARY, "js"),
             "centre": ego.centre,
             "nodes": ego.nodes,
             "edges": ego.edges,

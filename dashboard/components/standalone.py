@@ -13,7 +13,7 @@ import pyvis.network
 
 from dashboard.components.ego import EgoNetwork, legend
 from dashboard.components.network import NAMED, SETTLING, options, source
-from dashboard.theme import score_colours
+from dashboard.ui.theme import score_colours
 
 
 @cache

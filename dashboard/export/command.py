@@ -13,7 +13,7 @@ from bup.cli.asking import asked, split_options
 from bup.cli.fitting import pair, trained
 
 if TYPE_CHECKING:
-    from bup.spec import Spec, Value
+    from bup.run.spec import Spec, Value
 
 
 @click.command()
@@ -51,12 +51,12 @@ def export(
     For example: bup export --graph cora --method bup --method gcn+gats --left-out 6 -o page.html
     """
     _check_writable(output)
-    from bup import files
+    from bup.io import files
     from bup.methods import complete
-    from bup.runs import run_of
-    from dashboard.export.asked import asked as linked
+    from bup.training.fitting import run_of
+    from dashboard.cache.run_cache import Known
     from dashboard.export.page import page, refusal
-    from dashboard.shelf import Known
+    from dashboard.export.parse_run import asked as linked
 
     specs = [linked(text) for text in runs]
     graph = bup.load_graph(specs[0].graph if specs else graph_name)

@@ -13,19 +13,21 @@ import plotly
 
 import bup
 from bup.calibrators import in_order
+from bup.graph.words import speaks_of
 from bup.methods import METHODS, changed_settings, command_line
 from bup.propagation import RULES
-from bup.spec import Spec, text_of
-from bup.words import speaks_of
-from dashboard import columns, layouts, state
+from bup.run.spec import Spec, text_of
+from dashboard import layouts
+from dashboard.cache.run_cache import Known
 from dashboard.components import map_data
 from dashboard.components.parcels import quantised
 from dashboard.export import views
 from dashboard.export.views import Block, Chart
-from dashboard.shelf import Known
-from dashboard.state import View
-from dashboard.theme import Theme
-from dashboard.wording import setting_title
+from dashboard.session import state
+from dashboard.session.state import View
+from dashboard.ui import columns
+from dashboard.ui.theme import Theme
+from dashboard.ui.wording import setting_title
 
 LONG = 400
 """Lists that charts share from so many members on travel once."""

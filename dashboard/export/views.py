@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from bup import finding, metrics
+from bup import metrics
 from bup.experiments import own_score
+from bup.explain import detection
 from bup.metrics import METRICS
-from dashboard import columns
 from dashboard.figures import ood
 from dashboard.figures.compare import metrics_table, overlay_reliability, shown
 from dashboard.figures.ood import Curve
@@ -27,7 +27,8 @@ from dashboard.figures.structure import (
     crowd_words,
     factor_figure,
 )
-from dashboard.state import View
+from dashboard.session.state import View
+from dashboard.ui import columns
 
 BARS = 20
 COVERAGE = 0.8
@@ -110,7 +111,7 @@ def reliability(view: View) -> list[Block]:
 
 def unseen(view: View) -> list[Block]:
     """Whether each score notices classes that were never shown; nothing where all were."""
-    search = finding.unseen(view.result, view.graph)
+    search = detection.unseen(view.result, view.graph)
     if not search.possible:
         return []
     scores, own = columns.scores(view.table), own_score(view.spec.method)
@@ -171,11 +172,11 @@ def _bars(view: View, score: str) -> dict[int, Group]:
     }
 
 
-def _taken_for(view: View, search: finding.Search) -> Chart:
+def _taken_for(view: View, search: detection.Search) -> Chart:
     graph, names = view.graph, view.graph.class_names
     nodes = search.nodes[search.sought]
     true, assigned = graph.labels[nodes], view.result.predicted[nodes]
-    counts = finding.confusion(true, assigned, graph.num_classes)
+    counts = detection.confusion(true, assigned, graph.num_classes)
     groups = {
         i * len(names) + j: (
             f"of the class {names[i]}, taken for {names[j]}",
@@ -285,7 +286,7 @@ def compare(views: Mapping[str, View]) -> dict[str, Any]:
     ]
     curves = []
     for label, view in views.items():
-        search, score = finding.unseen(view.result, view.graph), own_score(view.spec.method)
+        search, score = detection.unseen(view.result, view.graph), own_score(view.spec.method)
         if search.possible:
             doubt = view.result.uncertainties()[score][search.nodes]
             name = f"{label}, {columns.scores(view.table)[score].label.lower()}"

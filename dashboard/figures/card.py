@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bup.noun import Noun
+from bup.graph.noun import Noun
 from dashboard.figures.classes import percent
-from dashboard.theme import IN, Theme
+from dashboard.ui.theme import IN, Theme
 
 STYLE = """
 .picked p { margin: 0; line-height: 1.35; font-size: 0.95rem; }

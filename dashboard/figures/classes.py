@@ -12,7 +12,7 @@ from string import Template
 import numpy as np
 
 from bup.propagation import Breakdown
-from dashboard.theme import IN, OUT, Theme, score_colours
+from dashboard.ui.theme import IN, OUT, Theme, score_colours
 
 # The bell of a Gaussian from three standard deviations below its mean to three above.
 _Z = np.linspace(-3, 3, 41)

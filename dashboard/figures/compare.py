@@ -12,10 +12,10 @@ import plotly.graph_objects as go
 
 from bup.errors import BupError
 from bup.metrics import METRICS, Interval, ReliabilityBins
-from dashboard.columns import score_title
 from dashboard.figures.frame import framed
 from dashboard.figures.reliability import RUN_STYLES, bin_points, diagonal
-from dashboard.theme import Theme
+from dashboard.ui.columns import score_title
+from dashboard.ui.theme import Theme
 
 
 def metrics_table(
@@ -24,7 +24,7 @@ def metrics_table(
 ) -> pd.DataFrame:
     """Every metric of every run, one row each, the best run of each metric marked.
 
-    ``reports`` are those of ``bup.results.evaluate`` by run, ``intervals`` those of
+    ``reports`` are those of ``bup.results.result.evaluate`` by run, ``intervals`` those of
     ``bup.metrics.bootstrap_intervals``. Columns: ``group``, ``metric`` (its name), ``key``,
     ``run``, ``value``, ``low``, ``high`` (missing where no interval was given) and ``best``. Errors
     are fractions of 1. A run that lacks a score others have, such as a message std, has no row for
@@ -99,7 +99,7 @@ def disagreement_table(table_a: pd.DataFrame, table_b: pd.DataFrame) -> pd.DataF
     """The nodes to which two runs give different classes, the surest disagreement first.
 
     A disagreement is as sure as the less confident of the two. ``node`` is the index; the rest
-    comes from the tables of ``bup.results.node_table``, of which both must describe one graph.
+    comes from the tables of ``bup.results.result.node_table``; both must describe one graph.
     """
     if not np.array_equal(table_a["id"], table_b["id"]):
         raise BupError(

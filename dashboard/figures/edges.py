@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image, ImageColor
 
-from dashboard.theme import Theme
+from dashboard.ui.theme import Theme
 
 _MARGIN = 0.03  # around the outermost nodes, in units of the map
 _LEVELS = 16  # of the links' opacity: four bits a pixel

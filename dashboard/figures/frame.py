@@ -6,7 +6,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from dashboard.theme import Theme, styled
+from dashboard.ui.theme import Theme, styled
 
 
 def framed(figure: go.Figure, theme: Theme, height: int = 380) -> go.Figure:

@@ -11,11 +11,11 @@ import plotly.graph_objects as go
 from PIL import ImageColor
 
 from bup.errors import BupError
-from dashboard import columns
-from dashboard.columns import Column
 from dashboard.figures.edges import bounds
 from dashboard.figures.frame import unformatted
-from dashboard.theme import IN, PART_COLOURS, Theme, category_colours, score_colours, styled
+from dashboard.ui import columns
+from dashboard.ui.columns import Column
+from dashboard.ui.theme import IN, PART_COLOURS, Theme, category_colours, score_colours, styled
 
 _SYMBOLS = {
     columns.RIGHT: ("circle", 1.0, "correct"),

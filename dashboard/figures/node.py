@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 from bup.errors import BupError
 from bup.propagation import Shares
 from dashboard.figures.frame import framed, hatch, unformatted
-from dashboard.theme import IN, WRONG, Theme
+from dashboard.ui.theme import IN, WRONG, Theme
 
 MOST_NEIGHBOURS = 8
 """How many neighbours have a bar of their own; the others share one."""

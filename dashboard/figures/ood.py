@@ -13,10 +13,10 @@ from plotly.subplots import make_subplots
 
 from bup.errors import BupError
 from bup.metrics import PrecisionRecall, Roc
-from dashboard import columns
 from dashboard.figures.frame import framed, hatch, row_title, unformatted
 from dashboard.figures.reliability import RUN_STYLES
-from dashboard.theme import IN, OUT, WRONG, Theme
+from dashboard.ui import columns
+from dashboard.ui.theme import IN, OUT, WRONG, Theme
 
 
 class Part(NamedTuple):

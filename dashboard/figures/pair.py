@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.figures.map import map_figure
-from dashboard.theme import Theme, styled
+from dashboard.ui.theme import Theme, styled
 
 
 def paired_maps(

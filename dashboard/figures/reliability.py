@@ -9,10 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bup.graph.noun import Noun
 from bup.metrics import ReliabilityBins, RiskCoverage
-from bup.noun import Noun
 from dashboard.figures.frame import framed, hatch, unformatted
-from dashboard.theme import IN, OUT, WRONG, Theme
+from dashboard.ui.theme import IN, OUT, WRONG, Theme
 
 
 @dataclass(frozen=True)

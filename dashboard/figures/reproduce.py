@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard.figures.frame import framed, row_title, unformatted
-from dashboard.theme import IN, OUT, Theme
+from dashboard.ui.theme import IN, OUT, Theme
 
 ROW, GAP = 24, 50  # pixels of a row, and between two groups
 

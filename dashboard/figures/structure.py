@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from bup.errors import BupError
 from dashboard.figures.frame import framed, unformatted
-from dashboard.theme import IN, OUT, Theme
+from dashboard.ui.theme import IN, OUT, Theme
 
 # Plotly's own ticks are unreadable where an axis spans only one or two powers of ten.
 _TICKS = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard.figures.frame import framed, unformatted
-from dashboard.theme import IN, Theme, class_colours
+from dashboard.ui.theme import IN, Theme, class_colours
 
 _LINKS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000]
 

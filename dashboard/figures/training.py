@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard.figures.frame import framed
-from dashboard.theme import IN, WRONG, Theme
+from dashboard.ui.theme import IN, WRONG, Theme
 
 
 def curves_figure(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 
-from bup import files
 from bup.errors import BupError
-from bup.spec import Run
-from bup.store import Store
+from bup.io import files
+from bup.results.store import Store
+from bup.run.spec import Run
 
 MOST = 20  # results
 AGAIN = 60.0  # seconds between two tries

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import bup
 from dashboard.layouts.drawing import serve
-from dashboard.layouts.kept import BUILT_IN, ship
+from dashboard.layouts.storage import BUILT_IN, ship
 
 
 def main(names: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from typing import IO
 
 import numpy as np
 
-from bup import files
+from bup.io import files
 from dashboard.layouts.arranging import LARGE, arrange
 
 _ROOT = Path(__file__).parent.parent.parent

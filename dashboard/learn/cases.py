@@ -7,14 +7,15 @@ from typing import Any
 
 from bup import metrics
 from bup.datasets import citation
+from bup.explain.inspection import Lens
 from bup.graph import Graph
-from bup.inspection import Lens
 from bup.methods import complete, meaning
-from bup.results import Result
-from bup.spec import Spec
-from bup.splits import usual_sizes
-from dashboard import graphs, shelf, state
-from dashboard.waiting import ask_for, known_or_wait
+from bup.results.result import Result
+from bup.run.spec import Spec
+from bup.run.splits import usual_sizes
+from dashboard.cache import graphs, run_cache
+from dashboard.session import state
+from dashboard.session.waiting import ask_for, known_or_wait
 
 CALIBRATED: dict[str, Any] = meaning("gcn+temperature")[1]
 """Settings of a GCN whose confidence was corrected on the validation papers."""
@@ -51,7 +52,7 @@ def ask(name: str, method: str, per_class: int = Spec.per_class, **settings: Any
     """Have a run trained if nobody has, without waiting for it: others of the page are next."""
     graph = graphs.graph(name)
     spec = _spec(graph, method, (), per_class, settings)
-    if shelf.find(spec, graph) is None:
+    if run_cache.find(spec, graph) is None:
         ask_for([spec], graph)
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import streamlit as st
 
 from bup import metrics
-from bup.results import wrong_without
-from dashboard import graphs
+from bup.results.result import wrong_without
+from dashboard.cache import graphs
 from dashboard.figures.card import sureness
 from dashboard.figures.learn.thresholds import answers_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
-from dashboard.links import link
-from dashboard.markdown import escaped
+from dashboard.session.links import link
+from dashboard.ui.markdown import escaped
 
 
 def page() -> None:

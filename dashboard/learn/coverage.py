@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from bup.conformal import Sets, conformal_sets
 from bup.graph import Graph
+from bup.metrics.conformal import Sets, conformal_sets
 from dashboard.figures.learn.groups import Group, coverage_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
-from dashboard.links import link
-from dashboard.markdown import escaped
+from dashboard.session.links import link
+from dashboard.ui.markdown import escaped
 
 RULES = {"aps": "Each paper for itself (APS)", "daps": "Averaged with neighbours (DAPS)"}
 LEVEL = 0.9

@@ -10,17 +10,18 @@ import streamlit as st
 import bup
 from bup import metrics
 from bup.datasets import is_here
-from bup.following import Followed, follow
-from bup.inspection import Lens
+from bup.explain.derivation import Followed, follow
+from bup.explain.inspection import Lens
 from bup.propagation import RULES
-from bup.runs import run_of
-from dashboard import graphs, state
+from bup.training.fitting import run_of
+from dashboard.cache import graphs
+from dashboard.cache.shared_cache import kept
 from dashboard.components.arithmetic import Outcome, Side, arithmetic, choice
-from dashboard.kept import kept
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.learn.follow_words import ABSENT, STAGES, counted, sentences
-from dashboard.markdown import escaped
+from dashboard.session import state
+from dashboard.ui.markdown import escaped
 
 CANVAS = "follow_canvas"
 GRAPHS = ("cora", "citeseer", "pubmed", "synthetic")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bup.following import Followed
+from bup.explain.derivation import Followed
 from bup.graph import Graph
 from dashboard.components.arithmetic import Stage
 

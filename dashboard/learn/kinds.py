@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import graphs, state
+from dashboard.cache import graphs
 from dashboard.figures.learn.networks import Answers, networks_figure
 from dashboard.learn import lesson
 from dashboard.learn.kinds_table import FIRST, GRAPH, HIDDEN, LABELS, SECOND, papers
+from dashboard.session import state
 
 FEW, MANY = LABELS[0], LABELS[-1]
 AGREED = 0.2  # answers no further apart than this agree

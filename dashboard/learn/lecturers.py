@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.learn import lesson
-from dashboard.links import link
+from dashboard.session.links import link
 
 NOTEBOOK = Path(__file__).parent.parent / "shipped" / "starter.ipynb"
 

@@ -9,15 +9,15 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import state
-from dashboard.classes.question import Question
 from dashboard.classroom.guessing import guess, leads
+from dashboard.classroom.question import Question
 from dashboard.components.into_view import into_view
 from dashboard.learn.course import LESSONS as LESSONS
 from dashboard.learn.course import Lesson as Lesson
 from dashboard.learn.glossary import TERMS
-from dashboard.links import Query, link
-from dashboard.problems import explained
+from dashboard.session import state
+from dashboard.session.links import Query, link
+from dashboard.ui.errors import explained
 
 STYLE = """
 .stMainBlockContainer:has(.st-key-learn_top) { padding: 3.5rem 1.5rem 0; }

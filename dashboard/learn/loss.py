@@ -7,11 +7,11 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bup import landscape
-from bup.landscape import LOSSES
-from dashboard import state
+from bup.explain import loss_surface
+from bup.explain.loss_surface import LOSSES
 from dashboard.figures.learn.landscape import landscape_figure
 from dashboard.learn import cases, lesson
+from dashboard.session import state
 
 MARGINS = np.linspace(-3, 3, 61)
 STDS = np.linspace(0.2, 3, 29)
@@ -24,7 +24,7 @@ def page() -> None:
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def landscapes(classes: int) -> dict[str, np.ndarray]:
-    return {rule: landscape.surface(MARGINS, STDS, classes, rule) for rule in LOSSES}
+    return {rule: loss_surface.surface(MARGINS, STDS, classes, rule) for rule in LOSSES}
 
 
 @lesson.played
@@ -42,7 +42,7 @@ def _lesson(here: lesson.Lesson) -> None:
         std = two.slider("Standard deviation", 0.2, 3.0, 1.0, 0.05, key="std")
     with right:
         classes = st.slider("Number of classes", 2, 7, 3, key="classes", width=300)
-        points = {rule: landscape.point(margin, std, classes, rule) for rule in LOSSES}
+        points = {rule: loss_surface.point(margin, std, classes, rule) for rule in LOSSES}
         surfaces = landscapes(classes)
         for column, (rule, words) in zip(st.columns(3), LOSSES.items(), strict=True):
             with column:
@@ -70,7 +70,7 @@ def _moved(key: str) -> None:
         st.session_state.update(margin=float(clicked[0]["x"]), std=float(clicked[0]["y"]))
 
 
-def slopes(point: landscape.Point) -> str:
+def slopes(point: loss_surface.Point) -> str:
     """What a little more doubt and a little more margin would do, in words."""
     if abs(point.by_std) < 5e-3:
         doubt = "More doubt changes **nothing**"
@@ -86,7 +86,7 @@ def signed(slope: float) -> str:
 
 def _question(classes: int) -> bool:
     def answer() -> str:
-        ahead, behind = (landscape.point(m, 1.0, classes, "exact").by_std for m in (1.0, -1.0))
+        ahead, behind = (loss_surface.point(m, 1.0, classes, "exact").by_std for m in (1.0, -1.0))
         return (
             f"With {classes} classes and a standard deviation of 1: at margin +1 more doubt costs "
             f"({signed(ahead)} per unit), at margin −1 it pays ({signed(behind)}). The likelihood "
@@ -112,7 +112,7 @@ def _question(classes: int) -> bool:
     )
 
 
-def _bound(points: dict[str, landscape.Point], classes: int) -> None:
+def _bound(points: dict[str, loss_surface.Point], classes: int) -> None:
     with st.container(border=True):
         st.markdown(":material/straighten: **Why the product is too small**")
         product, exact = points["erf"].probability, points["exact"].probability

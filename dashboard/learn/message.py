@@ -7,9 +7,9 @@ import streamlit as st
 import torch
 
 from bup import likelihood
-from dashboard import state
 from dashboard.figures.learn.messages import densities_figure, messages_figure, wins_figure
 from dashboard.learn import cases, lesson
+from dashboard.session import state
 
 CLASSES = ("Neural Networks", "Theory", "Rule Learning")
 START = ((1.0, 0.5), (0.3, 0.5), (-0.5, 0.5))  # mean and standard deviation of each

@@ -7,12 +7,12 @@ import dataclasses
 import numpy as np
 import streamlit as st
 
-from dashboard import state
 from dashboard.components.plane import place
 from dashboard.components.plane import plane as drawing
 from dashboard.learn import cases, lesson
 from dashboard.learn.plane import CENTRES, KNOWN, LABELLED, MOST_STRANGERS, PER_CLASS, Plane
-from dashboard.theme import score_colours
+from dashboard.session import state
+from dashboard.ui.theme import score_colours
 
 CANVAS = "plane_canvas"
 START = Plane()

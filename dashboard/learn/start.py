@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.learn import lesson
-from dashboard.links import link
+from dashboard.session.links import link
 
 
 def page() -> None:

@@ -10,10 +10,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dashboard import graphs, state
+from dashboard.cache import graphs
 from dashboard.components.guide import guide
 from dashboard.learn import cases
-from dashboard.links import addresses, link
+from dashboard.session import state
+from dashboard.session.links import addresses, link
 
 PARAMETER = "tour"
 FOR_LECTURERS = "lecturers-"

@@ -10,14 +10,14 @@ import streamlit as st
 import bup
 from bup.propagation import RULES
 from bup.propagation.conditional import SMALLEST_LAM
-from dashboard import state
 from dashboard.components.sketch import Line, Spot, edit
 from dashboard.components.sketch import sketch as drawing
 from dashboard.figures.learn.rules import rule_figures
 from dashboard.learn import cases, lesson
 from dashboard.learn.glossary import meaning
 from dashboard.learn.sketch import MOST_NODES, PRESETS, Sketch, rules
-from dashboard.markdown import escaped
+from dashboard.session import state
+from dashboard.ui.markdown import escaped
 
 CANVAS = "sketch_canvas"
 LOWEST, HIGHEST = 0.1, 5.0  # of a node's variance

@@ -11,13 +11,13 @@ import pandas as pd
 import streamlit as st
 
 from bup import metrics
-from dashboard import graphs
+from dashboard.cache import graphs
 from dashboard.figures.learn.thresholds import drawn_roc_figure, threshold_figure
 from dashboard.figures.ood import share_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.learn.glossary import meaning
-from dashboard.markdown import escaped
+from dashboard.ui.markdown import escaped
 
 
 @dataclass(frozen=True)

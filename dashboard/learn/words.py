@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard.learn import lesson
 from dashboard.learn.glossary import TERMS, seen_on
 from dashboard.learn.pictures import picture
-from dashboard.links import link
+from dashboard.session.links import link
 
 
 def page() -> None:

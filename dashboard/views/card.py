@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from bup.experiments import own_score
-from dashboard import columns
 from dashboard.figures.card import card_html
-from dashboard.links import link
-from dashboard.state import View, parameters
+from dashboard.session.links import link
+from dashboard.session.state import View, parameters
+from dashboard.ui import columns
 
 
 def card(view: View, here: str = "", run: str = "") -> None:

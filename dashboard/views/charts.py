@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.components import chart as component
 from dashboard.components.chart import Drawing, Mark
 from dashboard.figures.map import MOST_POINTS
-from dashboard.state import View
+from dashboard.session.state import View
 from dashboard.views.picking import pick_node
 
 

@@ -10,8 +10,8 @@ import streamlit as st
 
 from bup import metrics
 from bup.experiments import own_score
-from bup.sheets import csv_text
-from dashboard import columns, drawings, shelf
+from bup.io.csv import csv_text
+from dashboard.cache import maps, run_cache
 from dashboard.components.chart import Drawing
 from dashboard.figures.card import Verdict, verdicts_table
 from dashboard.figures.compare import (
@@ -21,11 +21,12 @@ from dashboard.figures.compare import (
     shown,
 )
 from dashboard.figures.pair import paired_maps
-from dashboard.markdown import escaped
-from dashboard.state import View
-from dashboard.views import charts, exports, lit, picking
+from dashboard.session.state import View
+from dashboard.ui import columns
+from dashboard.ui.markdown import escaped
+from dashboard.views import charts, exports, highlight, picking
 from dashboard.views.card import card
-from dashboard.views.lit import Group
+from dashboard.views.highlight import Group
 from dashboard.views.reruns import over_reruns
 from dashboard.views.rivals import (
     TYPED,
@@ -54,7 +55,7 @@ def page(view: View) -> None:
         help=view.say(f"All are trained on the same nodes and tested on the same nodes. {TYPED}"),
     )
     wanted = chosen_specs(view, chosen, specs)
-    missing = [spec for spec in wanted if shelf.find(spec, view.graph) is None]
+    missing = [spec for spec in wanted if run_cache.find(spec, view.graph) is None]
     if missing:
         train_missing(missing, view)
     found = [v for v in (view_of(spec, view) for spec in wanted) if v is not None]
@@ -93,10 +94,10 @@ def page(view: View) -> None:
         "The nearer a line is to the diagonal, the more its confidence can be taken at its word. "
         "Above the diagonal a method is under-confident, below it over-confident."
         + view.say(" Click a point to see its nodes."),
-        lambda k: lit.light(view, PAGE, list(groups)[k], list(groups.values())[k]),
+        lambda k: highlight.light(view, PAGE, list(groups)[k], list(groups.values())[k]),
     )
-    if (asked := lit.asked(PAGE)) in groups:
-        lit.show(view, PAGE, groups[asked])
+    if (asked := highlight.asked(PAGE)) in groups:
+        highlight.show(view, PAGE, groups[asked])
 
     st.header(view.say("Two methods, node by node"))
     first = next(iter(views.items()))
@@ -122,7 +123,7 @@ def page(view: View) -> None:
         colour,
         view.graph.class_names,
         view.theme,
-        drawings.edge_picture(view.graph, view.theme.dark),
+        maps.edge_picture(view.graph, view.theme.dark),
     )
     charts.node_map(
         view,

@@ -8,16 +8,16 @@ from collections.abc import Callable, Hashable, Sequence
 import pandas as pd
 import streamlit as st
 
+from bup.io.csv import csv_text
 from bup.methods import command_line
-from bup.sheets import csv_text
-from dashboard import visitor
-from dashboard.clients import Client
+from dashboard.cache.run_cache import Known
+from dashboard.cache.shared_cache import kept
 from dashboard.export.page import page, refusal
-from dashboard.kept import kept
-from dashboard.markdown import escaped
-from dashboard.rations import Ration
-from dashboard.shelf import Known
-from dashboard.state import View
+from dashboard.network.clients import Client
+from dashboard.network.rate_limits import Ration
+from dashboard.session import visitor
+from dashboard.session.state import View
+from dashboard.ui.markdown import escaped
 
 MOST_ROWS = 1000
 PAGES = Ration("web pages", most=6, seconds=600)

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import graphs
+from dashboard.cache import graphs
 from dashboard.components.chart import Mark
 from dashboard.figures.summary import class_sizes_figure, degrees_figure
-from dashboard.markdown import escaped
-from dashboard.state import View
-from dashboard.views import charts, exports, lit
+from dashboard.session.state import View
+from dashboard.ui.markdown import escaped
+from dashboard.views import charts, exports, highlight
 from dashboard.views.card import card
-from dashboard.views.lit import Group
+from dashboard.views.highlight import Group
 
 PAGE = "graph"
 COLUMNS = ("true", "degree", "part")
@@ -53,7 +53,7 @@ def page(view: View) -> None:
                 "A class of few nodes is harder to learn and easier to overlook. The colours are "
                 "those of the map. Click a bar to see its nodes."
             ),
-            lambda c: lit.light(view, PAGE, f"class {c}", _of_class(view, c)),
+            lambda c: highlight.light(view, PAGE, f"class {c}", _of_class(view, c)),
             [Mark(0.0, float(own)) for i in view.marked if (own := int(graph.labels[i])) >= 0],
         )
     counts = np.bincount(graph.degree)
@@ -66,14 +66,14 @@ def page(view: View) -> None:
                 "A point for every number of links that occurs. Most nodes have few links, and a "
                 "few have very many. Click a point to see its nodes."
             ),
-            lambda k: lit.light(view, PAGE, f"links {k}", _with_links(view, k)),
+            lambda k: highlight.light(view, PAGE, f"links {k}", _with_links(view, k)),
             [Mark(float(k + 1), float(counts[k])) for i in view.marked for k in (graph.degree[i],)],
         )
-    kind, _, number = (lit.asked(PAGE) or "").partition(" ")
+    kind, _, number = (highlight.asked(PAGE) or "").partition(" ")
     if kind == "class" and int(number) < graph.num_classes:
-        lit.show(view, PAGE, _of_class(view, int(number)))
+        highlight.show(view, PAGE, _of_class(view, int(number)))
     elif kind == "links" and int(number) < len(counts):
-        lit.show(view, PAGE, _with_links(view, int(number)))
+        highlight.show(view, PAGE, _with_links(view, int(number)))
     found = np.flatnonzero(counts)
     rows = pd.DataFrame({"links": found, view.graph.noun.many: counts[found]})
     exports.numbers(rows, f"{view.spec.graph}-links", "degrees")

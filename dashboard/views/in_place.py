@@ -6,12 +6,13 @@ import streamlit as st
 
 import bup
 from bup.graph import Graph
-from bup.spec import Run, Spec
-from dashboard import address, shelf
-from dashboard.jobs.job import Job
-from dashboard.problems import problem
-from dashboard.shelf import Known
-from dashboard.waiting import manager, visitor, wait_for
+from bup.run.spec import Run, Spec
+from dashboard.cache import run_cache
+from dashboard.cache.run_cache import Known
+from dashboard.session import url
+from dashboard.session.waiting import manager, visitor, wait_for
+from dashboard.training_queue.job import Job
+from dashboard.ui.errors import problem
 
 
 def now_seen(spec: Spec) -> None:
@@ -19,7 +20,7 @@ def now_seen(spec: Spec) -> None:
     before: Spec | None = st.session_state.get("seen")
     if before != spec:
         if before is not None and before.graph == spec.graph:
-            st.session_state.previous = None if address.came_back() else before
+            st.session_state.previous = None if url.came_back() else before
         st.session_state.seen = spec
     st.session_state.asked = None
 
@@ -27,7 +28,9 @@ def now_seen(spec: Spec) -> None:
 def seen_before(spec: Spec, graph: Graph) -> Known | None:
     """The run that this visitor saw last, if it is of the same graph and still there."""
     before: Spec | None = st.session_state.get("seen")
-    return shelf.find(before, graph) if before is not None and before.graph == spec.graph else None
+    return (
+        run_cache.find(before, graph) if before is not None and before.graph == spec.graph else None
+    )
 
 
 def train(run: Run, graph: Graph) -> None:

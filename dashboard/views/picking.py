@@ -12,8 +12,8 @@ import streamlit as st
 
 import bup
 from bup.graph import Graph
-from dashboard import picks
-from dashboard.state import View
+from dashboard.session import selected_node
+from dashboard.session.state import View
 
 MOST_ROWS = 1000
 """Of a page of a list: longer ones have several."""
@@ -26,7 +26,7 @@ NARROW = {"id": 66, "predicted": 76, "true": 66, "confidence": 66}
 def pick_node(view: View, node: int) -> None:
     """What a click on a point of a node does."""
     if 0 <= node < view.graph.num_nodes:
-        picks.pick(view.graph.node_id(node))
+        selected_node.pick(view.graph.node_id(node))
 
 
 def node_list(view: View, nodes: Sequence[int], columns: list[str], key: str) -> None:
@@ -75,7 +75,7 @@ def _picking_rows(
         selected = st.session_state[key]["selection"]
         rows = [*selected["rows"], *(row for row, _ in selected["cells"])]
         if rows:
-            picks.pick(view.graph.node_id(nodes[rows[0]]))
+            selected_node.pick(view.graph.node_id(nodes[rows[0]]))
 
     st.dataframe(
         rows,
@@ -113,7 +113,7 @@ def walk(graph: Graph, shown: np.ndarray | None = None) -> None:
                 short,
                 help=said(words) + which,
                 shortcut=key,
-                on_click=picks.pick,
+                on_click=selected_node.pick,
                 args=(graph.node_id(nodes[place % len(nodes)]) if len(nodes) else "",),
                 disabled=not len(nodes),
                 width="stretch",
@@ -123,8 +123,8 @@ def walk(graph: Graph, shown: np.ndarray | None = None) -> None:
             "Back",
             help=said("The node that you came from"),
             shortcut="B",
-            on_click=picks.go_back,
-            disabled=not picks.came_from(),
+            on_click=selected_node.go_back,
+            disabled=not selected_node.came_from(),
             width="stretch",
             key="walk_B",
         )

@@ -8,21 +8,21 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bup import conformal, metrics
+from bup import metrics
 from bup.methods import METHODS
-from bup.metrics import METRICS, Scheme
+from bup.metrics import METRICS, Scheme, conformal
+from dashboard.cache.maps import drawn
 from dashboard.components.chart import Mark
-from dashboard.drawings import drawn
 from dashboard.figures.reliability import (
     confidence_histogram,
     reliability_figure,
     risk_coverage_figure,
     set_size_figure,
 )
-from dashboard.state import View
-from dashboard.views import charts, exports, lit, picking
+from dashboard.session.state import View
+from dashboard.views import charts, exports, highlight, picking
 from dashboard.views.card import card
-from dashboard.views.lit import Group
+from dashboard.views.highlight import Group
 from dashboard.views.rivals import choose_rival, on_same_nodes
 
 PAGE = "reliability"
@@ -90,8 +90,8 @@ def page(view: View) -> None:
             lambda number: _light(view, groups, f"bar {number}"),
             [Mark(float(confidence[i]), 0.0) for i in place],
         )
-    if (name := lit.asked(PAGE)) in groups:
-        lit.show(view, PAGE, groups[str(name)])
+    if (name := highlight.asked(PAGE)) in groups:
+        highlight.show(view, PAGE, groups[str(name)])
     _selective(view, rival)
     _sets(view)
     exports.downloads(view)
@@ -99,7 +99,7 @@ def page(view: View) -> None:
 
 def _light(view: View, groups: Mapping[str, Group], name: str) -> None:
     if name in groups:
-        lit.light(view, PAGE, name, groups[name])
+        highlight.light(view, PAGE, name, groups[name])
 
 
 def _bins(found: metrics.ReliabilityBins, nodes: np.ndarray, scheme: Scheme) -> dict[str, Group]:
@@ -285,8 +285,8 @@ def _sets(view: View) -> None:
         lambda k: _light(view, groups, f"sets {k} {asked}"),
         [Mark(float(size), 0.0) for size in sets.size[nodes[np.isin(nodes, view.marked)]]],
     )
-    if (name := lit.asked(PAGE)) in groups:
-        lit.show(view, PAGE, groups[str(name)])
+    if (name := highlight.asked(PAGE)) in groups:
+        highlight.show(view, PAGE, groups[str(name)])
 
 
 def _curve(view: View) -> metrics.RiskCoverage:

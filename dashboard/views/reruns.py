@@ -11,10 +11,10 @@ import streamlit as st
 from bup import experiments
 from bup.experiments import QUESTIONS, Planned, Protocol
 from bup.methods import METHODS
-from bup.runs import run_of
-from bup.store import Store
-from dashboard.markdown import escaped
-from dashboard.state import View
+from bup.results.store import Store
+from bup.training.fitting import run_of
+from dashboard.session.state import View
+from dashboard.ui.markdown import escaped
 from dashboard.views.reproduce.cells import Plan, stamps_of, stored_rows
 from dashboard.views.rivals import train_missing
 

@@ -12,12 +12,13 @@ import streamlit as st
 import bup
 from bup.methods import METHODS, complete, from_words, in_words
 from bup.propagation import RULES
-from bup.spec import Spec
-from dashboard import shelf, visitor
-from dashboard.jobs.job import Job
-from dashboard.markdown import escaped
-from dashboard.state import View
-from dashboard.waiting import ask_for, offer_again, wait_for
+from bup.run.spec import Spec
+from dashboard.cache import run_cache
+from dashboard.session import visitor
+from dashboard.session.state import View
+from dashboard.session.waiting import ask_for, offer_again, wait_for
+from dashboard.training_queue.job import Job
+from dashboard.ui.markdown import escaped
 
 NONE = "no other method"
 FORMERLY = {"BUP: Doubt, uncertain variance": "doubt+spread"}
@@ -90,7 +91,7 @@ def chosen_specs(view: View, labels: Sequence[str], specs: Mapping[str, Spec]) -
 
 def view_of(spec: Spec, view: View) -> View | None:
     """A finished run as a view; None while it is not trained."""
-    known = shelf.find(spec, view.graph)
+    known = run_cache.find(spec, view.graph)
     return None if known is None else dataclasses.replace(view, known=known)
 
 
@@ -127,7 +128,7 @@ def on_same_nodes(views: Sequence[View]) -> list[View]:
         + f"{escaped(learned)}.",
         icon=":material/balance:",
     )
-    return [dataclasses.replace(v, known=shelf.judged_on(v.known, test)) for v in alike]
+    return [dataclasses.replace(v, known=run_cache.judged_on(v.known, test)) for v in alike]
 
 
 def choose_rival(view: View, page: str) -> View | None:

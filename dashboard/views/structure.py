@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bup import metrics, paths
-from dashboard import columns
+from bup import metrics
+from bup.graph import paths
+from dashboard.cache.maps import drawn
+from dashboard.cache.shared_cache import once
 from dashboard.components.chart import Mark
-from dashboard.drawings import drawn
 from dashboard.figures.structure import (
     MOST_POINTS,
     against_figure,
@@ -17,8 +18,8 @@ from dashboard.figures.structure import (
     crowd_words,
     factor_figure,
 )
-from dashboard.kept import once
-from dashboard.state import View
+from dashboard.session.state import View
+from dashboard.ui import columns
 from dashboard.views import charts, exports, picking
 from dashboard.views.card import card
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import state
-from dashboard.classroom import bar
-from dashboard.figures import card, classes, qr, tally
+from dashboard.classroom import bar, tally
+from dashboard.figures import card, classes, qr
+from dashboard.session import state
 
 
 def page_style(large: bool) -> None:

@@ -7,16 +7,17 @@ import streamlit as st
 import bup
 from bup.graph import Graph
 from bup.methods import METHODS, complete
-from bup.spec import Run, Spec
-from bup.splits import split_of
-from dashboard import shelf, state, waiting
+from bup.run.spec import Run, Spec
+from bup.run.splits import split_of
+from dashboard.cache import run_cache
+from dashboard.cache.run_cache import Known
 from dashboard.figures.training import curves_figure
-from dashboard.jobs.job import Job
-from dashboard.markdown import escaped
-from dashboard.problems import problem
-from dashboard.shelf import Known
-from dashboard.waiting import ask_for, manager, visitor, wait_for
-from dashboard.wording import setting_title
+from dashboard.session import state, waiting
+from dashboard.session.waiting import ask_for, manager, visitor, wait_for
+from dashboard.training_queue.job import Job
+from dashboard.ui.errors import problem
+from dashboard.ui.markdown import escaped
+from dashboard.ui.wording import setting_title
 
 
 def known_or_possible(spec: Spec, graph: Graph) -> Known | None:
@@ -24,7 +25,7 @@ def known_or_possible(spec: Spec, graph: Graph) -> Known | None:
 
     A run that cannot be trained is refused here, before anybody tries.
     """
-    found = shelf.find(spec, graph)
+    found = run_cache.find(spec, graph)
     if found is None:
         split_of(graph, spec)
         METHODS[spec.method].check(graph)

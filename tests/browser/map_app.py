@@ -9,7 +9,7 @@ import streamlit as st
 from bup.graph import Graph, simple_edges
 from dashboard.components import chart, map_data
 from dashboard.components.graph_map import drawn, graph_map
-from dashboard.theme import Theme
+from dashboard.ui.theme import Theme
 
 st.set_page_config(layout="wide")
 HOSTILE = '</script><img src="x" onerror="window.hit = 1"> <script>window.hit = 1</script>'

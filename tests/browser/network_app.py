@@ -10,7 +10,7 @@ import bup
 from dashboard.components.ego import ego_network, legend
 from dashboard.components.network import network, picked
 from dashboard.components.standalone import standalone_html
-from dashboard.theme import Theme
+from dashboard.ui.theme import Theme
 
 st.set_page_config(layout="wide")
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from bup import likelihood
-from bup.late import torch
+from bup.graph.operators import unit_rows
+from bup.io.lazy import torch
 from bup.methods.base import Chances, Explains, Fitted, Method, MethodSettings, one_by_one
-from bup.operators import unit_rows
+from bup.run.settings import setting
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
-from bup.settings import setting
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from bup import files
 from bup.datasets.citation import fetch
 from bup.datasets.citation.fetch import CannotFetch
 from bup.datasets.citation.known import CITATION_GRAPHS
 from bup.datasets.citation.parse import parse_linqs, parse_planetoid
 from bup.errors import BupError
-from bup.files import DamagedFile
 from bup.graph import UNLABELLED, Graph
-from bup.late import sparse
-from bup.noun import PAPER
+from bup.graph.noun import PAPER
+from bup.io import files
+from bup.io.files import DamagedFile
+from bup.io.lazy import sparse
 
 CACHE_VERSION = 1
 

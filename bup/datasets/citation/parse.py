@@ -11,7 +11,7 @@ import numpy as np
 from bup.datasets.citation.fetch import CannotFetch, Files
 from bup.datasets.citation.known import CITATION_GRAPHS
 from bup.graph import UNLABELLED, simple_edges
-from bup.late import sparse
+from bup.io.lazy import sparse
 
 
 def parse_linqs(raw: Files) -> tuple[sparse.csr_array, np.ndarray, np.ndarray, tuple[str, ...]]:

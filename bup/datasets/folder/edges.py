@@ -9,9 +9,9 @@ import numpy as np
 from bup.datasets.folder import limits
 from bup.datasets.folder.files import EDGES, NODES
 from bup.datasets.folder.table import read_table
-from bup.datasets.folder.wording import listed, shown
 from bup.errors import BupError
 from bup.graph import simple_edges
+from bup.io.wording import listed, shown
 
 
 def read_edges(folder: str, ids: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:

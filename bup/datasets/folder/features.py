@@ -9,10 +9,10 @@ import numpy as np
 
 from bup.datasets.folder import limits
 from bup.datasets.folder.files import FEATURES, NODES, opened
-from bup.datasets.folder.wording import SCALE, listed, shown
 from bup.datasets.zips import array_in, check_zip
 from bup.errors import BupError
-from bup.late import sparse
+from bup.io.lazy import sparse
+from bup.io.wording import SCALE, listed, shown
 
 
 def read_features(folder: str, ids: tuple[str, ...]) -> sparse.csr_array | np.ndarray:
@@ -138,11 +138,3 @@ def _bad_value(value: float, row: int, column: int, ids: tuple[str, ...]) -> Bup
     if np.isfinite(value):
         return BupError(f"{where}: {value} is beyond {limits.MAX_VALUE:,.0f}: {SCALE}")
     return BupError(f"{where}: {value} is not finite: replace it by a number, 0 for none")
-
-
-def compact(features: sparse.csr_array | np.ndarray) -> sparse.csr_array | np.ndarray:
-    cells = math.prod(features.shape)
-    if isinstance(features, np.ndarray):
-        few = np.count_nonzero(features) < limits.SPARSE_BELOW * cells
-        return sparse.csr_array(features) if few else features
-    return features if features.nnz < limits.SPARSE_BELOW * cells else features.toarray()

@@ -6,8 +6,8 @@ import os
 import stat
 from typing import BinaryIO
 
-from bup.datasets.folder.wording import shown
 from bup.errors import BupError
+from bup.io.wording import shown
 
 NODES, EDGES, FEATURES = "nodes.csv", "edges.csv", "features.npz"
 

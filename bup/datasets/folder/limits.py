@@ -14,5 +14,3 @@ MAX_CELLS = 100_000_000
 MAX_CLASSES = 1_000
 MAX_VALUE = 1e6
 """Larger features are finite, but their squares and exponentials soon are not."""
-SPARSE_BELOW = 0.3
-"""Features with a smaller share of values other than zero are kept as a sparse matrix."""

@@ -13,9 +13,9 @@ from bup.datasets.folder import limits
 from bup.datasets.folder.features import check_cells
 from bup.datasets.folder.files import FEATURES, NODES
 from bup.datasets.folder.table import read_table
-from bup.datasets.folder.wording import SCALE, listed, shown
 from bup.errors import BupError
 from bup.graph import UNLABELLED
+from bup.io.wording import SCALE, listed, shown
 
 
 @dataclass(frozen=True)

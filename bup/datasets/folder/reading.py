@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 
 from bup.datasets.folder.edges import read_edges
-from bup.datasets.folder.features import compact, read_features
+from bup.datasets.folder.features import read_features
 from bup.datasets.folder.files import check_folder
 from bup.datasets.folder.nodes import classes, read_nodes
-from bup.datasets.folder.wording import shown
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.graph.features import compact
+from bup.io.wording import shown
 
 
 def load(path: str | os.PathLike[str]) -> Graph:

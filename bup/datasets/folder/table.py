@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 from bup.datasets.folder import limits
 from bup.datasets.folder.files import opened
-from bup.datasets.folder.wording import listed, shown
 from bup.errors import BupError
+from bup.io.wording import listed, shown
 
 
 def read_table(

@@ -9,7 +9,7 @@ import numpy as np
 
 from bup.datasets.synthetic.law import Model
 from bup.graph import Graph
-from bup.late import sparse, special
+from bup.io.lazy import sparse, special
 
 MAX_SWEEPS = 200
 TOLERANCE = 1e-6

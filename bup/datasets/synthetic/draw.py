@@ -8,8 +8,8 @@ from bup.datasets.synthetic.knobs import NAME, graph_name, parse_name
 from bup.datasets.synthetic.law import Model, model, stream_of
 from bup.datasets.synthetic.vocabulary import words_of
 from bup.graph import Graph, simple_edges
-from bup.late import sparse
-from bup.noun import PAPER
+from bup.graph.noun import PAPER
+from bup.io.lazy import sparse
 
 NOTE = "Drawn from a known model: the true probability of every class of every node can be computed"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bup.datasets.folder.wording import shown
 from bup.errors import BupError
+from bup.io.wording import shown
 
 NAME = "synthetic"
 MAX_ENDPOINTS = 40_000_000  # nodes * mean_degree: twenty million links

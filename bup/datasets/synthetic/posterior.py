@@ -12,7 +12,7 @@ from bup.datasets.synthetic.knobs import Knobs, graph_name, parse_name
 from bup.datasets.synthetic.law import Model, model
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
-from bup.late import special
+from bup.io.lazy import special
 
 MAX_STATES = 200_000  # joint class assignments that are still enumerated
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bup.graph import Graph
-from bup.operators import unit_rows
+from bup.graph.operators import unit_rows
 from bup.propagation.correlations import degrees
 from bup.propagation.correlations.base import Correlation
 

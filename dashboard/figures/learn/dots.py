@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from bup.metrics import ReliabilityBins
 from dashboard.figures.frame import framed, hatch
 from dashboard.figures.reliability import diagonal
-from dashboard.theme import IN, WRONG, Theme
+from dashboard.ui.theme import IN, WRONG, Theme
 
 MOST_DOTS = 500
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from dashboard.figures.frame import framed, hatch, unformatted
-from dashboard.theme import IN, WRONG, Theme
+from dashboard.ui.theme import IN, WRONG, Theme
 
 
 class Group(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from bup.landscape import Point
+from bup.explain.loss_surface import Point
 from dashboard.figures.frame import framed
-from dashboard.theme import WRONG, Theme
+from dashboard.ui.theme import WRONG, Theme
 
 HIGHEST_LOSS = 4.0
 

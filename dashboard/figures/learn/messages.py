@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from bup.likelihood import ProbabilityDistribution
 from dashboard.figures.frame import framed, unformatted
-from dashboard.theme import Theme, class_colours
+from dashboard.ui.theme import Theme, class_colours
 
 HIGHEST, DENSEST = 1.7, 8.0  # where a message's density, and a probability's, leave the frame
 DASHES = ("solid", "dash", "dot")

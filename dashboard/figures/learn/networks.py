@@ -8,7 +8,7 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from dashboard.figures.frame import framed, unformatted
-from dashboard.theme import IN, OUT, Theme
+from dashboard.ui.theme import IN, OUT, Theme
 
 
 class Answers(NamedTuple):

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from bup.propagation import Shares
 from dashboard.figures.frame import framed, unformatted
-from dashboard.theme import IN, WRONG, Theme
+from dashboard.ui.theme import IN, WRONG, Theme
 
 
 def rule_figures(

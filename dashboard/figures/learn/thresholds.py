@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 from bup import metrics
 from dashboard.figures.frame import framed, hatch, row_title, unformatted
 from dashboard.figures.reliability import diagonal
-from dashboard.theme import IN, OUT, WRONG, Theme
+from dashboard.ui.theme import IN, OUT, WRONG, Theme
 
 
 def answers_figure(

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from dashboard.figures.frame import framed
 from dashboard.figures.reliability import diagonal
-from dashboard.theme import IN, WRONG, Theme
+from dashboard.ui.theme import IN, WRONG, Theme
 
 
 def truth_figure(

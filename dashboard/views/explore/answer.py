@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from bup.inspection import Inspection
+from bup.explain.inspection import Inspection
 from dashboard.figures.card import sureness
 from dashboard.figures.classes import probability_table
-from dashboard.markdown import escaped
-from dashboard.state import View
+from dashboard.session.state import View
+from dashboard.ui.markdown import escaped
 
 
 def probabilities(view: View, node: int, seen: Inspection | None = None) -> None:

@@ -8,12 +8,13 @@ import streamlit as st
 
 import bup
 from bup.methods import METHODS
-from bup.spec import Spec, Value
-from dashboard import columns, shelf
-from dashboard.markdown import escaped
-from dashboard.shelf import Known
-from dashboard.state import View
-from dashboard.wording import choice_titles, setting_title
+from bup.run.spec import Spec, Value
+from dashboard.cache import run_cache
+from dashboard.cache.run_cache import Known
+from dashboard.session.state import View
+from dashboard.ui import columns
+from dashboard.ui.markdown import escaped
+from dashboard.ui.wording import choice_titles, setting_title
 
 
 def told(view: View) -> None:
@@ -47,7 +48,7 @@ def _known(view: View, spec: Spec | None) -> Known | None:
     try:
         if spec is None or spec.graph != view.spec.graph:
             return None
-        found = shelf.find(spec, view.graph)
+        found = run_cache.find(spec, view.graph)
     except bup.BupError:
         return None
     return found if found is not None and found.spec != view.spec else None

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import picks
 from dashboard.figures.classes import message_table
-from dashboard.markdown import escaped
-from dashboard.state import View
+from dashboard.session import selected_node
+from dashboard.session.state import View
+from dashboard.ui.markdown import escaped
 from dashboard.views.explore.answer import probabilities, verdict
-from dashboard.views.spoken import spoken
+from dashboard.views.node_words import spoken
 
 
 def head(view: View) -> None:
@@ -20,7 +20,11 @@ def head(view: View) -> None:
         name = escaped(view.name_of(view.node))
         st.header(f"{view.say('Node')} {name}", anchor=False, width="stretch")
         st.button(
-            "Close", icon=":material/close:", on_click=picks.let_go, type="tertiary", key="let_go"
+            "Close",
+            icon=":material/close:",
+            on_click=selected_node.let_go,
+            type="tertiary",
+            key="let_go",
         )
     st.markdown(verdict(view.table.iloc[view.node]))
     spoken(view)

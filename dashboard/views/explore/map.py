@@ -7,17 +7,18 @@ from collections.abc import Hashable, MutableMapping
 import numpy as np
 import streamlit as st
 
-from dashboard import columns, drawings, graphs
+from dashboard.cache import graphs, maps
+from dashboard.cache.run_cache import Known
 from dashboard.components import chart, map_data
 from dashboard.components.excerpts import snapped
 from dashboard.components.focus_here import focus_here
 from dashboard.components.graph_map import drawn, graph_map
 from dashboard.components.map_data import Limits, Point
-from dashboard.shelf import Known
-from dashboard.state import View
+from dashboard.session.state import View
+from dashboard.session.waiting import wait_for_map
+from dashboard.ui import columns
 from dashboard.views import picking
 from dashboard.views.explore import change, what_if
-from dashboard.waiting import wait_for_map
 
 FILTERS = {
     "mistakes": "Only mistakes",
@@ -84,7 +85,7 @@ def node_map(view: View, shown: np.ndarray, arrived: set[str]) -> None:
         scales.pop((view.run.digest, colour), None)
         if memory.scale is not None and None not in memory.scale:
             scales[view.run.digest, colour] = tuple(memory.scale)
-    own = drawings.own_limits(view.known, colour)
+    own = maps.own_limits(view.known, colour)
     limits = scale(scales, (view.run.digest, colour), own, bool(memory.get("fit_colours")))
     memory.scale = list(limits) if limits is not None and limits != own else None
     if "lasso" in arrived:
@@ -135,12 +136,12 @@ def _map(
 
     windows = memory.setdefault("windows", {})
     window = windows.get(view.graph.digest)
-    thinned = drawings.part_of(view.graph, window).thinned and view.picked
+    thinned = maps.part_of(view.graph, window).thinned and view.picked
     cut, joined = what_if.changed_links(view)
     graph_map(
-        drawings.graph_parcel(view.graph, window),
-        drawings.layer_parcel(known, colour, shown, window),
-        drawings.look(known, colour, view.theme, limits),
+        maps.graph_parcel(view.graph, window),
+        maps.layer_parcel(known, colour, shown, window),
+        maps.look(known, colour, view.theme, limits),
         view.node if view.picked else -1,
         key,
         on_pick,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dashboard import address, columns, picks
-from dashboard.columns import colour_limits
 from dashboard.components.ego import EgoNetwork, ego_network, not_drawn
 from dashboard.components.network import network, picked
 from dashboard.figures.classes import score_bar
-from dashboard.markdown import escaped
-from dashboard.state import View
+from dashboard.session import selected_node, url
+from dashboard.session.state import View
+from dashboard.ui import columns
+from dashboard.ui.columns import colour_limits
+from dashboard.ui.markdown import escaped
 from dashboard.views import picking
 
 OFF = "off"
@@ -40,8 +41,8 @@ def neighbourhood(view: View) -> None:
     offered = columns.numbers(view.table)
     steps = view.explains.shares
     stepping = bool(steps) and st.session_state.get("stage", OFF) not in (OFF, None)
-    address.among("hops", [1, 2, 3])
-    address.among("ego_score", list(offered))
+    url.among("hops", [1, 2, 3])
+    url.among("ego_score", list(offered))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control("Links away", [1, 2, 3], key="hops", required=True)
         st.selectbox(
@@ -53,7 +54,7 @@ def neighbourhood(view: View) -> None:
         )
     if steps:
         stages = [OFF, *view.known.layer_stds]
-        address.among("stage", stages)
+        url.among("stage", stages)
         st.segmented_control(
             "Layer by layer",
             stages,
@@ -65,9 +66,11 @@ def neighbourhood(view: View) -> None:
     ego = chosen_network(view)
     network(ego, "ego", lambda: _walked(view), height=460)
     st.html(score_bar(ego.score, ego.low, ego.high, ego.doubt, view.theme))
-    trail = picks.came_from()
+    trail = selected_node.came_from()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Back", icon=":material/undo:", on_click=picks.go_back, disabled=not trail)
+        st.button(
+            "Back", icon=":material/undo:", on_click=selected_node.go_back, disabled=not trail
+        )
         way = " › ".join(map(escaped, [*trail[-3:], view.graph.node_id(view.node)]))
         st.caption(way if trail else view.say("Click a node to walk to it."))
     st.caption(
@@ -85,4 +88,4 @@ def neighbourhood(view: View) -> None:
 def _walked(view: View) -> None:
     node = picked("ego")
     if node is not None and node < view.graph.num_nodes:
-        picks.pick(view.graph.node_id(node))
+        selected_node.pick(view.graph.node_id(node))

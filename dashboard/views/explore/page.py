@@ -6,9 +6,9 @@ import dataclasses
 
 import streamlit as st
 
-from dashboard import address, picks
 from dashboard.components.standalone import standalone_html
-from dashboard.state import View
+from dashboard.session import selected_node, url
+from dashboard.session.state import View
 from dashboard.views import exports
 from dashboard.views.explore import change
 from dashboard.views.explore.inspector import head, says
@@ -34,10 +34,10 @@ USUAL = {"tab": "Answer", "hops": 1, "stage": OFF}
 
 def page(view: View) -> None:
     st.html(f"<style>{STYLE}</style>")
-    arrived = address.arrive()
+    arrived = url.arrive()
     if st.session_state.get("tab"):  # a link that asks something of a node, whichever
         view = dataclasses.replace(view, picked=True)
-    address.keep("tab", "hops", "ego_score", "stage", "unlink", "link_to")
+    url.keep("tab", "hops", "ego_score", "stage", "unlink", "link_to")
     # Keyed, so that the style sheet can lay them out: side by side, or below each other.
     with st.container(key="explore"):
         left, right = st.container(key="explore_map"), st.container(key="explore_node", gap="small")
@@ -46,7 +46,7 @@ def page(view: View) -> None:
         selected = selection(view)
         if view.picked and not selected:
             head(view)
-            address.among("tab", list(TABS))
+            url.among("tab", list(TABS))
             tab = st.segmented_control(
                 view.say("What to see of the node"),
                 list(TABS),
@@ -67,10 +67,10 @@ def page(view: View) -> None:
             with right:
                 welcome(view)  # it speaks of the colour that was just chosen
         every = shown & in_range(view)
-        picks.among(None if every.all() else every)
+        selected_node.among(None if every.all() else every)
         change.told(view)
         node_map(view, shown, arrived)
-    address.follow(USUAL)
+    url.follow(USUAL)
 
 
 def _export(view: View) -> tuple[str, str, str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 import bup
-from dashboard import columns
 from dashboard.figures.classes import compared_table, facts_table
-from dashboard.markdown import escaped
-from dashboard.state import View
+from dashboard.session.state import View
+from dashboard.ui import columns
+from dashboard.ui.markdown import escaped
 
 
 def pair(view: View) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from bup import metrics
-from bup.sheets import csv_text
+from bup.io.csv import csv_text
 from dashboard.figures.card import sureness
-from dashboard.state import View
+from dashboard.session.state import View
 from dashboard.views import picking
 
 

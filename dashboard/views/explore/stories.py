@@ -12,14 +12,16 @@ import streamlit as st
 
 import bup
 from bup.methods import METHODS, complete
-from bup.results import wrong_without
-from bup.runs import run_of
-from bup.spec import Spec
-from dashboard import columns, picks, shelf
+from bup.results.result import wrong_without
+from bup.run.spec import Spec
+from bup.training.fitting import run_of
+from dashboard.cache import run_cache
 from dashboard.figures.classes import percent
-from dashboard.markdown import escaped
-from dashboard.state import View
-from dashboard.waiting import manager, visitor
+from dashboard.session import selected_node
+from dashboard.session.state import View
+from dashboard.session.waiting import manager, visitor
+from dashboard.ui import columns
+from dashboard.ui.markdown import escaped
 
 AHEAD = 30_000
 """Graphs of at most so many nodes have the story of the unseen class trained ahead."""
@@ -71,7 +73,7 @@ def stories(view: View) -> list[Story]:
 
 
 def _open(story: Story) -> None:
-    picks.pick(story.opens["node"])
+    selected_node.pick(story.opens["node"])
     st.session_state.update(story.opens)
     st.rerun()  # it may be of another run
 
@@ -118,7 +120,7 @@ def _never_shown(view: View) -> Story | None:
     hides = bool(spec.left_out)
     left_out = spec.left_out or (graph.num_classes - 1,)
     other = dataclasses.replace(spec, left_out=() if hides else left_out)
-    known = shelf.find(other, graph)
+    known = run_cache.find(other, graph)
     if known is None:
         return None if METHODS[spec.method].brought else _one_to_train(view, other, left_out)
     hidden, shown = (view.known, known) if hides else (known, view.known)

@@ -6,12 +6,12 @@ import numpy as np
 import streamlit as st
 
 import bup
+from bup.explain.inspection import Inspection
 from bup.graph import Graph
-from bup.inspection import Inspection
 from bup.methods import METHODS
 from dashboard.figures.classes import compared_table, percent
-from dashboard.markdown import escaped
-from dashboard.state import View
+from dashboard.session.state import View
+from dashboard.ui.markdown import escaped
 from dashboard.views.explore.answer import probabilities
 
 TAB = "What if?"

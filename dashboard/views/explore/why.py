@@ -8,7 +8,7 @@ import streamlit as st
 from bup.methods import METHODS
 from dashboard.figures.classes import breakdown_table
 from dashboard.figures.node import shares_figure
-from dashboard.state import View
+from dashboard.session.state import View
 from dashboard.views import charts, exports, picking
 
 

@@ -6,18 +6,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bup import finding, metrics
-from bup.finding import Search
+from bup import metrics
+from bup.explain import detection
+from bup.explain.detection import Search
 from bup.scores import SCORES
-from dashboard import columns
 from dashboard.components.chart import Mark
 from dashboard.figures import ood
 from dashboard.figures.ood import BINS, Part
-from dashboard.markdown import escaped
-from dashboard.state import View
-from dashboard.theme import IN, WRONG
-from dashboard.views import charts, exports, lit, picking
-from dashboard.views.lit import Group
+from dashboard.session.state import View
+from dashboard.ui import columns
+from dashboard.ui.markdown import escaped
+from dashboard.ui.theme import IN, WRONG
+from dashboard.views import charts, exports, highlight, picking
+from dashboard.views.highlight import Group
 from dashboard.views.ood.contenders import UNSEEN, Hunt
 
 PAGE = "ood"
@@ -138,7 +139,7 @@ def curves(view: View, hunt: Hunt) -> None:
 def who_catches_what(view: View, hunt: Hunt, groups: Groups) -> None:
     """What one method finds and another misses, at equal false alarms."""
     st.header("Who finds what the others miss?")
-    found = finding.catches(hunt.search, hunt.flags)
+    found = detection.catches(hunt.search, hunt.flags)
     name = f"catch {hunt.what} {hunt.false_alarms} {[(c.label, c.score) for c in hunt.contenders]}"
     for i, (who, nodes) in enumerate(found.items()):
         by = escaped(" and ".join(who)) if who else "none of the methods"
@@ -161,7 +162,7 @@ def matrix(view: View, hunt: Hunt, groups: Groups) -> None:
     graph, names = view.graph, view.graph.class_names
     nodes = hunt.search.nodes[hunt.search.sought]
     true, assigned = graph.labels[nodes], view.result.predicted[nodes]
-    counts = finding.confusion(true, assigned, graph.num_classes)
+    counts = detection.confusion(true, assigned, graph.num_classes)
     for i, j in np.argwhere(counts).tolist():
         title = f"of the class {escaped(names[i])}, taken for {escaped(names[j])}"
         chosen = nodes[(true == i) & (assigned == j)]
@@ -186,13 +187,13 @@ def matrix(view: View, hunt: Hunt, groups: Groups) -> None:
 
 def _light(view: View, groups: Groups, name: str) -> None:
     if name in groups:
-        lit.light(view, PAGE, name, groups[name])
+        highlight.light(view, PAGE, name, groups[name])
 
 
 def _group(hunt: Hunt, title: str, nodes: np.ndarray, surest_first: bool = False) -> Group:
     """Nodes in the order of the score, which is listed with them."""
     order = ranked(hunt.own.doubt, nodes)[:: -1 if surest_first else 1]
-    return Group(title, order, tuple(dict.fromkeys((*lit.COLUMNS, hunt.own.score))))
+    return Group(title, order, tuple(dict.fromkeys((*highlight.COLUMNS, hunt.own.score))))
 
 
 def ranked(doubt: np.ndarray, nodes: np.ndarray) -> np.ndarray:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from bup import finding, metrics
+from bup import metrics
 from bup.experiments import own_score
-from bup.finding import Search
-from dashboard import columns, shelf
+from bup.explain import detection
+from bup.explain.detection import Search
+from dashboard.cache import run_cache
 from dashboard.figures.ood import Curve
-from dashboard.state import View
+from dashboard.session.state import View
+from dashboard.ui import columns
 from dashboard.views.rivals import (
     TYPED,
     chosen_specs,
@@ -129,12 +131,12 @@ def chosen(view: View) -> Hunt:
         help="How many of the others may be flagged by mistake; all methods get the same.",
     )
     wanted = chosen_specs(view, labels, specs)[:MOST_RIVALS]
-    missing = [spec for spec in wanted if shelf.find(spec, view.graph) is None]
+    missing = [spec for spec in wanted if run_cache.find(spec, view.graph) is None]
     if missing:
         train_missing(missing, view)
     rivals = [v for spec in wanted if (v := view_of(spec, view)) is not None]
     view, *rivals = on_same_nodes([view, *rivals])
-    look = finding.mistakes if what == MISTAKES else finding.unseen
+    look = detection.mistakes if what == MISTAKES else detection.unseen
     return Hunt(
         str(what),
         look(view.result, view.graph),

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bup import finding
-from bup.sheets import csv_text
-from dashboard.markdown import escaped
-from dashboard.state import View
-from dashboard.views import lit, picking
-from dashboard.views.lit import Group
+from bup.explain import detection
+from bup.io.csv import csv_text
+from dashboard.session.state import View
+from dashboard.ui.markdown import escaped
+from dashboard.views import highlight, picking
+from dashboard.views.highlight import Group
 from dashboard.views.ood.charts import PAGE, Groups, missed, ranked
 from dashboard.views.ood.contenders import UNSEEN, Hunt
 
@@ -91,7 +91,7 @@ def groups_missed(view: View, hunt: Hunt, groups: Groups) -> None:
     """What is missed together: sought nodes that are linked, and that the score does not flag."""
     st.header("Missed together")
     nodes = missed(hunt.search, hunt.flags[hunt.own.label])
-    found = finding.linked_groups(view.graph, nodes)
+    found = detection.linked_groups(view.graph, nodes)
     loners = len(nodes) - sum(map(len, found))
     noun = view.graph.noun
     words = view.say(
@@ -111,7 +111,7 @@ def groups_missed(view: View, hunt: Hunt, groups: Groups) -> None:
         part = view.table.iloc[group]
         title = (
             f"{hunt.words}, linked to each other and missed, taken for "
-            f"{escaped(finding.agreement(part.predicted.tolist()))}"
+            f"{escaped(detection.agreement(part.predicted.tolist()))}"
         )
         sure = group[np.argsort(-part.confidence.to_numpy(), kind="stable")]
         name = f"group {hunt.what} {hunt.own.score} {hunt.false_alarms} {number}"
@@ -119,12 +119,12 @@ def groups_missed(view: View, hunt: Hunt, groups: Groups) -> None:
         rows.append(
             {
                 noun.many: len(group),
-                "true class": finding.agreement(part.true.tolist()),
-                "taken for": finding.agreement(part.predicted.tolist()),
+                "true class": detection.agreement(part.true.tolist()),
+                "taken for": detection.agreement(part.predicted.tolist()),
                 "mean confidence": float(part.confidence.mean()),
             }
             | (
-                {"words": ", ".join(finding.telling_words(view.graph, group))}
+                {"words": ", ".join(detection.telling_words(view.graph, group))}
                 if view.graph.words is not None
                 else {}
             )
@@ -134,7 +134,7 @@ def groups_missed(view: View, hunt: Hunt, groups: Groups) -> None:
         selected = st.session_state["ood_groups"]["selection"]["cells"]
         if selected:
             name = f"group {hunt.what} {hunt.own.score} {hunt.false_alarms} {selected[0][0]}"
-            lit.light(view, PAGE, name, groups[name])
+            highlight.light(view, PAGE, name, groups[name])
 
     st.dataframe(
         pd.DataFrame(rows),

@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from bup.experiments import PAPERS_BUP
-from bup.paper import published
-from dashboard import state
-from dashboard.state import View
-from dashboard.views import exports, lit
+from bup.experiments.published import published
+from dashboard.session import state
+from dashboard.session.state import View
+from dashboard.views import exports, highlight
 from dashboard.views.card import card
 from dashboard.views.ood import charts, turns
 from dashboard.views.ood.charts import PAGE, Groups
@@ -36,9 +36,9 @@ def page(view: View) -> None:
         below = st.container()
         ranking(view, hunt)
         groups_missed(view, hunt, groups)
-        if (name := lit.asked(PAGE)) in groups:
+        if (name := highlight.asked(PAGE)) in groups:
             with below:
-                lit.show(view, PAGE, groups[str(name)])
+                highlight.show(view, PAGE, groups[str(name)])
     elif hunt.what == UNSEEN and not view.result.split.left_out:
         _choose_class(view)
     else:

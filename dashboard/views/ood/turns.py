@@ -10,17 +10,20 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from bup import finding, metrics
+from bup import metrics
 from bup.experiments import own_score
-from bup.runs import run_of
-from bup.sheets import csv_text
-from bup.spec import Run, Spec
-from dashboard import columns, shelf, state
-from dashboard.jobs.job import Job
-from dashboard.markdown import escaped
-from dashboard.state import View
+from bup.explain import detection
+from bup.io.csv import csv_text
+from bup.run.spec import Run, Spec
+from bup.training.fitting import run_of
+from dashboard.cache import run_cache
+from dashboard.session import state
+from dashboard.session.state import View
+from dashboard.session.waiting import ask_for, manager, visitor, wait_for
+from dashboard.training_queue.job import Job
+from dashboard.ui import columns
+from dashboard.ui.markdown import escaped
 from dashboard.views.ood.contenders import Contender
-from dashboard.waiting import ask_for, manager, visitor, wait_for
 
 MEAN = "mean over classes"
 
@@ -43,7 +46,7 @@ def grid(view: View, contenders: Sequence[Contender]) -> None:
         for contender in contenders
         for spec in [dataclasses.replace(contender.view.spec, left_out=(c,))]
     ]
-    missing = [turn for turn in turns if shelf.find(turn.spec, view.graph) is None]
+    missing = [turn for turn in turns if run_cache.find(turn.spec, view.graph) is None]
     st.caption(
         view.say(
             "One run per class: the model never sees it, and its score should find its nodes among "
@@ -135,10 +138,10 @@ def auroc(view: View, turn: Turn) -> float | None:
 
     NaN where the test nodes have none of it.
     """
-    known = shelf.find(turn.spec, view.graph)
+    known = run_cache.find(turn.spec, view.graph)
     if known is None:
         return None
-    search = finding.unseen(known.result, view.graph)
+    search = detection.unseen(known.result, view.graph)
     if not search.possible:
         return math.nan
     doubt = known.result.uncertainties()[own_score(turn.spec.method)]

@@ -7,16 +7,18 @@ import dataclasses
 import pandas as pd
 import streamlit as st
 
-from bup.datasets import own
-from bup.datasets.own import limits
-from bup.datasets.own.draft import ROWS, Choice, Preview
-from bup.datasets.own.space import OF_ONE
-from bup.datasets.own.tables import DECIMALS, SEPARATORS
+from bup.datasets import uploads
+from bup.datasets.uploads import limits
+from bup.datasets.uploads.draft import ROWS, Choice, Preview
+from bup.datasets.uploads.store import OF_ONE
+from bup.datasets.uploads.tables import DECIMALS, SEPARATORS
 from bup.graph import Graph, describe
-from dashboard import graphs, links, reading, visitor
-from dashboard.kept import kept
-from dashboard.markdown import escaped
-from dashboard.problems import explained
+from dashboard.cache import graphs
+from dashboard.cache.shared_cache import kept
+from dashboard.session import links, visitor
+from dashboard.ui.errors import explained
+from dashboard.ui.markdown import escaped
+from dashboard.uploads import reader
 from dashboard.views.own import example
 from dashboard.views.own.facts import facts
 from dashboard.views.own.once import READING, digest
@@ -41,7 +43,7 @@ def graph() -> None:
         f"{int(limits.SPACE_MB.value * OF_ONE):,} MB; beyond that, the server deletes what you "
         "have not opened for longest."
     )
-    reading.READERS.warm()
+    reader.READERS.warm()
     files = st.file_uploader(
         "Files of one graph",
         KINDS,
@@ -78,7 +80,7 @@ def _review(files: list[tuple[str, bytes]]) -> None:
             st.info("\n".join(f"- {escaped(note)}" for note in graph.notes))
     _first_rows(preview, graph)
     if opened:
-        name = own.keep(graph, title, visitor.owner())
+        name = uploads.keep(graph, title, visitor.owner())
         visitor.graphs().append(name)
         st.switch_page(st.session_state.linked_pages["explore"], query_params=_query(name, graph))
 
@@ -89,7 +91,7 @@ def _preview(
 ) -> Preview:
     """What the files hold. The graph that they probably are comes along, and is kept as well."""
     with st.spinner(READING):
-        preview, graph = reading.graph_files(files, separator, decimal)
+        preview, graph = reader.graph_files(files, separator, decimal)
     if graph is not None:
         _graph(key, files, separator, preview.guess, graph)
     return preview
@@ -106,7 +108,7 @@ def _graph(
     if made is not None:
         return made
     with st.spinner(READING):
-        return reading.chosen_graph(files, separator, choice)
+        return reader.chosen_graph(files, separator, choice)
 
 
 def _reading() -> tuple[str | None, str | None]:
@@ -218,11 +220,11 @@ def _kept() -> None:
     )
     for name in list(names):
         with explained():
-            until = own.SPACE.until(own.token_of(name))
+            until = uploads.SPACE.until(uploads.token_of(name))
             row = st.container(horizontal=True, vertical_alignment="center")
             with row:
                 query = _query(name, graphs.graph(name))
-                links.link("explore", escaped(own.title_of(name)), ":material/hub:", query)
+                links.link("explore", escaped(uploads.title_of(name)), ":material/hub:", query)
                 st.caption(f"kept until {until:%d %B %Y}, and longer if it is opened")
                 st.button(
                     "Delete",
@@ -235,6 +237,6 @@ def _kept() -> None:
 
 
 def _delete(name: str) -> None:
-    own.delete(name)
+    uploads.delete(name)
     if name in visitor.graphs():
         visitor.graphs().remove(name)

@@ -9,20 +9,22 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 import bup
-from bup import runs
-from bup.datasets.own import limits
+from bup.datasets.uploads import limits
 from bup.graph import PARTS, Graph
-from bup.own import spec_of_predictions
-from bup.predictions import Predictions, delete
-from bup.results import Result
-from bup.sheets import csv_text
-from bup.splits import Split, usual_sizes
-from dashboard import graphs, reading, state, visitor
-from dashboard.markdown import escaped
-from dashboard.problems import explained
+from bup.imported.predictions import Predictions, delete
+from bup.io.csv import csv_text
+from bup.results.result import Result
+from bup.run.splits import Split, usual_sizes
+from bup.training import fitting
+from bup.training.torch_model import spec_of_predictions
+from dashboard.cache import graphs
+from dashboard.session import state, visitor
+from dashboard.session.visitor import Brought
+from dashboard.ui.errors import explained
+from dashboard.ui.markdown import escaped
+from dashboard.uploads import reader
 from dashboard.views.own.facts import facts
 from dashboard.views.own.once import digest, once
-from dashboard.visitor import Brought
 
 ROWS = 5
 
@@ -43,7 +45,7 @@ def predictions() -> None:
         per_class, seed = _split_choice(graph, *numbers)
         split = bup.make_split(graph, per_class, *usual_sizes(graph), seed=seed)
         _offer_split(graph, split)
-        reading.READERS.warm()
+        reader.READERS.warm()
         file = st.file_uploader(
             "Predictions",
             ["csv", "tsv", "txt", "npz"],
@@ -104,7 +106,7 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
     if opened:
         given = dataclasses.replace(given, title=title or "mine")
         given.keep(visitor.owner())
-        runs.save(result, graph)
+        fitting.save(result, graph)
         visitor.predictions().append(
             Brought(given.title, graph.digest, given.method, given.key, given.classes)
         )
@@ -117,9 +119,9 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
 def _run(
     graph: Graph, file: str, content: bytes, per_class: int, seed: int
 ) -> tuple[Predictions, Result]:
-    given = reading.predictions_for(graph, file, content)
+    given = reader.predictions_for(graph, file, content)
     given.show()
-    return given, runs.fit_specs(graph, [spec_of_predictions(graph, given, per_class, seed)])[0]
+    return given, fitting.fit_specs(graph, [spec_of_predictions(graph, given, per_class, seed)])[0]
 
 
 def _kept() -> None:

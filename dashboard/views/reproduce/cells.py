@@ -12,11 +12,12 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from bup import experiments, runs
+from bup import experiments
 from bup.experiments import QUESTIONS, Comparison, Planned, Question
 from bup.graph import Graph
-from bup.spec import Run, Spec
-from dashboard.kept import kept
+from bup.run.spec import Run, Spec
+from bup.training import fitting
+from dashboard.cache.shared_cache import kept
 
 SLOW = 0.02  # seconds: what is read from the cache takes less
 
@@ -63,7 +64,7 @@ class Plan:
 @kept(by=lambda question, graph: (question.name, graph.digest))
 def plan_of(question: Question, graph: Graph) -> Plan:
     planned = experiments.runs_of(question, {graph.name: graph})
-    return Plan(question, graph, {run: runs.run_of(run.spec, graph) for run in planned})
+    return Plan(question, graph, {run: fitting.run_of(run.spec, graph) for run in planned})
 
 
 class Source:
@@ -152,5 +153,5 @@ def stored_rows(plan: Plan, stamps: tuple[int, ...]) -> pd.DataFrame:
 def _measured(
     question: str, key: str, stamp: int, _run: Planned, _graph: Graph
 ) -> dict[str, Any] | None:
-    result = runs.load(_run.spec, _graph)
+    result = fitting.load(_run.spec, _graph)
     return None if result is None else QUESTIONS[question].measure(result, _graph, _run.protocol)

@@ -6,9 +6,10 @@ import streamlit as st
 
 import bup
 from bup.methods import METHODS
-from bup.spec import Spec
-from dashboard import picks, shelf, state
-from dashboard.state import View
+from bup.run.spec import Spec
+from dashboard.cache import run_cache
+from dashboard.session import selected_node, state
+from dashboard.session.state import View
 from dashboard.views.card import card
 from dashboard.views.reproduce.cells import Cell, Plan, Source
 
@@ -25,11 +26,11 @@ def picked_node(plan: Plan, stored: Source, cell: Cell | None) -> None:
         spec = _rerun(plan, stored, cell)
     if spec is None or spec.graph != graph.name:
         return
-    known = shelf.find(spec, graph)
+    known = run_cache.find(spec, graph)
     if known is None:
         return
     try:
-        node, picked = picks.last_node(graph, known.result)
+        node, picked = selected_node.last_node(graph, known.result)
     except bup.BupError:  # of another graph
         return
     if not picked:

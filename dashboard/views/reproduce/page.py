@@ -6,8 +6,9 @@ import streamlit as st
 
 from bup import datasets
 from bup.experiments import QUESTIONS
-from dashboard import graphs, state
-from dashboard.markdown import escaped
+from dashboard.cache import graphs
+from dashboard.session import state
+from dashboard.ui.markdown import escaped
 from dashboard.views.reproduce.cells import Cell, measured, plan_of, stored
 from dashboard.views.reproduce.node import picked_node
 from dashboard.views.reproduce.tables import choose_quantity, show_cell, show_picture, show_table

@@ -10,14 +10,14 @@ import streamlit as st
 
 from bup import experiments
 from bup.experiments import Quantity, Question
-from bup.paper import published
-from bup.sheets import csv_text
-from dashboard import state
+from bup.experiments.published import published
+from bup.io.csv import csv_text
+from dashboard.cache.maps import drawn
+from dashboard.cache.shared_cache import kept
 from dashboard.components import chart
-from dashboard.drawings import drawn
 from dashboard.figures.reproduce import Dot, Found, beside_published
-from dashboard.kept import kept
-from dashboard.markdown import escaped
+from dashboard.session import state
+from dashboard.ui.markdown import escaped
 from dashboard.views import charts
 from dashboard.views.reproduce.cells import Cell, Plan, Source
 from dashboard.views.reproduce.training import offer_reruns

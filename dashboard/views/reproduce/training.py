@@ -10,10 +10,10 @@ import bup
 from bup.experiments import Planned, Question
 from bup.graph import Graph
 from bup.methods import METHODS
-from bup.spec import Run, Spec
-from dashboard.jobs.job import Job
-from dashboard.markdown import escaped
-from dashboard.waiting import ask_for, manager, wait_for
+from bup.run.spec import Run, Spec
+from dashboard.session.waiting import ask_for, manager, wait_for
+from dashboard.training_queue.job import Job
+from dashboard.ui.markdown import escaped
 
 MOST_RERUNS = 3  # that a visitor may start from here: a page is no place for a sweep
 

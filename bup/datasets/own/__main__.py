@@ -1,5 +1,0 @@
-"""The process that ``reading`` describes."""
-
-from bup.datasets.own.reading import serve
-
-serve()

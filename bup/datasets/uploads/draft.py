@@ -1,0 +1,294 @@
+"""From dropped files to a graph: what they hold, a guess at the columns, what was dropped."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bup.datasets.folder.features import read_features
+from bup.datasets.uploads import limits, tables
+from bup.datasets.uploads.archive import Files, files_of
+from bup.datasets.uploads.networks import FORMS, read_network
+from bup.errors import BupError
+from bup.graph import Graph
+from bup.graph.convert import WEIGHTS, from_frames
+from bup.io.wording import listed, shown
+
+TABLES = (".csv", ".tsv", ".txt")
+MOST_CLASSES = 100
+LONGEST_NAME = 500  # characters
+ROWS, LETTERS = 5, 200  # of a preview, and of each of its cells
+LONG = 15  # characters on average, from which on a column looks like text
+HELP = (
+    "drop nodes.csv and edges.csv (and features.npz), a zip of them, or one GraphML, GEXF, GML or "
+    "node-link JSON file"
+)
+_ID = ("id", "node_id", "node", "key", "name", "nodeid")
+_LABEL = (
+    *("class", "label", "category", "subject", "topic", "field", "type", "group", "club"),
+    *("community", "modularity_class", "modularity class", "y", "target"),
+)
+_TITLE = ("title", "name", "label")
+_TEXT = ("text", "abstract", "description", "content", "summary", "words")
+_SOURCE = ("source", "from", "src", "start", "citing", "u")
+_TARGET = ("target", "to", "dst", "end", "cited", "v")
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """What was dropped, as tables of text."""
+
+    nodes: pd.DataFrame
+    edges: pd.DataFrame
+    features: Any = None  # [n, f], from features.npz or vectors in the file
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which columns are what.
+
+    Features are the columns, the texts' words or both, or those of the draft.
+    """
+
+    label: str | None
+    source: str
+    target: str
+    id: str | None = None  # None: the row numbers, from 0
+    title: str | None = None
+    text: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    decimal: str | None = None  # None: whatever makes numbers
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Choice:
+        return cls(**plain | {name: tuple(plain[name]) for name in ("text", "features")})
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a page shows of a draft: its columns, its first rows, and what they probably are."""
+
+    nodes: dict[str, list[str]]  # the first cells of each column
+    edges: dict[str, list[str]]
+    num_nodes: int
+    has_features: bool
+    numeric: tuple[str, ...]  # columns of nodes that hold nothing but numbers
+    guess: Choice
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Preview:
+        guess, numeric = Choice.from_dict(plain["guess"]), tuple(plain["numeric"])
+        return cls(**plain | {"guess": guess, "numeric": numeric})
+
+
+def draft_of(dropped: Iterable[tuple[str, bytes]], separator: str | None = None) -> Draft:
+    """Read the files; raises BupError where they are no graph."""
+    found = files_of(dropped)
+    by_kind = {
+        kind: [name for name in found if name.lower().endswith(ends)]
+        for kind, ends in (("tables", TABLES), ("networks", FORMS), ("npz", (".npz",)))
+    }
+    if others := sorted(set(found) - set().union(*by_kind.values())):
+        raise BupError(f"{listed(others)} is of no use here: {HELP}")
+    networks, named = by_kind["networks"], by_kind["tables"]
+    if len(networks) + bool(named) != 1 or (named and len(named) != 2) or len(by_kind["npz"]) > 1:
+        raise BupError(f"the files are {listed(sorted(found)) or 'none'}: {HELP}")
+    notes: list[str] = []
+    if networks:
+        nodes, edges, features = read_network(networks[0], found[networks[0]])
+    else:
+        nodes, edges = _nodes_and_edges(found, named, separator, notes)
+        features = None
+    for what, table, limit in (("nodes", nodes, limits.NODES), ("links", edges, limits.LINKS)):
+        if not 0 < len(table) <= limit.value:
+            raise BupError(
+                f"the graph has {len(table):,} {what}: give at least one and at most "
+                f"{limit.value:,} ({limit.name})"
+            )
+    _check_length("a column", [*nodes.columns, *edges.columns])
+    if len(edges.columns) < 2:
+        raise BupError(
+            f"the table of links has only the column {shown(edges.columns[0])}: choose its "
+            "separator, and give columns for both ends"
+        )
+    if by_kind["npz"]:
+        features = _npz(found[by_kind["npz"][0]], len(nodes))
+    return Draft(nodes, edges, features, tuple(notes))
+
+
+def _check_length(what: str, names: Iterable[str]) -> None:
+    """Names are in menus, tables and links; a text can be chosen as text or title."""
+    longest = max(names, key=len)
+    if len(longest) > LONGEST_NAME:
+        raise BupError(
+            f"{what} is called {shown(longest)} and so on, {len(longest):,} characters: give names "
+            f"of at most {LONGEST_NAME}"
+        )
+
+
+def _nodes_and_edges(
+    found: Files, names: list[str], separator: str | None, notes: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    read = {}
+    for name in names:
+        text, encoding = tables.decoded(name, found[name])
+        read[name] = tables.read_table(name, text, separator)
+        if encoding:
+            notes.append(f"{name} is not UTF-8; it was read as {encoding}.")
+    # By name, else by what the columns are called.
+    links = [name for name in names if "edge" in name.lower() or "link" in name.lower()]
+    if len(links) != 1:
+        links = [n for n in names if _named(_SOURCE, read[n]) and _named(_TARGET, read[n])]
+    if len(links) != 1:
+        raise BupError(f"which of {listed(names)} holds the links? Call it edges.csv")
+    (nodes,) = (name for name in names if name != links[0])
+    return read[nodes], read[links[0]]
+
+
+def _npz(content: bytes, num_nodes: int) -> Any:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            unpacked = sum(info.file_size for info in archive.infolist())
+    except Exception:  # said by the reader below, in its words
+        unpacked = 0
+    if unpacked > limits.UNPACKED_MB.value * limits.MEGABYTE:
+        raise BupError(
+            f"features.npz unpacks to {unpacked / limits.MEGABYTE:,.0f} MB: give at most "
+            f"{limits.UNPACKED_MB.value} ({limits.UNPACKED_MB.name})"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "features.npz").write_bytes(content)
+        return read_features(folder, tuple(f"row {i + 1}" for i in range(num_nodes)))
+
+
+def _named(wanted: tuple[str, ...], table: pd.DataFrame, taken: tuple = ()) -> str | None:
+    """The first column with one of these names, in the order of the names."""
+    by_name = {column.lower(): column for column in table.columns if column not in taken}
+    return next((by_name[name] for name in wanted if name in by_name), None)
+
+
+def guess(draft: Draft) -> Choice:
+    """What the columns probably are."""
+    nodes, edges = draft.nodes, draft.edges
+    source = _named(_SOURCE, edges) or edges.columns[0]
+    target = _named(_TARGET, edges, (source,)) or next(c for c in edges.columns if c != source)
+    kinds = {name: column[column != ""].nunique() for name, column in nodes.items()}
+    unique = [column for column, kind in kinds.items() if kind == len(nodes)]
+    id = next((c for c in nodes.columns if c.lower() in _ID and c in unique), None)
+    id = id or next(iter(unique), None)
+    # A class has several nodes: what other tools call "label" is often a name.
+    most = min(MOST_CLASSES, len(nodes) - 1)
+    classes = [c for c, kind in kinds.items() if c != id and 2 <= kind <= most]
+    label = _named(_LABEL, nodes[classes]) or next(
+        (c for c in classes if tables.numbers(nodes[c]) is None), None
+    )
+    label = label or next(iter(classes), None)
+    able = numeric(draft)
+    # Of what is neither number nor name, the longest is a text and the next one a title.
+    texts = [c for c in nodes.columns if c not in (id, label, *able)]
+    texts.sort(key=lambda c: -float(nodes[c].str.len().mean()))
+    text = _named(_TEXT, nodes, (id, label)) or next(
+        (c for c in texts if nodes[c].str.len().mean() >= LONG and c.lower() not in _TITLE), None
+    )
+    title = _named(_TITLE, nodes, (id, label, text)) or next((c for c in texts if c != text), None)
+    features: tuple[str, ...] = ()
+    if draft.features is None and text is None:
+        names = [c for c in nodes.columns if c.lower() in (*_ID, *_TITLE)]
+        features = tuple(c for c in able if c not in (id, label, title, *names))
+    return Choice(
+        label=label,
+        source=source,
+        target=target,
+        id=id,
+        title=title,
+        text=() if text is None or draft.features is not None else (text,),
+        features=features,
+    )
+
+
+def preview_of(draft: Draft, decimal: str | None = None) -> Preview:
+    nodes, edges = (
+        {column: [cell[:LETTERS] for cell in table[column].head(ROWS)] for column in table.columns}
+        for table in (draft.nodes, draft.edges)
+    )
+    return Preview(
+        nodes,
+        edges,
+        num_nodes=len(draft.nodes),
+        has_features=draft.features is not None,
+        numeric=tuple(numeric(draft, decimal)),
+        guess=dataclasses.replace(guess(draft), decimal=decimal),
+    )
+
+
+def numeric(draft: Draft, decimal: str | None = None) -> list[str]:
+    """The columns of nodes that hold nothing but numbers."""
+    nodes = draft.nodes
+    return [c for c in nodes.columns if tables.numbers(nodes[c], decimal) is not None]
+
+
+def graph_of(draft: Draft, choice: Choice, name: str) -> Graph:
+    """The graph that these columns make; what was dropped is in its notes."""
+    if choice.label is None:
+        raise BupError("no column of the nodes looks like a class: choose one")
+    kinds = draft.nodes[choice.label].nunique()
+    if kinds > MOST_CLASSES:
+        raise BupError(
+            f"column {shown(choice.label)} has {kinds:,} different values, more than "
+            f"{MOST_CLASSES} classes: choose another column as class"
+        )
+    values = {c: tables.numbers(draft.nodes[c], choice.decimal) for c in choice.features}
+    bad = [c for c, numbers in values.items() if numbers is None]
+    if bad:
+        raise BupError(f"{listed(bad)} is not all numbers: choose other columns as features")
+    ids = draft.nodes[choice.id] if choice.id else pd.Series(range(len(draft.nodes))).astype(str)
+    _check_length("a class", draft.nodes[choice.label])
+    _check_length("an id", ids)
+    known = draft.edges[choice.source].isin(ids) & draft.edges[choice.target].isin(ids)
+    notes = list(draft.notes)
+    if lost := int((~known).sum()):
+        first = draft.edges.loc[~known, [choice.source, choice.target]].iloc[0]
+        notes.append(
+            f"{lost:,} of {len(draft.edges):,} links name a node that is not there (the first: "
+            f"{shown(first.iloc[0])} to {shown(first.iloc[1])}); dropped."
+        )
+    if lost == len(draft.edges):
+        raise BupError(
+            f"no link joins two known nodes, the first is {shown(first.iloc[0])} to "
+            f"{shown(first.iloc[1])}: choose the column of ids that the links use"
+        )
+    weight = _named(WEIGHTS, draft.edges, (choice.source, choice.target))
+    if weight is not None and draft.edges[weight].nunique() > 1:
+        notes.append(f"The {shown(weight)} of links is not used: every link counts alike.")
+    features: Any = list(choice.features) if choice.features or not choice.text else None
+    if not choice.text and not choice.features and draft.features is not None:
+        features = draft.features
+    graph = from_frames(
+        draft.nodes.assign(**values),
+        draft.edges[known],
+        id=choice.id,
+        label=choice.label,
+        title=choice.title,
+        text=choice.text or None,
+        features=features,
+        source=choice.source,
+        target=choice.target,
+        name=name,
+        unweighted=True,  # said above
+    )
+    unlabelled = int((~graph.labelled).sum())
+    if unlabelled:
+        notes.append(f"{unlabelled:,} nodes have no class: they stay, but are never judged.")
+    if isinstance(graph.features, np.ndarray) and np.abs(graph.features).max() > 1e6:
+        raise BupError("a feature is beyond 1,000,000: scale the features, for example to 0 to 1")
+    return dataclasses.replace(graph, notes=(*notes, *graph.notes))

@@ -1,0 +1,138 @@
+"""Which nodes the messages of some others depend on: an epoch computes no more than those."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bup.engine.sparse import Csr
+from bup.graph import Graph
+from bup.graph.operators import gcn_kernel, normalised_rows
+from bup.io.lazy import Tensor, sparse, torch
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """A graph's matrices, prepared once for any number of receptive fields."""
+
+    words: sparse.csr_array  # [n, f], rows normalised
+    kernel: sparse.csr_array  # [n, n], the GCN kernel
+    links: sparse.csr_array  # [n, n], ones on links, without self-loops
+
+    @classmethod
+    def of(cls, graph: Graph) -> Inputs:
+        return cls(normalised_rows(graph.features), gcn_kernel(graph), graph.adjacency)
+
+    def field(self, targets: Sequence[np.ndarray]) -> ReceptiveField:
+        """What the messages of the target nodes depend on; one array of targets per seed."""
+        inner = [self._with_neighbours(nodes) for nodes in targets]
+        outer = [self._with_neighbours(nodes) for nodes in inner]
+        return ReceptiveField(self, list(targets), inner, outer)
+
+    def everything(self) -> ReceptiveField:
+        """The field of all nodes, for one seed."""
+        nodes = np.arange(self.words.shape[0])
+        return ReceptiveField(self, [nodes], [nodes], [nodes])
+
+    def _with_neighbours(self, nodes: np.ndarray) -> np.ndarray:
+        return np.unique(self.kernel[nodes].indices).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ReceptiveField:
+    """The rows that the messages of some target nodes depend on, for several seeds at once.
+
+    The first layer is computed for ``inner`` nodes (the targets and their neighbours), which read
+    the words of ``outer`` nodes (those and theirs). Seeds are stacked into block-diagonal matrices:
+    each has its own rows and its own copy of the weights, so words have seeds * f columns.
+    """
+
+    inputs: Inputs
+    targets: list[np.ndarray]  # per seed
+    inner: list[np.ndarray]
+    outer: list[np.ndarray]
+
+    @cached_property
+    def outer_words(self) -> Csr:
+        return self._words_of(self.outer)
+
+    @cached_property
+    def target_words(self) -> Csr:
+        return self._words_of(self.targets)
+
+    @cached_property
+    def hops(self) -> tuple[Hop, Hop]:
+        """From the outer nodes to the inner ones, from those to the targets."""
+        return Hop(self.inputs, self.inner, self.outer), Hop(self.inputs, self.targets, self.inner)
+
+    @cached_property
+    def staying(self) -> tuple[Hop, Hop]:
+        """For what needs no neighbour: the targets, twice."""
+        here = Hop(self.inputs, self.targets, self.targets)
+        return here, here
+
+    def _words_of(self, nodes: list[np.ndarray]) -> Csr:
+        return Csr.block_diagonal([_rows(self.inputs.words, rows) for rows in nodes])
+
+
+@dataclass(frozen=True, eq=False)
+class Hop:
+    """One layer's way from some nodes to others; the former contain the latter's neighbours."""
+
+    inputs: Inputs
+    to: list[np.ndarray]  # per seed
+    start: list[np.ndarray]
+
+    @cached_property
+    def kernel(self) -> Csr:
+        """The GCN kernel [to, start]."""
+        return _between(self.inputs.kernel, self.to, self.start)
+
+    @cached_property
+    def links(self) -> Csr:
+        return _between(self.inputs.links, self.to, self.start)
+
+    def own(self, values: Tensor) -> Tensor:
+        """Of values [start, ...], those of the nodes that the hop leads to."""
+        return values if self.to is self.start else values[self._places]
+
+    def pick(self, values: Tensor | np.ndarray) -> Tensor:
+        """Of values per node [n], or per seed and node [seeds, n], those the hop leads to [to]."""
+        if isinstance(values, np.ndarray):
+            values = torch.from_numpy(values.astype(np.float32))
+        if values.dim() == 1:
+            return values[self._nodes]
+        pairs = zip(values, self.to, strict=True)
+        return torch.cat([row[torch.from_numpy(nodes)] for row, nodes in pairs])
+
+    @cached_property
+    def _places(self) -> Tensor:
+        starts = np.cumsum([0, *map(len, self.start)])
+        pairs = enumerate(zip(self.to, self.start, strict=True))
+        places = [np.searchsorted(o, i) + starts[s] for s, (i, o) in pairs]
+        return torch.from_numpy(np.concatenate(places))
+
+    @cached_property
+    def _nodes(self) -> Tensor:
+        return torch.from_numpy(np.concatenate(self.to))
+
+
+def _between(
+    matrix: sparse.csr_array, rows: Sequence[np.ndarray], columns: Sequence[np.ndarray]
+) -> Csr:
+    """Blocks of a matrix, one per seed; columns must contain every neighbour of the rows."""
+    blocks = []
+    place = np.empty(matrix.shape[1], dtype=matrix.indices.dtype)
+    for r, c in zip(rows, columns, strict=True):
+        block = _rows(matrix, r)
+        place[c] = np.arange(len(c))
+        parts = block.data, place[block.indices], block.indptr
+        blocks.append(sparse.csr_array(parts, shape=(len(r), len(c))))
+    return Csr.block_diagonal(blocks)
+
+
+def _rows(matrix: sparse.csr_array, rows: np.ndarray) -> sparse.csr_array:
+    return matrix if len(rows) == matrix.shape[0] and rows[0] == 0 else matrix[rows]

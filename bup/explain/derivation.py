@@ -1,0 +1,282 @@
+"""How one node's class probability comes about, multiplication by multiplication.
+
+What a trained BUP does for all nodes at once is done here for one node, one hidden unit and one
+class, as one would do it by hand. Every operation gives a number that the next one starts from; the
+last ones are the run's own mean, variance and probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, softmax
+
+from bup.calibrators import spread
+from bup.errors import BupError
+from bup.explain.inspection import Lens
+from bup.methods import settings_of
+from bup.methods.bup import SMALLEST_VARIANCE
+from bup.propagation.arithmetic import Line, Operation
+
+ABLE = ("none", "variance", "spread")  # calibrations that act on messages
+REACH, SLICE, FINEST = 8.0, 0.5, 0.02  # of the integral's slices, in standard deviations
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The operations of one node, in the order in which they are done."""
+
+    node: int
+    neighbour: int  # whose words are looked at; the node itself if it has no links
+    unit: int  # of the hidden layer
+    column: int  # of the classes that the model knows
+    operations: tuple[Operation, ...]
+
+    def __getitem__(self, name: str) -> Operation:
+        return next(operation for operation in self.operations if operation.name == name)
+
+
+def follow(
+    lens: Lens,
+    node: int,
+    neighbour: int | None = None,
+    unit: int | None = None,
+    column: int | None = None,
+) -> Followed:
+    """A node's way from words to a probability.
+
+    Unless told otherwise it leads through the predicted class, the hidden unit that speaks loudest
+    for or against it, and the neighbour that says most there.
+    """
+    if lens.result.spec.method != "bup":
+        raise BupError(f"only a run of bup can be followed, got one of {lens.result.spec.method}")
+    s = settings_of(lens.result.spec)
+    if s.calibrate not in ABLE or s.prediction not in ("erf", "exact"):
+        raise BupError(
+            f"a run can be followed with calibrate among {', '.join(ABLE)} and prediction erf or "
+            f"exact, got {s.calibrate} and {s.prediction}"
+        )
+    return _Walk(lens, s, node).through(neighbour, unit, column)
+
+
+class _Walk:
+    """What is needed of a run for one node."""
+
+    def __init__(self, lens: Lens, s: Any, node: int) -> None:
+        self.lens, self.s, self.node = lens, s, node
+        self.graph, self.result = lens.graph, lens.result
+        self.weights = {k: w.astype(np.float64) for k, w in lens.result.weights.items()}
+        self.near, self.kernel = self._row(node)
+        self.said = self._words(self.near) @ self.weights["mean_1"]  # [near, hidden]
+        self.heard = np.stack([self._heard(j) for j in self.near])  # [near, hidden]
+        self.hidden = np.maximum(self.heard, 0)
+        self.around = self.kernel @ self.hidden  # [hidden]
+        self.mean = self.around @ self.weights["mean_2"]  # [c]
+        assert lens.result.var is not None
+        self.var = lens.result.var[node].astype(np.float64)  # [c]
+
+    def through(self, neighbour: int | None, unit: int | None, column: int | None) -> Followed:
+        if column is None:
+            column = int(self.result.probs[self.node].argmax())
+        loud = np.abs(self.around * self.weights["mean_2"][:, column])
+        unit = int(loud.argmax()) if unit is None else unit
+        if neighbour is None or neighbour not in self.near:
+            others = np.where(
+                self.near == self.node, -1.0, np.abs(self.kernel * self.said[:, unit])
+            )
+            neighbour = int(self.near[others.argmax()])
+        operations = [
+            *self._mean(neighbour, unit, column),
+            *self._variance(unit, column),
+            *self._probability(column),
+        ]
+        return Followed(self.node, neighbour, unit, column, tuple(operations))
+
+    def _row(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+        """A node and its neighbours, and how much each counts."""
+        row = self.lens.inputs.kernel[[node]]
+        return row.indices, row.data
+
+    def _words(self, nodes: np.ndarray) -> Any:
+        return self.lens.inputs.words[nodes]
+
+    def _heard(self, node: int) -> np.ndarray:
+        near, kernel = self._row(node)
+        return kernel @ (self._words(near) @ self.weights["mean_1"])
+
+    def _name(self, node: int) -> str:
+        return f"{self.graph.node_id(node)}{' (itself)' if node == self.node else ''}"
+
+    def _of_words(self, node: int, weights: np.ndarray) -> tuple[Line, ...]:
+        row, spelt = self._words(np.array([node])), self.graph.words
+        return tuple(
+            Line(f"“{spelt[w]}”" if spelt else f"word {w}", (x, float(weights[w])))
+            for w, x in zip(row.indices.tolist(), row.data.tolist(), strict=True)
+        )
+
+    def _of_neighbours(self, values: np.ndarray) -> tuple[Line, ...]:
+        rows = zip(self.near.tolist(), self.kernel.tolist(), values.tolist(), strict=True)
+        return tuple(Line(self._name(j), (k, value), node=j) for j, k, value in rows)
+
+    def _of_units(self, values: np.ndarray, weights: np.ndarray) -> tuple[Line, ...]:
+        rows = enumerate(zip(values.tolist(), weights.tolist(), strict=True))
+        return tuple(Line(f"unit {u}", factors, unit=u) for u, factors in rows)
+
+    def _mean(self, neighbour: int, unit: int, column: int) -> list[Operation]:
+        here = int(np.flatnonzero(self.near == self.node)[0])
+        heard = float(self.heard[here, unit])
+        words = self._of_words(neighbour, self.weights["mean_1"][:, unit])
+        second = self.weights["mean_2"][:, column]
+        return [
+            Operation("say", "s_ju", ("x_jw", "W_wu"), words, "w"),
+            Operation(
+                "gather", "a_iu", ("K_ij", "s_ju"), self._of_neighbours(self.said[:, unit]), "j"
+            ),
+            Operation(
+                "activate", "h_iu", ("a_iu",), (Line("the sum", (heard,)),), then="max(0, ·)"
+            ),
+            Operation(
+                "again", "g_iu", ("K_ij", "h_ju"), self._of_neighbours(self.hidden[:, unit]), "j"
+            ),
+            Operation("mean", "m_ic", ("g_iu", "W'_uc"), self._of_units(self.around, second), "u"),
+        ]
+
+    def _variance(self, unit: int, column: int) -> list[Operation]:
+        propagation, s = self.lens.propagation, self.s
+        assert propagation is not None
+        bias = self.weights["var_bias"]
+        own = (self._words(np.array([self.node])) @ self.weights["var_1"])[0] + bias
+        now = np.logaddexp(0, own)
+        words = self._of_words(self.node, self.weights["var_1"][:, unit])
+        done = [
+            Operation(
+                "own", "v_iu", ("x_iw", "V_wu"), words, "w", float(bias[unit]), "b_u",
+                then="softplus",
+            ),
+            *propagation.arithmetic(self.node),
+        ]  # fmt: skip
+        mark = "v"
+        for layer in (1, 2):
+            if layer in s.rule.layers:
+                step, now = self._step(layer, now, unit, mark)
+                done.append(step)
+                mark += "'"
+            if layer == 1 and s.layers == "paper":
+                weights = self.weights["var_hidden"]
+                lines = self._of_units(now, weights[:, unit])
+                done.append(
+                    Operation("map", "r_iu", (f"{mark}_iq", "V'_qu"), lines, "q", then="softplus")
+                )
+                now, mark = np.logaddexp(0, now @ weights), "r"
+        last = self.weights["var_2"]
+        if s.layers == "simple":
+            last = softmax(last, axis=0)
+        raw = now @ last
+        lines = self._of_units(now, last[:, column])
+        symbol = "y_ic"
+        then = "softplus" if s.layers == "paper" else ""
+        done.append(Operation("weigh", symbol, (f"{mark}_iu", "A_uc"), lines, "u", then=then))
+        factor = float(self.result.constants.get("variance_factor", 1.0))
+        weighed = float(np.logaddexp(0, raw[column]) if then else raw[column])
+        line = Line("fitted on validation nodes", (weighed + SMALLEST_VARIANCE, factor))
+        done.append(Operation("scale", "σ²_ic", (symbol, "f"), (line,)))
+        return done
+
+    def _step(
+        self, layer: int, now: np.ndarray, unit: int, mark: str
+    ) -> tuple[Operation, np.ndarray]:
+        """One step of the rule: a factor, or what every neighbour did."""
+        propagation, name = self.lens.propagation, f"step {layer}"
+        assert propagation is not None
+        if propagation.factor is not None:
+            factor = float(propagation.factor[self.node])
+            line = Line("variance times factor", (float(now[unit]), factor))
+            return Operation(name, f"{mark}'_iu", (f"{mark}_iu", "F_i"), (line,)), now * factor
+        step = self.lens.inspect(self.node).steps[layer - 1]
+        lines = [
+            Line(self._name(j), (float(change[unit]),), node=j)
+            for j, change in zip(step.neighbours.tolist(), step.change, strict=True)
+        ]
+        lines.append(Line(self._name(self.node), (float(step.own[unit]),), node=self.node))
+        before = float(step.before[unit])
+        return (
+            Operation(name, f"{mark}'_iu", ("Δ_ij",), tuple(lines), "j", before, f"{mark}_iu"),
+            step.after,
+        )
+
+    def _probability(self, column: int) -> list[Operation]:
+        width = self.result.constants.get("variance_width", 0.0)
+        done = [self._integral(column)]
+        names = [self.graph.class_names[c] for c in self.result.split.classes]
+        symbol = "p_ic"
+        if self.s.prediction == "erf":
+            wins = self._wins(self.var)
+            lines = tuple(
+                Line(name, (float(w), 1 / float(wins.sum())), column=k)
+                for k, (name, w) in enumerate(zip(names, wins, strict=True))
+            )
+            duels = Operation(
+                "duels", "L_c", ("m_c−m_k", "1/√(σ²_c+σ²_k)"), self._duels(column, names), "k",
+                each="Φ", multiply=True,
+            )  # fmt: skip
+            share = Operation("share", symbol, ("L_k", "1/ΣL"), lines, picked=column)
+            done = [duels, *done, share]
+        if self.s.calibrate == "spread":
+            wide, weights = spread.factors(width)
+            chances = [self._chances(factor * self.var)[column] for factor in wide]
+            rows = zip(wide, weights, chances, strict=True)
+            mixed = tuple(
+                Line(f"variance × {factor:.3g}", (weight, float(p))) for factor, weight, p in rows
+            )
+            done.append(Operation("mix", "P_ic", ("w_q", "p_ic(q)"), mixed, "q"))
+        return done
+
+    def _duels(self, column: int, names: Sequence[str]) -> tuple[Line, ...]:
+        gaps = self.mean[column] - self.mean
+        widths = np.sqrt(self.var[column] + self.var)
+        return tuple(
+            Line(f"against {name}", (float(gaps[k]), 1 / float(widths[k])), column=k)
+            for k, name in enumerate(names)
+            if k != column
+        )
+
+    def _wins(self, var: np.ndarray) -> np.ndarray:
+        """The chances to beat every other class, multiplied, of every class [c]."""
+        z = (self.mean[:, None] - self.mean) / np.sqrt(var[:, None] + var)
+        chances = ndtr(z)
+        np.fill_diagonal(chances, 1)
+        return chances.prod(axis=1)
+
+    def _chances(self, var: np.ndarray) -> np.ndarray:
+        """The probability of every class [c], as the run makes it."""
+        if self.s.prediction == "erf":
+            wins = self._wins(var)
+            return wins / wins.sum()
+        slices = (self._slices(column, var) for column in range(len(var)))
+        found = np.array([(density * largest).sum() for _, density, largest in slices])
+        return found / found.sum()
+
+    def _slices(self, column: int, var: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where a class's message may lie, its share of each slice, its chance to win there.
+
+        Slices are half as wide as the narrowest message: what vanishes at both ends is then summed
+        to many digits.
+        """
+        std = np.sqrt(var)
+        slice_ = max(FINEST, SLICE * min(1.0, float(std.min() / std[column])))
+        count = 2 * round(REACH / slice_) + 1
+        places = slice_ * (np.arange(count) - count // 2)
+        x = self.mean[column] + std[column] * places
+        below = ndtr((x - self.mean[:, None]) / std[:, None])
+        below[column] = 1
+        density = np.exp(-(places**2) / 2) / np.sqrt(2 * np.pi) * slice_
+        return x, density, below.prod(axis=0)
+
+    def _integral(self, column: int) -> Operation:
+        x, density, largest = self._slices(column, self.var)
+        rows = zip(x.tolist(), density.tolist(), largest.tolist(), strict=True)
+        lines = tuple(Line(f"message at {at:.2f}", (d, p)) for at, d, p in rows)
+        return Operation("integral", "E_ic", ("φ(t)Δt", "ΠΦ_k"), lines, "t")

@@ -1,0 +1,360 @@
+"""Graphs from arrays, data frames, NetworkX and PyTorch Geometric, and back.
+
+Links have no direction here: repetitions, loops and the second direction are dropped and counted in
+the graph's notes. What cannot be guessed (an unknown end of a link, a feature that is no number) is
+refused, with its place.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from bup.errors import BupError
+from bup.graph import NO_PART, PARTS, UNLABELLED, Graph, simple_edges
+from bup.graph.features import compact
+from bup.graph.words import tfidf
+from bup.io.wording import listed, shown
+
+MASKS = ("train_mask", "val_mask", "test_mask")  # PyG's, in the order of ``PARTS``
+WEIGHTS = ("weight", "weights", "strength")
+"""What people call the column or attribute that says how much a link counts."""
+
+NO_FEATURES = (
+    "The nodes have no features: each is its own only word, so that links alone can tell classes."
+)
+
+
+def from_arrays(
+    features: sparse.sparray | np.ndarray | None,
+    edges: np.ndarray,
+    labels: np.ndarray,
+    class_names: Sequence[str] | None = None,
+    name: str = "arrays",
+    notes: Sequence[str] = (),
+    **rest: Any,
+) -> Graph:
+    labels, edges = np.asarray(labels), np.asarray(edges)
+    if edges.ndim != 2 or edges.shape[0] != 2 or (edges.size and edges.dtype.kind not in "iu"):
+        raise BupError(
+            f"edges must be whole numbers of shape [2, m], got {edges.dtype} {edges.shape}"
+        )
+    if class_names is None:
+        # A float label is refused by the graph itself, with its value.
+        known = int(labels.max(initial=UNLABELLED)) if labels.dtype.kind in "iu" else 0
+        class_names = tuple(str(c) for c in range(known + 1))
+    if features is None:
+        features = sparse.eye_array(len(labels), dtype=np.float32, format="csr")
+        notes = (*notes, NO_FEATURES)
+    features = sparse.csr_array(features) if sparse.issparse(features) else np.asarray(features)
+    if features.dtype.kind not in "biuf":
+        raise BupError(f"features must be numbers, got {features.dtype}: turn text into numbers")
+    edges, dropped = _simple(edges.astype(np.int64))
+    return Graph(
+        name=name,
+        features=compact(features),
+        edges=edges,
+        labels=labels,
+        class_names=tuple(class_names),
+        notes=(*notes, *dropped),
+        **rest,
+    )
+
+
+def _simple(edges: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Edges as ``Graph`` wants them, and what was dropped for it."""
+    kept = simple_edges(edges[0], edges[1])
+    count = edges.shape[1]
+    loops = int((edges[0] == edges[1]).sum())
+    ahead = np.unique(edges[:, edges[0] != edges[1]], axis=1).shape[1]
+    both_ways = ahead == 2 * kept.shape[1]
+    repeated = count - loops - (ahead if both_ways else kept.shape[1])
+    notes = []
+    if loops:
+        notes.append(f"{loops:,} of {count:,} links join a node to itself; dropped.")
+    if repeated:
+        notes.append(f"{repeated:,} of {count:,} links repeat another one; each is kept once.")
+    return kept, notes
+
+
+def from_frames(
+    nodes: pd.DataFrame,
+    edges: pd.DataFrame,
+    *,
+    id: str | None = "id",
+    label: str = "label",
+    title: str | None = None,
+    text: str | Sequence[str] | None = None,
+    features: Sequence[str] | sparse.sparray | np.ndarray | None = None,
+    source: str = "source",
+    target: str = "target",
+    name: str = "frames",
+    unweighted: bool = False,
+) -> Graph:
+    """A graph from a table of nodes and a table of links.
+
+    ``id`` is the column of ids (None: the row numbers), ``label`` that of the class, empty where it
+    is unknown. Features are the columns ``features`` or a matrix with a row per node; or the words
+    of the column(s) ``text``, weighted by TF-IDF; or words and columns, which are then scaled to
+    between 0 and 1 as words are. Without any, each node is its own only word.
+    Every link counts alike: a column of weights is warned about, unless ``unweighted`` says that
+    this is known.
+    """
+    for frame in (nodes, edges):
+        if not isinstance(frame, pd.DataFrame):
+            raise BupError(f"nodes and links are two data frames, got a {type(frame).__name__}")
+    texts = [text] if isinstance(text, str) else list(text or [])
+    columns = [str(c) for c in features] if _are_names(features) else []  # type: ignore[union-attr]
+    for what, frame, named in (
+        ("nodes", nodes, [("id", id), ("label", label), ("title", title)]),
+        ("nodes", nodes, [*(("text", t) for t in texts), *(("features", c) for c in columns)]),
+        ("links", edges, [("source", source), ("target", target)]),
+    ):
+        for argument, column in named:
+            if column is not None and column not in frame.columns:
+                raise BupError(
+                    f"the table of {what} has no column {shown(str(column))}: it has "
+                    f"{listed(map(str, frame.columns))}; choose one with {argument}="
+                )
+    if len(nodes) == 0 or len(edges) == 0:
+        raise BupError(f"a graph needs nodes and links, got {len(nodes)} and {len(edges)}")
+    if texts and features is not None and not _are_names(features):
+        raise BupError("beside a column of text, features are names of columns, not a matrix")
+    ids = tuple(map(str, range(len(nodes)))) if id is None else _ids(nodes[id], id)
+    labels, class_names = _classes(nodes[label], label)
+    place = pd.Series(np.arange(len(ids)), index=pd.Index(ids, dtype=object))
+    if not place.index.is_unique:
+        again = str(place.index[place.index.duplicated()][0])
+        raise BupError(f"id {shown(again)} occurs twice: give each node once and its own id")
+    weights = [c for c in edges.columns if str(c).lower() in WEIGHTS and c not in (source, target)]
+    notes = [] if unweighted else _warned({c: edges[c].to_numpy() for c in weights})
+    words = None
+    if texts:
+        joined = nodes[texts].astype(object).where(nodes[texts].notna(), "").astype(str)
+        matrix, words = tfidf(joined.agg(" ".join, axis=1).tolist())
+        notes.append(f"Features are {len(words):,} words of {listed(texts)}, by TF-IDF.")
+        if columns:
+            scaled = _between_0_and_1(_numbers(nodes, columns, ids))
+            matrix = sparse.csr_array(sparse.hstack([matrix, scaled]))
+            words = (*words, *columns)
+            notes.append(f"So are the numbers {listed(columns)}, scaled to between 0 and 1.")
+    elif features is None or (_are_names(features) and not columns):
+        matrix = None
+    else:
+        matrix = _numbers(nodes, columns, ids) if columns else features
+    return from_arrays(
+        matrix,
+        np.stack([_ends(edges[end], end, place) for end in (source, target)]),
+        labels,
+        class_names,
+        name=name,
+        notes=notes,
+        ids=ids,
+        titles=None if title is None else _texts(nodes[title]),
+        words=words,
+    )
+
+
+def _are_names(features: Any) -> bool:
+    return isinstance(features, list | tuple | pd.Index)
+
+
+def _texts(column: pd.Series) -> tuple[str, ...]:
+    return tuple(
+        "" if missing else str(v) for v, missing in zip(column, column.isna(), strict=True)
+    )
+
+
+def written(value: Any) -> str:
+    """An id or label as people write it: a whole number that pandas made a float has no ``.0``."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    return str(value).strip()
+
+
+def _ids(column: pd.Series, name: str) -> tuple[str, ...]:
+    _refuse_fractions(column, name, "ids")
+    ids = tuple(map(written, column))
+    bad = np.flatnonzero(column.isna().to_numpy() | np.array([not i for i in ids]))
+    if len(bad):
+        raise BupError(
+            f"column {shown(name)}, row {bad[0] + 1}: the id is empty: give each node one"
+        )
+    return ids
+
+
+def _classes(column: pd.Series, name: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Class numbers and names, in order: by number where all are numbers."""
+    _refuse_fractions(column, name, "labels")
+    missing = column.isna().to_numpy()
+    texts = ["" if m else written(v) for v, m in zip(column, missing, strict=True)]
+    found = set(texts) - {""}
+    if len(found) < 2:
+        said = f"only the class {shown(min(found))}" if found else "no label at all"
+        raise BupError(f"column {shown(name)} has {said}: give labels of at least two classes")
+    numbered = all(t.isascii() and t.isdecimal() for t in found)
+    names = tuple(sorted(found, key=_size_of_number if numbered else None))
+    number = {label: k for k, label in enumerate(names)} | {"": UNLABELLED}
+    return np.array([number[t] for t in texts]), names
+
+
+def _size_of_number(digits: str) -> tuple[int, str]:
+    """Sorts as ``int`` does, which refuses thousands of digits."""
+    digits = digits.lstrip("0")
+    return len(digits), digits
+
+
+def _refuse_fractions(column: pd.Series, name: str, what: str) -> None:
+    if column.dtype.kind == "f":
+        values = column.dropna().to_numpy()
+        odd = values[~np.isfinite(values) | (values != np.floor(values))]
+        if len(odd):
+            raise BupError(
+                f"column {shown(name)} has {odd[0]}, and {what} must be text or whole numbers: "
+                "choose another column"
+            )
+
+
+def _numbers(nodes: pd.DataFrame, columns: list[str], ids: tuple[str, ...]) -> np.ndarray:
+    table = np.empty((len(nodes), len(columns)), dtype=np.float32)
+    for k, name in enumerate(columns):
+        numbers = pd.to_numeric(nodes[name], errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        bad = np.flatnonzero(~(np.abs(numbers) <= 1e30))
+        if len(bad):
+            row = int(bad[0])
+            cell = shown(str(nodes[name].iloc[row]))
+            raise BupError(
+                f"column {shown(name)}, node {shown(ids[row])}: {cell} is not a finite number: "
+                "mend it, write 0 for none, or leave the column out"
+            )
+        table[:, k] = numbers
+    return table
+
+
+def _between_0_and_1(table: np.ndarray) -> sparse.csr_array:
+    """Every column from its lowest to its highest number; one that never varies is 0."""
+    low, wide = table.min(axis=0), np.ptp(table, axis=0)
+    return sparse.csr_array((table - low) / np.where(wide > 0, wide, 1))
+
+
+def _ends(column: pd.Series, name: str, place: pd.Series) -> np.ndarray:
+    _refuse_fractions(column, name, "ends of links")
+    ends = place.reindex(pd.Index([written(v) for v in column], dtype=object))
+    lost = np.flatnonzero(ends.isna().to_numpy())
+    if len(lost):
+        end = shown(written(column.iloc[lost[0]]))
+        raise BupError(
+            f"column {shown(name)}, row {lost[0] + 1}: {end} is no node's id, and so are "
+            f"{len(lost) - 1:,} further ends: add the nodes or drop the links"
+        )
+    return ends.to_numpy(np.int64)
+
+
+def _warned(weights: Mapping[str, np.ndarray]) -> list[str]:
+    """Warns of weights of links that differ, and a note for each; nobody may take them as used."""
+    notes = [
+        f"The {shown(name)} of links is not used: every link counts alike."
+        for name, values in weights.items()
+        if len(values) and not (values == values[0]).all()
+    ]
+    for note in notes:
+        warnings.warn(f"{note} unweighted=True says that you know.", stacklevel=4)
+    return notes
+
+
+def from_networkx(graph: Any, **columns: Any) -> Graph:
+    if not hasattr(graph, "adj"):
+        raise BupError(f"this is no NetworkX graph, got a {type(graph).__name__}")
+    return from_frames(*frames_of(graph), **{"name": "networkx", **columns})
+
+
+def frames_of(graph: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A NetworkX graph as tables: ``id`` and the attributes of nodes; ``source``, ``target``."""
+    rows = [{**attributes, "id": str(node)} for node, attributes in graph.nodes(data=True)]
+    nodes = pd.DataFrame(rows)
+    links = [(str(a), str(b)) for a, b in graph.edges()]
+    edges = pd.DataFrame(links, columns=["source", "target"], dtype=object)
+    given = [about for *_, about in graph.edges(data=True)]
+    for name in WEIGHTS:
+        if any(name in about for about in given):
+            edges[name] = [about.get(name, 1) for about in given]
+    return nodes, edges
+
+
+def from_pyg(
+    data: Any, class_names: Sequence[str] | None = None, unweighted: bool = False, **rest: Any
+) -> Graph:
+    for field in ("x", "edge_index", "y"):
+        if getattr(data, field, None) is None:
+            raise BupError(
+                f"the PyG data has no {field}: a graph needs x, edge_index and y (one class a node)"
+            )
+    x, y = data.x.detach().cpu(), data.y.detach().cpu()
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise BupError(f"y must have one class a node, got shape {tuple(y.shape)}")
+    labels = y.numpy()
+    if labels.dtype.kind == "f" and np.isnan(labels).any():  # how PyG marks unknown labels
+        whole = np.where(np.isnan(labels), UNLABELLED, labels)
+        labels = whole.astype(np.int64) if (whole == np.floor(whole)).all() else labels
+    matrix = sparse.csr_array(x.to_dense().numpy()) if x.layout is not _strided() else x.numpy()
+    edges = data.edge_index.detach().cpu().numpy()
+    given = {name: getattr(data, name, None) for name in ("edge_weight", "edge_attr")}
+    weights = {k: v.detach().cpu().numpy() for k, v in given.items() if v is not None}
+    notes = [] if unweighted else _warned(weights)
+    parts, said = _masks(data, len(labels))
+    notes = [*rest.get("notes", ()), *notes, *said]
+    named = {"name": "pyg", "parts": parts, **rest, "notes": notes}
+    return from_arrays(matrix, edges, labels, class_names, **named)
+
+
+def _masks(data: Any, nodes: int) -> tuple[np.ndarray | None, list[str]]:
+    """The split that the masks of PyG's data make, and what to say of it."""
+    masks: list[Any] = [getattr(data, name, None) for name in MASKS]
+    if all(mask is None for mask in masks):
+        return None, []
+    if any(mask is None for mask in masks):
+        missing = [name for name, mask in zip(MASKS, masks, strict=True) if mask is None]
+        return None, [f"The masks are no split: there is no {' and no '.join(missing)}."]
+    said, parts = [], np.full(nodes, NO_PART, dtype=np.int8)
+    for place, mask in enumerate(masks):
+        chosen = mask.detach().cpu().numpy().astype(bool)
+        if chosen.ndim == 2:
+            columns, chosen = chosen.shape[1], chosen[:, 0]
+            said = [
+                f"The masks hold {columns} splits: the first is the graph's, give another as "
+                "split=(train, validation, test)."
+            ]
+        if chosen.shape != (nodes,):
+            raise BupError(f"{MASKS[place]} has shape {chosen.shape}, there are {nodes} nodes")
+        if (parts[chosen] != NO_PART).any():
+            raise BupError(f"{MASKS[place]} and another mask overlap: put each node into one only")
+        parts[chosen] = place
+    sizes = ", ".join(f"{(parts == k).sum():,} {name}" for k, name in enumerate(PARTS))
+    return parts, [f"A split came with the masks: {sizes} nodes.", *said]
+
+
+def _strided() -> Any:
+    import torch
+
+    return torch.strided
+
+
+def to_pyg(graph: Graph) -> Any:
+    import torch
+    from torch_geometric.data import Data
+
+    features = graph.features
+    dense = features if isinstance(features, np.ndarray) else features.toarray()
+    both = np.concatenate([graph.edges, graph.edges[::-1]], axis=1)
+    data = Data(x=torch.tensor(dense), edge_index=torch.tensor(both), y=torch.tensor(graph.labels))
+    if graph.parts is not None:
+        for place, name in enumerate(MASKS):
+            data[name] = torch.tensor(graph.parts == place)
+    return data

@@ -1,0 +1,5 @@
+"""The process that ``reading`` describes."""
+
+from bup.imported.reading import serve
+
+serve()

@@ -1,0 +1,1 @@
+"""Files, tables and libraries that are loaded late."""

@@ -1,0 +1,134 @@
+"""Answers that were made elsewhere, as runs beside ours: nothing is trained, a file is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bup import likelihood, metrics
+from bup.engine.loop import OnEpoch
+from bup.errors import BupError
+from bup.graph import Graph
+from bup.imported import predictions
+from bup.imported.predictions import Predictions
+from bup.io.lazy import Tensor, torch
+from bup.methods.base import (
+    CalibratesVariance,
+    Chances,
+    Explains,
+    Fitted,
+    Method,
+    MethodSettings,
+    chances_of,
+    one_by_one,
+)
+from bup.run.settings import checked, setting
+from bup.run.splits import Split
+from bup.scores import Score
+from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
+
+if TYPE_CHECKING:
+    from bup.results.result import Result
+
+
+def score_of(name: str) -> Score:
+    """A score that came with predictions, by its name in the file: ``score entropy``.
+
+    Results of earlier versions call theirs ``own_score_1`` and so on.
+    """
+    words = name.replace("_", " ").removeprefix("own ")[len("score") :].strip(" .-")
+    named = words[:1].isalpha()
+    return Score(
+        name,
+        words[0].upper() + words[1:] if named else f"Your score {words}".strip(),
+        "neither",
+        "A score that came with the predictions; the higher, the less sure.",
+    )
+
+
+def is_score(name: str) -> bool:
+    """Whether a column of a node table, or of a file of predictions, is such a score."""
+    return name.lower().removeprefix("own_").startswith("score")
+
+
+@dataclass(frozen=True)
+class Settings(MethodSettings):
+    predictions: str = setting("", "The key of the predictions, as 'bup import' prints it.")
+
+
+@dataclass(frozen=True)
+class MessageSettings(CalibratesVariance, Settings):
+    prediction: str = setting(
+        "exact", "How class probabilities come out of messages.", choices=likelihood.RULES
+    )
+
+
+def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
+    if not s.predictions:
+        raise BupError("which predictions? Bring some on the page Your own, or with 'bup import'")
+    return fitted(predictions.load(s.predictions, graph), graph, split, s)
+
+
+def fitted(given: Predictions, graph: Graph, usual: Split, s: Settings) -> Fitted:
+    """Predictions as the outcome of a method."""
+    if given.digest != graph.digest:
+        raise BupError(f"these predictions are for another graph than {graph.name}")
+    if given.classes != usual.classes:
+        wanted = [graph.class_names[c] for c in range(graph.num_classes) if c not in given.classes]
+        raise BupError(
+            f"these predictions have columns for {len(given.classes)} classes and the run for "
+            f"{len(usual.classes)}: as classes never shown, choose {', '.join(wanted) or 'none'}"
+        )
+    split = given.split(usual)
+    probs = given.probs
+    if probs is None:
+        assert isinstance(s, MessageSettings) and given.mean is not None and given.var is not None
+        probs = link(s, torch.from_numpy(given.mean), torch.from_numpy(given.var)).numpy()
+    nodes = split.validation
+    targets = split.targets(graph.labels[nodes])
+    nll = metrics.negative_log_likelihood(probs[nodes], targets)
+    hits = float(metrics.hits(probs[nodes], targets).mean())
+    return Fitted(
+        probs=probs,
+        history={"loss": [nll], "validation_nll": [nll], "validation_accuracy": [hits]},
+        kept_epoch=1,
+        mean=given.mean,
+        var=given.var,
+        scores=dict(given.scores),
+        split=split,
+    )
+
+
+def link(s: MessageSettings, mean: Tensor, var: Tensor) -> Tensor:
+    """Class probabilities of messages."""
+    return likelihood.class_probabilities(mean, var, rule=s.prediction)
+
+
+def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
+    s = checked(MessageSettings, dict(result.spec.settings), result.spec.method)
+    return chances_of(s.prediction, result, mean, var, level)
+
+
+PROBABILITIES = Method(
+    name="own",
+    title="Predictions of your own (Own)",
+    explanation="Class probabilities that were made elsewhere and brought here. Nothing is "
+    "trained: they are judged like any other run.",
+    settings=Settings,
+    fit=one_by_one(fit_one),
+    brought=True,
+)
+MESSAGES = Method(
+    name="own_messages",
+    title="Messages of your own (Own messages)",
+    explanation="Means and variances that were made elsewhere and brought here. Class "
+    "probabilities follow from them as they do for BUP.",
+    settings=MessageSettings,
+    fit=one_by_one(fit_one),
+    scores=(MESSAGE_STD, MESSAGE_ENTROPY),
+    explains=Explains(variance=True, chances=chances),
+    link=link,
+    brought=True,
+)

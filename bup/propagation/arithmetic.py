@@ -1,0 +1,72 @@
+"""Arithmetic as it is done by hand: lines of factors, what becomes of them, what they add up to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bup.io.lazy import special
+
+FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "": lambda x: x,
+    "max(0, ·)": lambda x: max(x, 0.0),
+    "softplus": lambda x: float(np.logaddexp(0, x)),
+    "Φ": lambda x: float(special.ndtr(x)),
+    "exp − 1": math.expm1,
+    "ln(1 + ·)": math.log1p,
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One product; what it is about may be looked at further."""
+
+    label: str
+    factors: tuple[float, ...]
+    node: int | None = None
+    unit: int | None = None  # of the hidden layer
+    column: int | None = None  # a class that the model knows
+
+    @property
+    def product(self) -> float:
+        return math.prod(self.factors)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """symbol = then(start + sum over lines of each(product)); or their product, or one of them.
+
+    Symbols are written like ``h_iu``, and name the columns of the lines: a formula made of them
+    says exactly what the numbers do.
+    """
+
+    name: str
+    symbol: str
+    columns: tuple[str, ...]
+    lines: tuple[Line, ...]
+    over: str = ""  # what the lines run through, in the symbols
+    start: float = 0.0
+    start_symbol: str = ""
+    each: str = ""
+    then: str = ""
+    multiply: bool = False  # instead of adding
+    picked: int | None = None  # the result is this line's alone; lines stand side by side
+
+    @property
+    def values(self) -> list[float]:
+        """What becomes of every line."""
+        return [FUNCTIONS[self.each](line.product) for line in self.lines]
+
+    @property
+    def total(self) -> float:
+        values = self.values
+        if self.picked is not None:
+            return values[self.picked]
+        return math.prod(values) if self.multiply else self.start + math.fsum(values)
+
+    @property
+    def result(self) -> float:
+        return FUNCTIONS[self.then](self.total)

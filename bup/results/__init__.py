@@ -1,0 +1,1 @@
+"""Finished runs: what they hold, where they are kept, what is checked when they are read."""

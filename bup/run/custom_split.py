@@ -1,0 +1,206 @@
+"""A split of one's own: which nodes train, validate and test, checked and kept by its content.
+
+Kept as one number per node, so that masks and lists of the same nodes are the same split.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bup.errors import BupError
+from bup.graph import NO_PART, PARTS, Graph
+from bup.io import files
+from bup.io.files import DamagedFile
+from bup.io.wording import listed, shown
+
+PREFIX = "own:"
+OF_GRAPH = "graph"
+"""What the split that came with a graph is asked for by."""
+
+_ALIASES = {
+    **{word: "validation" for word in ("val", "valid", "dev")},
+    **{word: "train" for word in ("training",)},
+    **{f"{word}_mask": part for word, part in (("train", "train"), ("test", "test"))},
+    **{f"{word}_mask": "validation" for word in ("val", "validation")},
+}
+_VERSION = 1
+
+
+def parts_of(graph: Graph, given: Any) -> np.ndarray:
+    """The place in ``PARTS`` [n] of every node, by a split in any of its forms.
+
+    Three masks or lists of nodes, a table of them by name, or whatever has them as attributes.
+    """
+    parts = np.full(graph.num_nodes, NO_PART, dtype=np.int8)
+    for place, (name, part) in enumerate(_by_name(given).items()):
+        nodes = _nodes(graph, name, part)
+        before = nodes[parts[nodes] != NO_PART]
+        if len(before):
+            other = PARTS[parts[before[0]]]
+            raise BupError(
+                f"node {graph.node_id(before[0])!r} is in the {other} part and in the {name} part "
+                f"of the split, and so are {len(before) - 1:,} others: give each node to one part"
+            )
+        parts[nodes] = place
+    return parts
+
+
+def _by_name(given: Any) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        named = {_ALIASES.get(str(name), str(name)): part for name, part in given.items()}
+    elif all(hasattr(given, name) for name in PARTS):
+        named = {name: getattr(given, name) for name in PARTS}
+    elif isinstance(given, list | tuple | np.ndarray) and len(given) == len(PARTS):
+        named = dict(zip(PARTS, given, strict=True))
+    else:
+        raise BupError(
+            "a split of your own is bup.Split(train, validation, test) of masks or of node "
+            f"numbers, or these three in a tuple, got {type(given).__name__}"
+        )
+    if set(named) != set(PARTS):
+        raise BupError(f"a split has {', '.join(PARTS)}, got {', '.join(named) or 'nothing'}")
+    return {name: named[name] for name in PARTS}
+
+
+def _nodes(graph: Graph, name: str, given: Any) -> np.ndarray:
+    """The nodes of one part, as numbers."""
+    values, n = np.asarray(given), graph.num_nodes
+    if values.ndim != 1 or (values.dtype.kind not in "biu" and values.size):
+        raise BupError(
+            f"the {name} part of a split is a mask of {n:,} nodes or a list of their numbers, got "
+            f"{values.dtype} of shape {values.shape}"
+        )
+    if values.dtype.kind == "b":
+        if len(values) != n:
+            raise BupError(f"the {name} mask has {len(values):,} entries, {graph.name} {n:,} nodes")
+        values = np.flatnonzero(values)
+    if not len(values):
+        raise BupError(f"the {name} part of the split is empty: give it at least one node")
+    low, high = int(values.min()), int(values.max())
+    if low < 0 or high >= n:
+        raise BupError(
+            f"the {name} part of the split has node {low if low < 0 else high}, and {graph.name} "
+            f"has nodes 0 to {n - 1}"
+        )
+    values = values.astype(np.int64)
+    times = np.bincount(values, minlength=n)
+    if times.max() > 1:
+        raise BupError(
+            f"the {name} part of the split has node {int(times.argmax())} more than once: give "
+            "each node once"
+        )
+    unknown = values[~graph.labelled[values]]
+    if len(unknown):
+        raise BupError(
+            f"{len(unknown):,} nodes of the {name} part have no class, such as "
+            f"{graph.node_id(unknown[0])!r}: leave them out of the split"
+        )
+    return values
+
+
+def of_graph(graph: Graph) -> np.ndarray:
+    """The split that came with a graph."""
+    if graph.parts is None:
+        raise BupError(
+            f"no split came with {graph.name}: give one, as bup.Split(train, validation, test)"
+        )
+    return parts_of(graph, [graph.parts == place for place in range(len(PARTS))])
+
+
+def keep(graph: Graph, parts: np.ndarray) -> str:
+    """Put a split where runs find it; returns the name that follows from its content alone."""
+    content = hashlib.sha256(graph.digest.encode() + parts.tobytes())
+    key = base64.b32encode(content.digest()).decode().lower()[:20]
+    path = _path(PREFIX + key)
+    values = {"version": _VERSION, "digest": graph.digest}
+    try:
+        if not path.exists():
+            files.write_atomically(path, files.pack({"parts": parts}, values))
+    except OSError as error:
+        raise BupError(
+            f"the split cannot be kept in {path.parent} ({error.strerror or error}): free some "
+            "space there, or set BUP_CACHE to another folder"
+        ) from error
+    return PREFIX + key
+
+
+def load(graph: Graph, name: str) -> np.ndarray:
+    """A split that was kept."""
+    try:
+        arrays, values = files.read_packed(_path(name))
+        parts = arrays["parts"]
+        if values["version"] != _VERSION or parts.dtype != np.int8:
+            raise DamagedFile("it is of another version")
+    except (OSError, DamagedFile, KeyError, TypeError) as error:
+        raise BupError(
+            f"the split {name} is not here: give its nodes again, as split= in Python or as a file "
+            "to --split"
+        ) from error
+    if values["digest"] != graph.digest or parts.shape != (graph.num_nodes,):
+        raise BupError(f"the split {name} is of another graph than {graph.name}")
+    return parts
+
+
+def is_of(graph: Graph, name: str) -> bool:
+    """Whether there is such a split of this graph."""
+    try:
+        return name.startswith(PREFIX) and len(load(graph, name)) > 0
+    except BupError:
+        return False
+
+
+def _path(name: str) -> Path:
+    return files.cache_folder() / "splits" / f"{name.removeprefix(PREFIX)}.bup"
+
+
+def read(graph: Graph, name: str, content: bytes) -> np.ndarray:
+    """A split from a file: a table with columns id and split, or an npz with an array per part."""
+    if name.lower().endswith(".npz"):
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+                return parts_of(graph, {key: archive[key] for key in archive.files})
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise BupError(
+                f"{shown(name)} cannot be read ({error}): write it with numpy.savez and the "
+                "arrays train, validation and test"
+            ) from error
+    from bup.datasets.uploads import tables
+
+    table = tables.read_table(name, tables.decoded(name, content)[0])
+    columns = {column.lower(): column for column in table.columns}
+    if not {"id", "split"} <= set(columns):
+        raise BupError(
+            f"{shown(name)} needs the columns 'id' and 'split': it has {listed(table.columns)}"
+        )
+    ids, cells = table[columns["id"]].tolist(), table[columns["split"]].to_numpy()
+    nodes = [graph.find(node_id) for node_id in ids]
+    if len(set(nodes)) != len(nodes):
+        twice = next(node_id for node_id in ids if ids.count(node_id) > 1)
+        raise BupError(f"{shown(name)} has the id {shown(twice)} twice: give each node once")
+    places = named(name, cells)
+    return parts_of(graph, [np.array(nodes)[places == place] for place in range(len(PARTS))])
+
+
+def named(file: str, cells: np.ndarray) -> np.ndarray:
+    """Places in ``PARTS`` from the words of a file."""
+    known = {part: place for place, part in enumerate(PARTS)}
+    known |= dict.fromkeys(("", "unused", "none"), NO_PART)
+    places = np.empty(len(cells), dtype=np.int8)
+    for i, cell in enumerate(cells.tolist()):
+        word = str(cell).strip().lower()
+        place = known.get(_ALIASES.get(word, word))
+        if place is None:
+            raise BupError(
+                f"{shown(file)}: {shown(str(cell))} is no part of a split: write train, "
+                "validation, test or nothing"
+            )
+        places[i] = place
+    return places

@@ -1,0 +1,281 @@
+"""Which nodes train, validate and test: drawn at random, as a protocol has them, or given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from bup.datasets import as_graph
+from bup.errors import BupError
+from bup.graph import UNLABELLED, Graph
+from bup.run import custom_split
+from bup.run.spec import PUBLIC, Spec
+
+MAX_SEED = 2**32 - 1
+Usual = Literal["usual"]
+USUAL: Usual = "usual"
+Classes = int | str | Iterable[int | str]
+"""One class or several, each by its number or its name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Node indices of each part; every part is in the order in which its nodes were drawn.
+
+    ``classes`` are the classes a model learns: column k of its output is class ``classes[k]``. The
+    test part holds nodes of every class, the left-out ones too; those are out of distribution.
+
+    A split of your own for ``bup.fit`` needs the three parts only, which may be masks.
+    """
+
+    train: np.ndarray
+    validation: np.ndarray
+    test: np.ndarray
+    classes: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+
+    def targets(self, labels: np.ndarray) -> np.ndarray:
+        """Output columns for class labels; UNLABELLED for a left-out class or an unknown label."""
+        column = np.full(max((*self.classes, *self.left_out)) + 2, UNLABELLED)
+        column[list(self.classes)] = np.arange(len(self.classes))
+        return column[labels]  # the last entry serves UNLABELLED, which is -1
+
+    def is_ood(self, labels: np.ndarray) -> np.ndarray:
+        """Mask of the labels that belong to a left-out class."""
+        return np.isin(labels, self.left_out)
+
+
+def usual_sizes(graph: Graph) -> tuple[int, int | None]:
+    """Validation and test nodes: the paper's where they fit, else a share of a small graph."""
+    labelled = int(graph.labelled.sum())
+    return (200, 2000) if labelled >= 2600 else (max(1, min(200, labelled // 5)), None)
+
+
+def sizes(
+    graph: Graph, validation: int | Usual = USUAL, test: int | Usual | None = USUAL
+) -> tuple[int, int | None]:
+    """Numbers of validation and test nodes, the usual ones filled in."""
+    usual = usual_sizes(graph)
+    return (
+        usual[0] if validation == USUAL else validation,
+        usual[1] if test == USUAL else test,
+    )
+
+
+def split_of(graph: Graph, spec: Spec) -> Split:
+    """The split that a run asks for."""
+    if spec.split == PUBLIC:
+        return public_split(graph, spec.left_out)
+    if spec.split.startswith(custom_split.PREFIX):
+        return own_split(graph, spec.split, spec.left_out)
+    if spec.split:
+        return fraction_split(graph, spec.split, spec.left_out, spec.seed)
+    return make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
+
+
+def name_of(graph: Graph, given: Any) -> str:
+    """What a run calls a split: a name as it is, one of your own by its content."""
+    if isinstance(given, str) and given != custom_split.OF_GRAPH:
+        return given
+    own = (
+        custom_split.of_graph(graph)
+        if isinstance(given, str)
+        else custom_split.parts_of(graph, given)
+    )
+    return custom_split.keep(graph, own)
+
+
+def own_split(graph: Graph, name: str, left_out: Classes = ()) -> Split:
+    """A split that was given. Nodes of left-out classes leave training and validation."""
+    left_out = _checked_classes(graph, left_out)
+    place = custom_split.load(graph, name)
+    known = ~np.isin(graph.labels, left_out)
+    train, validation = (np.flatnonzero((place == k) & known) for k in (0, 1))
+    classes = tuple(c for c in range(graph.num_classes) if c not in left_out)
+    missing = set(classes) - set(graph.labels[train].tolist())
+    if missing:
+        named = graph.class_names[min(missing)]
+        raise BupError(
+            f"class {named!r} of {graph.name} has no training node in this split: give it one, or "
+            f"leave the class out (left_out=[{named!r}])"
+        )
+    if not len(validation):
+        raise BupError(
+            f"all validation nodes of this split of {graph.name} are of classes left out: give "
+            "others"
+        )
+    return Split(train, validation, np.flatnonzero(place == 2), classes, left_out)
+
+
+FIRST_TEST = {"cora": 1708, "citeseer": 2312, "pubmed": 18717}
+"""Planetoid's files begin with 20 nodes of each class, then 500 that validate; from here on they
+hold the thousand that test."""
+
+
+def named_splits(graph: Graph) -> list[str]:
+    """The splits by name that are worth offering for a graph."""
+    came = [] if graph.parts is None else [custom_split.keep(graph, custom_split.of_graph(graph))]
+    return ["20/10/70", *([PUBLIC] if _as_in_planetoid(graph) else []), *came]
+
+
+def _as_in_planetoid(graph: Graph) -> bool:
+    """Whether its nodes have Planetoid's order; Cora's original files have another."""
+    name = _planetoid_name(graph)
+    return name in FIRST_TEST and (name != "cora" or graph.ids is None)
+
+
+def _planetoid_name(graph: Graph) -> str:
+    return graph.name.removeprefix("pyg:Planetoid/").lower()
+
+
+def public_split(graph: Graph, left_out: Classes = ()) -> Split:
+    """Planetoid's fixed split, for graphs numbered as there; left-out classes only test."""
+    left_out = _checked_classes(graph, left_out)
+    name = _planetoid_name(graph)
+    if not _as_in_planetoid(graph):
+        why = (
+            "Cora from its original files has another order of nodes than Planetoid, use "
+            "pyg:Planetoid/Cora"
+            if name == "cora"
+            else "only Cora, Citeseer and PubMed have one"
+        )
+        raise BupError(f"{graph.name} tells no public split: {why}, or a split such as 20/10/70")
+    nodes = np.arange(graph.num_nodes)
+    last_train = 20 * graph.num_classes
+    parts = np.split(nodes, [last_train, last_train + 500, FIRST_TEST[name]])
+    return _without(graph, (parts[0], parts[1], parts[3]), left_out)
+
+
+def fraction_split(graph: Graph, name: str, left_out: Classes, seed: int) -> Split:
+    """``20/10/70``: percentages of the labelled nodes of known classes, drawn at random."""
+    left_out = _checked_classes(graph, left_out)
+    order = np.random.RandomState(seed).permutation(graph.num_nodes)
+    order = order[graph.labelled[order] & ~np.isin(graph.labels[order], left_out)]
+    train, validation, _ = (int(share) / 100 for share in name.split("/"))
+    ends = np.round(np.cumsum([train, validation]) * len(order)).astype(int)
+    parts = np.split(order, ends)
+    found = _without(graph, (parts[0], parts[1], parts[2]), left_out)
+    missing = set(found.classes) - set(graph.labels[found.train].tolist())
+    if missing or not len(found.validation):
+        raise BupError(
+            f"a split of {name} leaves class {graph.class_names[min(missing)]!r} of {graph.name} "
+            "no training node: ask for more"
+            if missing
+            else f"a split of {name} leaves {graph.name} no validation node: ask for more"
+        )
+    return found
+
+
+def _without(
+    graph: Graph, parts: tuple[np.ndarray, np.ndarray, np.ndarray], left_out: tuple[int, ...]
+) -> Split:
+    """Labelled nodes of these parts; all nodes of left-out classes test, as nobody saw any."""
+    strange = np.isin(graph.labels, left_out)
+    train, validation, test = (p[graph.labelled[p] & ~strange[p]] for p in parts)
+    test = np.concatenate([test, np.flatnonzero(strange)])
+    classes = tuple(c for c in range(graph.num_classes) if c not in left_out)
+    return Split(train, validation, test, classes, left_out)
+
+
+def make_split(
+    graph: Any,
+    per_class: int = 20,
+    validation: int | Usual = USUAL,
+    test: int | Usual | None = USUAL,
+    left_out: Classes = (),
+    seed: int = 0,
+) -> Split:
+    """Draw a split at random; the same arguments give the same split on every machine.
+
+    All nodes are shuffled once. Each class that is learned gives its first ``per_class`` nodes to
+    training; the first ``validation`` others of those classes validate; the first ``test`` nodes
+    that are left, of any class, test (None: all of them; see ``usual_sizes``). So a larger
+    ``per_class`` with the same seed contains the smaller one's training nodes. Nodes without a
+    label take no part.
+    """
+    graph = as_graph(graph)
+    left_out = _checked_classes(graph, left_out)
+    validation, test = sizes(graph, validation, test)
+    classes = tuple(c for c in range(graph.num_classes) if c not in left_out)
+    for name, value, lowest in (
+        ("nodes per class", per_class, 1),
+        ("validation nodes", validation, 1),
+        ("test nodes", 1 if test is None else test, 1),
+        ("the seed", seed, 0),
+    ):
+        if not _is_whole(value) or value < lowest:
+            raise BupError(f"{name} must be a whole number of at least {lowest}, got {value!r}")
+    if seed > MAX_SEED:
+        raise BupError(f"the seed must be at most {MAX_SEED}, got {seed}")
+
+    # RandomState, because its stream is frozen for good: newer generators may change with NumPy.
+    order = np.random.RandomState(seed).permutation(graph.num_nodes)
+    order = order[graph.labelled[order]]
+    label = graph.labels[order]
+
+    in_train = np.zeros(len(order), dtype=bool)
+    for c in classes:
+        of_class = np.flatnonzero(label == c)
+        if len(of_class) < per_class:
+            raise BupError(
+                f"class {graph.class_names[c]!r} of {graph.name} has {len(of_class)} nodes, "
+                f"fewer than the {per_class} asked for training: ask for fewer per class"
+            )
+        in_train[of_class[:per_class]] = True
+
+    may_validate = np.flatnonzero(~in_train & ~np.isin(label, left_out))
+    if len(may_validate) < validation:
+        raise BupError(
+            f"{graph.name} has {len(may_validate)} labelled nodes left after training, fewer than "
+            f"the {validation} asked for validation: ask for fewer training or validation nodes"
+        )
+    in_validation = np.zeros(len(order), dtype=bool)
+    in_validation[may_validate[:validation]] = True
+
+    rest = np.flatnonzero(~in_train & ~in_validation)
+    if len(rest) < (1 if test is None else test):
+        raise BupError(
+            f"{graph.name} has {len(rest)} labelled nodes left for testing, fewer than the "
+            f"{1 if test is None else test} asked: ask for fewer training, validation or test nodes"
+        )
+    return Split(
+        train=order[in_train],
+        validation=order[in_validation],
+        test=order[rest[:test]],
+        classes=classes,
+        left_out=left_out,
+    )
+
+
+def classes_of(graph: Graph, left_out: Classes) -> tuple[int, ...]:
+    """Class numbers, ascending, of classes given by number or by name; one may come alone."""
+    several = isinstance(left_out, Iterable) and not isinstance(left_out, str)
+    given: Any = left_out if several else [left_out]
+    return tuple(sorted({class_of(graph, c) for c in given}))
+
+
+def class_of(graph: Graph, given: Any) -> int:
+    """A class's number, by its number or its name."""
+    if isinstance(given, str) and given in graph.class_names:
+        return graph.class_names.index(given)
+    if not _is_whole(given) or not 0 <= given < graph.num_classes:
+        known = ", ".join(f"{c} {name}" for c, name in enumerate(graph.class_names))
+        raise BupError(f"{graph.name} has no class {given!r} to leave out: its classes are {known}")
+    return int(given)
+
+
+def _checked_classes(graph: Graph, left_out: Classes) -> tuple[int, ...]:
+    left_out = classes_of(graph, left_out)
+    if graph.num_classes - len(left_out) < 2:
+        raise BupError(
+            f"leaving out {len(left_out)} of {graph.num_classes} classes leaves nothing to tell "
+            "apart: keep at least two"
+        )
+    return left_out
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -1,0 +1,1 @@
+"""Training on demand, and what it costs."""

@@ -1,0 +1,243 @@
+"""Predictions and models of one's own as runs beside ours."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+import inspect
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from bup import likelihood
+from bup.calibrators.base import label_nll
+from bup.engine.loop import OnEpoch, Parameters, Schedule, train
+from bup.errors import BupError
+from bup.graph import Graph
+from bup.imported import predictions
+from bup.imported.predictions import Predictions
+from bup.methods.network import NetworkSettings
+from bup.results.result import Result
+from bup.run.settings import checked
+from bup.run.spec import Spec, unwrapped
+from bup.run.splits import Split, split_of, usual_sizes
+from bup.training import fitting
+
+FitFunction = Callable[[Graph, Split], Any]
+"""From a graph and a split: probabilities [n, c], or a mean and a variance of messages."""
+
+
+def run_of_predictions(
+    graph: Graph, given: Predictions, per_class: int | None = None, seed: int = 0, **settings: Any
+) -> Spec:
+    """Keep predictions, and say which run they are."""
+    given.keep()
+    return spec_of_predictions(graph, given, per_class, seed, **settings)
+
+
+def spec_of_predictions(
+    graph: Graph, given: Predictions, per_class: int | None = None, seed: int = 0, **settings: Any
+) -> Spec:
+    """Which run predictions are; a split of their own goes before the others."""
+    validation, test = usual_sizes(graph)
+    if per_class is None:
+        sizes = np.bincount(graph.labels[graph.labelled], minlength=graph.num_classes)
+        per_class = max(1, min(20, int(sizes[list(given.classes)].min()) // 3))
+    left_out = tuple(c for c in range(graph.num_classes) if c not in given.classes)
+    settings = {"predictions": given.key, **settings}
+    return fitting.methods.complete(
+        Spec(
+            graph=graph.name,
+            method=given.method,
+            per_class=per_class,
+            validation=validation,
+            test=test,
+            left_out=left_out,
+            seed=seed,
+            settings=tuple(settings.items()),
+        )
+    )
+
+
+def fit_model(
+    graph: Graph,
+    model: nn.Module | FitFunction,
+    spec: Spec,
+    on_epoch: OnEpoch | None = None,
+    epochs: int = 400,
+    patience: int = 40,
+    learning_rate: float = 0.01,
+    weight_decay: float = 5e-4,
+    **settings: Any,
+) -> Result:
+    """Train a model of one's own on the split of ``spec``, or let it train itself.
+
+    A module is called with (x, edge_index) or with PyTorch Geometric's ``Data``, as its ``forward``
+    asks, and answers with a score [n, c] for each class or with the mean and the variance of
+    messages. Our loop trains a copy that starts from the weights the module has; the module itself
+    stays as it is, and the copy, in the state that was judged, is the result's ``model``. A
+    function is called with the graph and the split, and answers with probabilities or with a mean
+    and a variance of messages for every node.
+    """
+    split = split_of(graph, spec)
+    start = time.perf_counter()
+    learned: dict[str, Any] = {}
+    if isinstance(model, nn.Module):
+        schedule = _schedule(epochs, patience, learning_rate, weight_decay)
+        # A module draws its dropout from torch's own generator, which is put back afterwards.
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(spec.seed)
+            network = _Module(model, graph, split)
+            (trained,) = train(
+                network, schedule, [torch.Generator()], on_epoch, buffers=network.buffers
+            )
+        answer = network.keep(trained.parameters)
+        learned = {
+            "history": trained.history,
+            "kept_epoch": trained.kept_epoch,
+            "model": network.module,
+        }
+    elif callable(model) and not isinstance(model, type):
+        answer = model(graph, split)
+    else:
+        what = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        raise BupError(f"a model is a torch module (not its class) or a function, got {what}")
+    if isinstance(answer, tuple) and len(answer) == 2:
+        mean, var = map(_array, answer)
+        given = predictions.checked(graph, mean=mean, var=var, classes=split.classes)
+    else:
+        given = predictions.checked(graph, _array(answer), classes=split.classes)
+    title = getattr(model, "__name__", type(model).__name__)[: predictions.LONGEST_TITLE]
+    settings = {"predictions": dataclasses.replace(given, title=title).keep(), **settings}
+    spec = dataclasses.replace(spec, method=given.method, settings=tuple(settings.items()))
+    (result,) = fitting.fit_specs(graph, [spec])
+    return dataclasses.replace(result, seconds=time.perf_counter() - start, **learned)
+
+
+def _schedule(epochs: int, patience: int, learning_rate: float, weight_decay: float) -> Schedule:
+    """How long to train and how fast, within what any network of ours may be asked for."""
+    asked = {
+        "epochs": epochs,
+        "patience": patience,
+        "learning_rate": learning_rate,
+        "weight_decay": weight_decay,
+    }
+    plain = {name: unwrapped(v) for name, v in asked.items()}
+    return checked(NetworkSettings, plain, "a model of your own").schedule()
+
+
+def _array(values: Any) -> np.ndarray:
+    return values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
+
+
+class _Module:
+    """A torch module as our loop wants it: parameters with a leading dimension of one seed."""
+
+    def __init__(self, module: nn.Module, graph: Graph, split: Split) -> None:
+        if not any(parameter.requires_grad for parameter in module.parameters()):
+            raise BupError("the model has no parameters to train: give a function instead")
+        try:
+            self.module = copy.deepcopy(module)
+        except RuntimeError as error:  # it holds a tensor that is the outcome of a computation
+            raise BupError(
+                f"a copy of the model is trained, and it cannot be copied ({error}): make it anew, "
+                "or give a function"
+            ) from error
+        self.split, self.num_nodes = split, graph.num_nodes
+        data = graph.to_pyg()
+        del data.y  # classes to learn from are those of the split
+        self.inputs = _inputs(module, data)
+        with torch.no_grad():  # a module that waits for its first input makes its weights now
+            self.module.eval()
+            self._answer({})
+        # What the user froze stays as it is.
+        self.parameters: Parameters = {
+            name: tensor.detach()[None].clone()
+            for name, tensor in self.module.named_parameters()
+            if tensor.requires_grad
+        }
+        self.decayed = tuple(self.parameters)
+        self.train_nodes, self.held_nodes = map(torch.from_numpy, (split.train, split.validation))
+        labels = torch.from_numpy(split.targets(graph.labels))
+        self.train_labels, self.held_labels = labels[self.train_nodes], labels[self.held_nodes]
+
+    def buffers(self) -> Parameters:
+        """What a forward pass changes, such as the running statistics of a BatchNorm."""
+        return {name: tensor.detach()[None] for name, tensor in self.module.named_buffers()}
+
+    def _answer(self, parameters: Parameters) -> Any:
+        named = {name: tensor[0] for name, tensor in parameters.items()}
+        # Some modules write into the data that they are given.
+        inputs = tuple(i if isinstance(i, Tensor) else copy.copy(i) for i in self.inputs)
+        answer = torch.func.functional_call(self.module, named, inputs)
+        tables = tuple(answer) if isinstance(answer, tuple | list) else (answer,)
+        wanted = [self.num_nodes, len(self.split.classes)]
+        found = [list(t.shape) if isinstance(t, Tensor) else type(t).__name__ for t in tables]
+        if len(tables) > 2 or any(shape != wanted for shape in found):
+            raise BupError(
+                f"the model must answer with [nodes, classes] = {wanted}, once for scores or "
+                f"twice for mean and variance, got {found}"
+            )
+        if len(tables) == 1 and _are_probabilities(tables[0]):
+            raise BupError(
+                "the model answers with probabilities: each row is nonnegative and sums to 1. Our "
+                "loop takes the softmax itself, so leave it out of the model (log_softmax may stay)"
+            )
+        return tables if len(tables) == 2 else tables[0]
+
+    def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
+        self.module.train()
+        answer = self._answer(self.parameters)
+        if isinstance(answer, tuple):
+            mean, var = (table[self.train_nodes] for table in answer)
+            loss = -likelihood.log_likelihood(mean, var, self.train_labels, rule="exact").mean()
+        else:
+            loss = nn.functional.cross_entropy(answer[self.train_nodes], self.train_labels)
+        return loss[None]
+
+    def validation(self) -> tuple[Tensor, Tensor]:
+        self.module.eval()
+        probs = _probabilities(self._answer(self.parameters), self.held_nodes)
+        hits = (probs.argmax(-1) == self.held_labels).float().mean()
+        return label_nll(probs, self.held_labels).mean()[None], hits[None]
+
+    def keep(self, kept: Parameters) -> Any:
+        """Put the kept state into the copy, and let it answer for every node."""
+        for name, tensor in (*self.module.named_parameters(), *self.module.named_buffers()):
+            if name in kept:
+                tensor.data = kept[name][0]
+        self.module.eval()
+        with torch.no_grad():
+            answer = self._answer({})
+        return answer if isinstance(answer, tuple) else answer.softmax(-1)
+
+
+def _inputs(module: nn.Module, data: Any) -> tuple[Any, ...]:
+    """What the module's ``forward`` asks for, of PyTorch Geometric's ``data``."""
+    asked = inspect.signature(module.forward)
+    first = next(iter(asked.parameters), "")
+    ways: list[tuple[Any, ...]] = [(data.x, data.edge_index)]
+    ways.append((data.x,) if first in ("x", "input") else (data,))
+    for inputs in ways[1:] if first in ("data", "batch", "graph") else ways:
+        with contextlib.suppress(TypeError):
+            asked.bind(*inputs)
+            return inputs
+    raise BupError(
+        "the model is called with (x, edge_index), with (data) or with (x), and its forward asks "
+        f"for {asked}: give the others a default"
+    )
+
+
+def _are_probabilities(answer: Tensor) -> bool:
+    return bool((answer >= 0).all() and ((answer.sum(-1) - 1).abs() < 1e-4).all())
+
+
+def _probabilities(answer: Any, nodes: Tensor) -> Tensor:
+    if isinstance(answer, tuple):
+        return likelihood.class_probabilities(answer[0][nodes], answer[1][nodes], rule="exact")
+    return answer[nodes].softmax(-1)

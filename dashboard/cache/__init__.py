@@ -1,0 +1,1 @@
+"""What is worked out once and shared by every browser."""

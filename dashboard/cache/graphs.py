@@ -1,0 +1,120 @@
+"""Graphs and what belongs to them alone, loaded once and shared by every browser."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+
+import bup
+from bup import datasets
+from bup.datasets import uploads
+from bup.engine.receptive_field import Inputs
+from bup.graph import Graph, describe
+from bup.io import files
+from bup.io.limits import limits
+from bup.io.wording import shown
+from bup.training.cost import DRAWN_AT_ONCE
+from dashboard import layouts
+from dashboard.cache.shared_cache import kept
+from dashboard.layouts import Layout
+from dashboard.network.rate_limits import Ration
+from dashboard.session import visitor
+
+NICENESS = 10
+MOST_WAITING = 10  # for graphs to be drawn, counting the one that is
+LARGE = Ration("large graphs", most=30, seconds=600)
+_places = threading.BoundedSemaphore(MOST_WAITING)
+
+
+def graph(name: str) -> Graph:
+    """The graph of this name; loaded again once the files behind it are others.
+
+    A visitor's browser can send any name, so the one door to graphs asks whether it is allowed,
+    before anything looks for files.
+    """
+    if not datasets.is_allowed(name):
+        raise bup.BupError(
+            f"there is no graph {shown(name, 200)} here: choose one of "
+            f"{', '.join(datasets.offered())}, or bring your own on the page Your own"
+        )
+    size, most = datasets.size(name), limits().graph_bytes
+    if size > most:
+        raise bup.BupError(
+            f"{shown(name, 200)} would take about {size / 1e6:,.0f} MB, and this server draws "
+            f"graphs of at most {most / 1e6:,.0f} MB: ask for fewer nodes or links, or run it "
+            f"yourself with: {shlex.join(['bup', 'fit', '--graph', name])}"
+        )
+    return _graph(name, datasets.stamp(name))
+
+
+@kept(by=lambda name, stamp: (name, stamp))
+def _graph(name: str, stamp: Hashable) -> Graph:
+    if datasets.size(name) > DRAWN_AT_ONCE:
+        with (
+            _place(),
+            st.spinner("Drawing this graph: one is drawn at a time, each takes some seconds ..."),
+        ):
+            return _drawn_elsewhere(name)
+    with st.spinner("Loading the graph ..."):
+        return bup.load_graph(name)
+
+
+@contextmanager
+def _place() -> Iterator[None]:
+    """A place in the queue, which every crafted name of a graph would make longer."""
+    if not _places.acquire(blocking=False):
+        raise bup.BupError(
+            f"{MOST_WAITING} other graphs are to be drawn before this one: try again in a minute"
+        )
+    try:
+        with LARGE.one(visitor.client()):
+            yield
+    finally:
+        _places.release()
+
+
+def _drawn_elsewhere(name: str) -> Graph:
+    """A graph drawn by a process of its own: others' clicks go on, and its memory goes with it."""
+    command = [sys.executable, "-P", "-m", "bup.datasets", name]
+    with tempfile.TemporaryFile() as drawn:
+        with subprocess.Popen(command, stdout=drawn, stderr=subprocess.PIPE) as process:
+            with contextlib.suppress(OSError, AttributeError):  # Windows has no such thing
+                os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
+            _, said = process.communicate()
+        if process.returncode == 0:
+            drawn.seek(0)
+            packed = files.unpack(drawn.read())
+            return uploads.unpacked(packed.values["name"], packed)
+    why = said.decode(errors="replace").strip().rpartition("\n")[2]
+    if why.startswith("bup: "):
+        raise bup.BupError(why.removeprefix("bup: "))
+    reason = why[:200] or f"code {process.returncode}"
+    raise bup.BupError(f"{name} could not be drawn ({reason}): ask for a smaller one")
+
+
+def layout(graph: Graph) -> Layout:
+    """Where a graph's nodes stand; of a large one, a first picture while it is being drawn."""
+    if (finished := layouts.known(graph)) is not None:
+        return finished
+    with st.spinner("Drawing the map for the first time ..."):
+        return layouts.look(graph)
+
+
+@kept(by=lambda graph: graph.digest)
+def description(graph: Graph) -> dict[str, Any]:
+    return describe(graph)
+
+
+@kept(by=lambda graph: graph.digest)
+def inputs(graph: Graph) -> Inputs:
+    return Inputs.of(graph)

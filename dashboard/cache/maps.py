@@ -1,0 +1,109 @@
+"""Maps as the browser takes them, drawn once and shared by every browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bup.graph import Graph
+from dashboard.cache.graphs import layout
+from dashboard.cache.run_cache import Known
+from dashboard.cache.shared_cache import kept, once
+from dashboard.components import map_data
+from dashboard.components.chart import Drawing
+from dashboard.components.excerpts import Excerpt, Window, excerpt
+from dashboard.components.map_data import Limits
+from dashboard.components.parcels import Parcel
+from dashboard.figures.edges import edge_image
+from dashboard.figures.map import map_figure
+from dashboard.ui.theme import Theme
+
+
+def drawn(figure: Callable[..., go.Figure], *of: Any) -> Drawing:
+    """The figure ``of`` these, drawn once for all browsers that ask for the same."""
+    return once(_drawing, figure, *of)
+
+
+def _drawing(figure: Callable[..., go.Figure], *of: Any) -> Drawing:
+    return Drawing.of(figure(*of))
+
+
+def _drawn(graph: Graph) -> Hashable:
+    """What a picture of a graph is known by: a large one has two, a first and the finished one."""
+    return graph.digest, layout(graph).finished
+
+
+def _digest(shown: np.ndarray) -> str:
+    return "all" if shown.all() else hashlib.sha256(np.packbits(shown).tobytes()).hexdigest()
+
+
+@kept(by=lambda graph, dark: (_drawn(graph), dark))
+def edge_picture(graph: Graph, dark: bool) -> str:
+    picture = edge_image(layout(graph).points, graph.edges, Theme(dark=dark))
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+@kept(
+    by=lambda known, colour, theme, shown: (
+        known.run,
+        _drawn(known.graph),
+        colour,
+        theme,
+        _digest(shown),
+    )
+)
+def map_drawing(known: Known, colour: str, theme: Theme, shown: np.ndarray) -> Drawing:
+    """The map of a run; drawn once for every way of looking at it."""
+    graph = known.graph
+    picture, points = edge_picture(graph, theme.dark), layout(graph).points
+    return Drawing.of(
+        map_figure(known.table, points, colour, graph.class_names, theme, picture, shown)
+    )
+
+
+@kept(by=lambda known, colour: (known.run, colour))
+def own_limits(known: Known, colour: str) -> Limits | None:
+    """The scale that fits a run's map."""
+    return map_data.own_limits(known.table, colour)
+
+
+@kept(by=lambda known, colour, theme, limits: (known.run, colour, theme, limits))
+def look(known: Known, colour: str, theme: Theme, limits: Limits | None) -> dict[str, Any]:
+    """What the colours and shapes of a run's map mean."""
+    return map_data.look(known.table, colour, known.graph.class_names, theme, limits)
+
+
+@kept(by=lambda graph, window=None: (_drawn(graph), window))
+def graph_parcel(graph: Graph, window: Window | None = None) -> Parcel:
+    """A graph, or what the map needs of a part of it."""
+    return map_data.graph_parcel(graph, layout(graph).points, part_of(graph, window))
+
+
+@kept(by=lambda graph, window: (_drawn(graph), window))
+def part_of(graph: Graph, window: Window | None) -> Excerpt:
+    return excerpt(graph, layout(graph).points, window)
+
+
+@kept(
+    by=lambda known, colour, shown, window=None: (
+        known.run,
+        _drawn(known.graph),
+        colour,
+        _digest(shown),
+        window,
+    )
+)
+def layer_parcel(
+    known: Known, colour: str, shown: np.ndarray, window: Window | None = None
+) -> Parcel:
+    """What each node of a run looks like, packed once for every way of looking at it."""
+    part = part_of(known.graph, window)
+    return map_data.layer_parcel(known.table, colour, known.graph.class_names, shown, part)

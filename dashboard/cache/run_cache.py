@@ -1,0 +1,135 @@
+"""What is known of each run: found or worked out once, and shared by every browser."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bup.explain.inspection import Inspection, Lens, inspect, with_links
+from bup.graph import Graph
+from bup.io import files
+from bup.io.csv import csv_text
+from bup.propagation import Propagation
+from bup.results.result import Result, evaluate, node_table
+from bup.run.spec import Run, Spec
+from bup.scores import SCORES
+from bup.training import fitting
+from dashboard.cache import graphs
+from dashboard.cache.shared_cache import kept
+from dashboard.jobs.unstored import Unstored
+
+
+class Known:
+    """One finished run and what follows from it, each part worked out when first asked for.
+
+    A page holds it as long as it reads, so nothing can be taken from under it.
+    """
+
+    def __init__(self, run: Run, graph: Graph, result: Result) -> None:
+        self.run, self.graph, self.result = run, graph, result
+        self._reports: dict[int, dict[str, Any]] = {}
+        # What a class looks at, all of it looks at; a node takes a few kilobytes.
+        self._inspected = lru_cache(512)(lambda node: self._lens.inspect(node))
+        self._interval = lru_cache(4096)(lambda node: self._lens.interval(node))
+
+    @property
+    def spec(self) -> Spec:
+        return self.run.spec
+
+    @property
+    def unkept(self) -> str:
+        """Why no disk holds it; empty where one does."""
+        held = _unstored.find(self.run)
+        return held[1] if held else ""
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        return node_table(self.result, self.graph)
+
+    @cached_property
+    def table_csv(self) -> str:
+        return csv_text(self.table)
+
+    def report(self, bins: int = 10) -> dict[str, Any]:
+        if bins not in self._reports:
+            distance = np.ma.masked_invalid(self.table["mean_distance"])
+            self._reports[bins] = evaluate(self.result, self.graph, bins, distance=distance)
+        return self._reports[bins]
+
+    def surer(self, score: str, node: int) -> float:
+        """The share of nodes of which the run is surer, by a score, than of this one."""
+        doubt = self.table[score].to_numpy()
+        if score in SCORES:
+            doubt = SCORES[score].uncertainty(doubt)
+        return float(np.mean(doubt < doubt[node]))
+
+    @cached_property
+    def _lens(self) -> Lens:
+        return Lens(self.graph, self.result, graphs.inputs(self.graph))
+
+    def inspection(
+        self,
+        node: int,
+        add: tuple[tuple[int, int], ...] = (),
+        remove: tuple[tuple[int, int], ...] = (),
+    ) -> Inspection:
+        """One node of the run, on the graph as it is or with some links changed."""
+        if not add and not remove:
+            return self._inspected(node)
+        return inspect(with_links(self.graph, add, remove), self.result, node)
+
+    def interval(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+        """Between what a node's probabilities would lie in 90% of cases: quicker than all of it."""
+        return self._interval(node)
+
+    @property
+    def propagation(self) -> Propagation | None:
+        """The run's rule at work; None if its method passes no variances on."""
+        return self._lens.propagation
+
+    @cached_property
+    def layer_stds(self) -> dict[str, np.ndarray]:
+        """Root mean variance [n] of the hidden message before and after each propagation step."""
+        first, *others = self._lens.layer_stds()
+        steps = {f"step {number}": std for number, std in enumerate(others, 1)}
+        return {"own words": first} | steps
+
+
+@kept(by=lambda known, nodes: (known.run, nodes.tobytes()))
+def judged_on(known: Known, nodes: np.ndarray) -> Known:
+    """The same run, tested on some of its test nodes only."""
+    return Known(known.run, known.graph, known.result.tested_on(nodes))
+
+
+_unstored = Unstored()
+
+
+class _Missing(Exception):
+    """Not stored, and not to be remembered as such: it may be there a moment later."""
+
+
+def find(spec: Spec, graph: Graph) -> Known | None:
+    """What is known of a run; None while it is not trained."""
+    try:
+        return _known(fitting.run_of(spec, graph), graph)
+    except _Missing:
+        return None
+
+
+@kept(by=lambda run, graph: run)
+def _known(run: Run, graph: Graph) -> Known:
+    result = fitting.load(run.spec, graph)
+    if result is not None:
+        return Known(run, graph, result)
+    held = _unstored.find(run)
+    if held is None:
+        raise _Missing
+    return Known(run, graph, Result.unpacked(run.spec, files.unpack(held[0]), graph))
+
+
+def hold(run: Run, content: bytes, why: str) -> None:
+    """Take in a result that no disk would."""
+    _unstored.hold(run, content, why)

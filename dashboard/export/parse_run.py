@@ -1,0 +1,86 @@
+"""Which runs somebody means: by a link of the app, or by the name that the store has for them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from urllib.parse import parse_qs, urlsplit
+
+import bup
+from bup.errors import BupError
+from bup.graph import Graph
+from bup.io import files
+from bup.io.wording import shown
+from bup.methods import METHODS, complete
+from bup.results.store import Store
+from bup.run.spec import Run, Spec, Value, value_of
+from bup.run.splits import usual_sizes
+from dashboard.session import state
+from dashboard.ui.wording import choice_titles
+
+
+def asked(text: str) -> Spec:
+    """The run of a link such as ``http://localhost:8501/?graph=Cora``, or of a key in the store."""
+    if "?" in text or "://" in text:
+        try:
+            query = parse_qs(urlsplit(text).query)
+        except ValueError as error:
+            raise BupError(f"{shown(text, 200)} is no address ({error}): copy it again") from error
+        return _linked(query)
+    path = Store().root / text / "result.bup"
+    if text != path.parent.name or not path.is_file():
+        raise BupError(
+            f"there is no stored run {text!r}: give a link of the app, the name of a folder in "
+            f"{Store().root}, or a method as in 'bup export --graph cora --method bup -o page.html'"
+        )
+    try:
+        return Run.from_dict(files.read_packed(path).values.get("run")).spec
+    except (OSError, files.DamagedFile, AttributeError) as error:
+        raise BupError(f"{path} cannot be read ({error}): train the run again") from error
+
+
+def _linked(query: Mapping[str, Sequence[str]]) -> Spec:
+    """What the app's widgets would choose: they go by what they show, see ``state.parameters``."""
+    said = {name: values[-1] for name, values in query.items()}
+    names = {state.graph_label(name): name for name in state.graph_names()}
+    asked_graph = said.get("graph", next(iter(names)))
+    graph = bup.load_graph(names.get(asked_graph, asked_graph))
+    method = said.get("method", next(iter(METHODS)))
+    method = next((name for name, m in METHODS.items() if method in (name, m.short)), method)
+    if method not in METHODS:
+        raise BupError(f"the link asks for a method {method!r}, which there is not")
+    settings: dict[str, Value] = dict(state.opening(method))
+    for field in dataclasses.fields(METHODS[method].settings):
+        text = said.get(f"{method}.{field.name}")
+        if text is not None:
+            shown = {title: name for name, title in choice_titles(field).items()}
+            number = isinstance(settings[field.name], int | float)
+            settings[field.name] = shown.get(text, value_of(text) if number else text)
+    validation, test = usual_sizes(graph)
+    return complete(
+        Spec(
+            graph=graph.name,
+            method=method,
+            per_class=_whole(said, "per_class", 20),
+            validation=validation,
+            test=test,
+            left_out=tuple(_class(graph, name) for name in query.get("left_out", ())),
+            seed=_whole(said, "seed", 0),
+            settings=tuple(settings.items()),
+            split=said.get("split", ""),
+        )
+    )
+
+
+def _whole(said: Mapping[str, str], name: str, usual: int) -> int:
+    try:
+        return int(said.get(name, usual))
+    except ValueError:
+        raise BupError(f"{name} of the link must be a whole number, got {said[name]!r}") from None
+
+
+def _class(graph: Graph, name: str) -> int:
+    if name not in graph.class_names:
+        known = ", ".join(graph.class_names)
+        raise BupError(f"{graph.name} has no class {name!r} as in the link: it has {known}")
+    return graph.class_names.index(name)

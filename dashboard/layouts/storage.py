@@ -1,0 +1,139 @@
+"""The positions of a graph: shipped, kept in the cache folder, or in the making."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bup.errors import BupError
+from bup.graph import Graph
+from bup.io import files
+from bup.io.limits import limits
+from dashboard.layouts.arranging import STEPS
+from dashboard.layouts.drawing import Drawing
+
+BUILT_IN = ("cora", "citeseer", "pubmed", "synthetic")
+
+_SHIPPED = Path(__file__).parent.parent / "shipped" / "layouts"
+_IN_MEMORY = 6  # layouts
+MOST_WAITING = 20  # drawings, each with the links of its graph
+
+log = logging.getLogger(__name__)
+_lock = threading.Lock()
+_finished: OrderedDict[str, Layout] = OrderedDict()
+_drawings: dict[str, Drawing] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where every node of a graph stands."""
+
+    points: np.ndarray  # [n, 2] float32, within [-1, 1] both ways, y up
+    share: float = 1.0  # of the drawing that is done: below 1 these are a first picture
+
+    @property
+    def finished(self) -> bool:
+        return self.share == 1
+
+
+def known(graph: Graph) -> Layout | None:
+    """The finished layout of a graph that somebody has just looked at."""
+    return _finished.get(graph.digest)
+
+
+def look(graph: Graph, finished: bool = False) -> Layout:
+    """What is known of a graph's layout; of a large one that nobody has seen, soon a first picture.
+
+    The drawing goes on meanwhile, and is kept. With ``finished``, waits for its end: seconds for a
+    graph of Cora's size or of 100,000 nodes. Raises BupError where it fails.
+    """
+    with _lock:
+        found = known(graph) or _read(graph)
+        if found is not None:
+            _remember(graph.digest, found)
+            return found
+        drawing = _drawings.get(graph.digest)
+        if drawing is None:
+            if sum(not waiting.ended for waiting in _drawings.values()) >= MOST_WAITING:
+                raise BupError(
+                    f"{MOST_WAITING} maps of other graphs are to be drawn before this one: try "
+                    "again in some minutes, or use the pages that need no map"
+                )
+            drawing = Drawing(graph.num_nodes, graph.edges, lambda steps: _keep(steps, graph))
+            _drawings[graph.digest] = drawing
+    drawing.wait(finished)
+    if drawing.problem is not None:
+        with _lock:
+            _drawings.pop(graph.digest, None)  # whoever asks again gets another try
+        raise BupError(
+            f"the map of {graph.name} cannot be computed, {drawing.problem}, or use the pages that "
+            "need no map"
+        )
+    steps = drawing.steps
+    assert steps is not None
+    return Layout(_unit(steps), drawing.share)
+
+
+def positions(graph: Graph) -> np.ndarray:
+    """Position [n, 2] of every node, float32, within [-1, 1] both ways, y up."""
+    return look(graph, finished=True).points
+
+
+def ship(graph: Graph) -> Path:
+    """Draw a built-in graph again, by Graphviz whatever its size; the file that it is kept in."""
+    drawing = Drawing(graph.num_nodes, graph.edges, large=graph.num_nodes)
+    drawing.wait(finished=True)
+    if drawing.problem is not None or drawing.steps is None:
+        raise BupError(f"the map of {graph.name} cannot be computed, {drawing.problem}")
+    path = _SHIPPED / f"{graph.name}.safetensors"
+    _write(path, drawing.steps, graph)
+    return path
+
+
+def _keep(steps: np.ndarray, graph: Graph) -> None:
+    try:
+        _write(_path(graph), steps, graph)
+        files.trim(_path(graph).parent.glob("*.safetensors"), limits().layout_bytes)
+    except OSError as error:
+        log.warning("the map of %s cannot be kept (%s): it is drawn again", graph.name, error)
+    with _lock:
+        _remember(graph.digest, Layout(_unit(steps)))
+        _drawings.pop(graph.digest, None)
+
+
+def _remember(digest: str, layout: Layout) -> None:
+    _finished[digest] = layout
+    _finished.move_to_end(digest)
+    while len(_finished) > _IN_MEMORY:
+        _finished.popitem(last=False)
+
+
+def _path(graph: Graph) -> Path:
+    return files.cache_folder() / "layouts" / f"{graph.digest}.safetensors"
+
+
+def _read(graph: Graph) -> Layout | None:
+    places = [_SHIPPED / f"{graph.name}.safetensors"] if graph.name in BUILT_IN else []
+    for path in (*places, _path(graph)):
+        try:
+            arrays, values = files.read_packed(path)
+        except (OSError, files.DamagedFile):
+            continue
+        steps, fits = arrays.get("steps"), values.get("digest") == graph.digest
+        if fits and steps is not None and steps.shape == (graph.num_nodes, 2):
+            files.now_used(path)
+            return Layout(_unit(steps))
+    return None
+
+
+def _write(path: Path, steps: np.ndarray, graph: Graph) -> None:
+    files.write_atomically(path, files.pack({"steps": steps}, {"digest": graph.digest}))
+
+
+def _unit(steps: np.ndarray) -> np.ndarray:
+    return steps.astype(np.float32) / STEPS

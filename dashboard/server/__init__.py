@@ -1,0 +1,1 @@
+"""The app as a server: its command, its processes, its guards."""

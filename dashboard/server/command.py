@@ -1,0 +1,107 @@
+"""``bup dashboard``: the app in a browser."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import click
+
+from bup.errors import BupError
+from dashboard.network import interfaces
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=interfaces.PORT,
+    show_default=True,
+    help="Where the app answers; 0 for any that is free.",
+)
+@click.option(
+    "--host",
+    help="The address to listen on.  [default: localhost, which nobody else reaches; with --shared "
+    "0.0.0.0, which is every network of this machine]",
+)
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    help="A name that visitors use for this machine, such as explorer.example.org; may be "
+    "repeated. Others are refused.",
+)
+@click.option(
+    "--folder",
+    "folders",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A graph of yours to offer, as 'bup graphs' describes; may be repeated.",
+)
+@click.option(
+    "--shared",
+    is_flag=True,
+    help="For a class or the public: others reach the app, and stricter limits hold.",
+)
+@click.option(
+    "--processes",
+    "count",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Server processes, one per core at most; a visitor stays with one of them.",
+)
+@click.option(
+    "--prepare/--no-prepare",
+    "ahead",
+    default=True,
+    show_default=True,
+    help="First get the graphs that are not here yet, and train what the first page shows.",
+)
+def dashboard(
+    port: int,
+    host: str | None,
+    names: tuple[str, ...],
+    folders: tuple[Path, ...],
+    shared: bool,
+    count: int,
+    ahead: bool,
+) -> None:
+    """Serve the app, by default to this machine only."""
+    host = host or ("0.0.0.0" if shared else "localhost")
+    if shared:
+        os.environ["BUP_SHARED"] = "1"
+    _add("BUP_FOLDERS", os.pathsep, [str(folder.resolve()) for folder in folders])
+    _add("BUP_HOSTS", ",", [*names, host])
+    with _listening(host, port) as door:
+        from dashboard.server import balancer
+
+        if balancer.OWN not in os.environ:  # else the first process knows where visitors ask
+            interfaces.remember(door)
+        here = "localhost" if interfaces.is_everywhere(host) else host
+        url = f"http://{interfaces.joined(here, door.getsockname()[1])}"
+        if count > 1:
+            balancer.serve(door, count, ahead, lambda: interfaces.say(url))
+            return
+        from dashboard.server import serving
+
+        balancer.end_with_the_first()
+        serving.serve(serving.application(ahead=ahead, url=url), door)
+
+
+def _add(setting: str, between: str, values: list[str]) -> None:
+    """To what whoever starts the app has said in the environment."""
+    os.environ[setting] = between.join(filter(None, [os.environ.get(setting), *values]))
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Taken before anything is loaded: whoever comes too early waits instead of failing."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+        raise BupError(
+            f"the app cannot listen on {host}:{port} ({reason}): choose another --port or --host"
+        ) from error

@@ -1,0 +1,52 @@
+"""The script that runs before Streamlit's own, in the page that it sends for every address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dashboard.components import static_files
+
+STEPS = (Path(__file__).parent.parent / "components" / "steps.js").read_bytes()
+# A page that the browser has already, or a compressed one, could not be added to.
+PLAIN = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+
+
+class Head:
+    """Adds the script to the head of a page; whatever else is asked for passes."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
+            return await self._app(scope, receive, send)
+        plain = [(name, value) for name, value in scope["headers"] if name not in PLAIN]
+        start: dict[str, Any] | None = None
+        body = b""
+
+        async def added(message: Message) -> None:
+            nonlocal start, body
+            if message["type"] == "http.response.start":
+                kind = Headers(raw=message["headers"]).get("content-type", "")
+                if scope["method"] == "GET" and kind.startswith("text/html"):
+                    start = dict(message)
+                    return
+            if start is None or message["type"] != "http.response.body":
+                return await send(message)
+            body += message.get("body", b"")
+            if message.get("more_body"):
+                return
+            script = f'<script src="{static_files.address(STEPS, "js")}"></script>'
+            body = body.replace(b"<head>", b"<head>" + script.encode(), 1)
+            headers = MutableHeaders(scope=start)
+            for name in ("etag", "last-modified", "accept-ranges"):
+                del headers[name]
+            headers["content-length"] = str(len(body))
+            await send(start)
+            await send({"type": "http.response.body", "body": body})
+
+        await self._app(dict(scope) | {"headers": plain}, receive, added)

@@ -1,0 +1,127 @@
+"""The app as a server: Streamlit's pages, and what surrounds them."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import webbrowser
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+import uvicorn
+from starlette.middleware import Middleware
+from streamlit.config import get_option
+
+import bup
+from bup import datasets
+from bup.io import memory
+from bup.run.spec import text_of
+from dashboard.classroom import polling
+from dashboard.components import static_files
+from dashboard.network import interfaces, open_files
+from dashboard.network.clients import Clients
+from dashboard.network.request_timeout import Patient
+from dashboard.server.host_guard import Doors
+from dashboard.server.page_head import Head
+from dashboard.uploads.memory import Uploads
+
+SCRIPT = Path(__file__).parent.parent / "app.py"
+
+
+def application(script: Path | str = SCRIPT, ahead: bool = False, url: str | None = None) -> st.App:
+    """The app for any ASGI server; its options stand beside the script, in ``.streamlit``."""
+    return st.App(script, **surroundings(ahead, url))
+
+
+def surroundings(ahead: bool = False, url: str | None = None) -> dict[str, Any]:
+    """What belongs to the app besides its script.
+
+    ``ahead``, it first gets the graphs and trains what the first page shows. ``url`` is where it
+    says that it can be seen.
+    """
+
+    @asynccontextmanager
+    async def ready(app: st.App) -> AsyncIterator[None]:
+        memory.share_freed_memory()
+        open_files.raise_limit()
+        await asyncio.to_thread(_prepare, ahead)
+        if url is not None:
+            _show(url)
+        yield
+
+    return {
+        "lifespan": ready,
+        "routes": [*static_files.routes(), *polling.routes()],
+        "middleware": [
+            Middleware(Doors),
+            Middleware(Clients),
+            Middleware(Uploads),
+            Middleware(Head),
+        ],
+    }
+
+
+def serve(app: st.App, listening: socket.socket) -> None:
+    """Answer until interrupted."""
+    options = uvicorn.Config(
+        app,
+        http=Patient,
+        ws="websockets-sansio",
+        ws_max_size=get_option("server.maxMessageSize") * 2**20,
+        log_level="warning",
+        proxy_headers=False,  # see ``clients``
+    )
+    uvicorn.Server(options).run(sockets=[listening])
+
+
+def _show(url: str) -> None:
+    """Say where the app is, and open it where there is a screen."""
+    interfaces.say(url)
+    if not get_option("server.headless"):
+        webbrowser.open(url)
+
+
+def _prepare(ahead: bool) -> None:
+    """Load what pages need, so that the first visitor does not wait for it."""
+    if ahead:
+        _get_graphs()
+    import_module("dashboard.router")
+    # A click is small work for one of many threads: threads of its own would only wait for cores.
+    import_module("torch").set_num_threads(1)
+    if ahead:
+        _train_first_run()
+
+
+def _get_graphs() -> None:
+    for source in datasets.SOURCES:
+        if source.cached is not None and not source.is_here(source.name):
+            print(f"getting {source.name} ...", flush=True)
+            try:
+                bup.load_graph(source.name)
+            except bup.BupError as error:
+                print(f"bup: {error}", file=sys.stderr)
+
+
+def _train_first_run() -> None:
+    from bup.training import fitting
+    from dashboard.session import state
+
+    graph = bup.load_graph(state.graph_names()[0])
+    spec = state.first_run(graph)
+    if fitting.load(spec, graph) is not None:
+        return
+    print("training the model that the first page shows ...", flush=True)
+    options = {"graph": spec.graph, "validation": spec.validation, "test": spec.test or 0}
+    command = [sys.executable, "-m", "bup.cli", "fit", "--json"]
+    for name, value in options.items():
+        command += [f"--{name}", str(value)]
+    for name, value in spec.settings:
+        command += ["--set", f"{name}={text_of(value)}"]
+    # In a process of its own, which takes the memory along; whatever fails is said on the page.
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)

@@ -1,0 +1,60 @@
+"""Who the visitor is, and what was brought since the page was opened: nobody else is told of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from bup.datasets.uploads.store import Owner
+from bup.graph import Graph
+from bup.imported.predictions import kept
+from bup.io.limits import is_shared
+from dashboard.network.clients import Client, client_of
+
+
+@dataclass(frozen=True)
+class Brought:
+    """Predictions, as they are offered beside other runs."""
+
+    title: str
+    digest: str  # of their graph
+    method: str
+    key: str
+    classes: tuple[int, ...] = ()  # that they have a column for
+
+
+def client() -> Client:
+    """The browser that looks at this page."""
+    context = get_script_run_ctx(suppress_warning=True)
+    tab = context.session_id if context is not None else ""
+    return client_of(st.context.cookies, str(st.context.ip_address or ""), tab)
+
+
+def owner() -> Owner:
+    """The same for what is kept on disk."""
+    who = client()
+    return Owner(who.own, who.around)
+
+
+def graphs() -> list[str]:
+    """Names of graphs."""
+    return st.session_state.setdefault("own_graphs", [])
+
+
+def predictions() -> list[Brought]:
+    return st.session_state.setdefault("brought", [])
+
+
+def predictions_of(graph: Graph) -> list[Brought]:
+    """Those of a graph: what was brought here and, on a machine of one's own, all that is kept."""
+    here = [given for given in predictions() if given.digest == graph.digest]
+    if is_shared():
+        return here
+    known = {given.key for given in here}
+    return here + [
+        Brought(about.title, about.digest, about.method, about.key, about.classes)
+        for about in kept(graph.digest)
+        if about.key not in known
+    ]

@@ -1,0 +1,1 @@
+"""Files that visitors drop: read by processes of their own, within bounds."""

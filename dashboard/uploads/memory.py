@@ -1,0 +1,126 @@
+"""What dropped files take in the server's memory: bounded, and freed when their pages are left.
+
+Streamlit holds every file that a browser puts into a session, whether or not the page of that
+session has a place for files, until the session is gone and somebody else's makes it notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import runtime
+from streamlit.config import get_option
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+from bup.datasets.uploads import limits
+from bup.datasets.uploads.store import OF_ADDRESS, OF_ONE
+from dashboard.network.clients import Client, client_of
+
+_PUT = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
+_BESIDE = 1000  # bytes that a file takes beside its content
+
+
+@dataclass(frozen=True, eq=False)
+class _Coming:
+    """A file on its way."""
+
+    session: str
+    client: Client
+    size: int
+
+
+class Uploads:
+    """Refuses a file when a browser, an address or all of them together have too much here."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._coming: set[_Coming] = set()
+        self._clients: dict[str, Client] = {}  # who put files into a session
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            try:
+                return await self._app(scope, receive, send)
+            finally:
+                # Until then the visitor may come back to the session, as after a lost connection.
+                patience = get_option("server.disconnectedSessionTTL") + 1
+                asyncio.get_running_loop().call_later(patience, self._sweep)
+        put = _PUT.search(scope["path"]) if scope["type"] == "http" else None
+        if put is None or scope["method"] != "PUT":
+            return await self._app(scope, receive, send)
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "")
+        if not re.fullmatch("[0-9]{1,15}", length):
+            said = "say how long the file is (Content-Length)\n"
+            return await PlainTextResponse(said, 411)(scope, receive, send)
+        size = int(length)
+        address = scope["client"][0] if scope.get("client") else ""
+        client = client_of(cookie_parser(headers.get("cookie", "")), address, put[1])
+        if self._refusal(client, size):
+            self._sweep()
+        if why := self._refusal(client, size):
+            return await PlainTextResponse(why, 413)(scope, receive, send)
+        coming = _Coming(put[1], client, size + _BESIDE)
+        self._coming.add(coming)
+        self._clients[put[1]] = client
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._coming.remove(coming)
+
+    def _refusal(self, client: Client, size: int) -> str:
+        """Why there is no room for so many bytes; nothing if there is."""
+        held = list(self._held())
+        yours = sum(bytes_ for other, bytes_ in held if other.own == client.own)
+        near = sum(bytes_ for other, bytes_ in held if other.around == client.around)
+        everybodys = sum(bytes_ for _, bytes_ in held)
+        for whose, share, has in (
+            ("you have", OF_ONE, yours),
+            ("your network has", OF_ADDRESS, near),
+            ("all visitors together have", 1, everybodys),
+        ):
+            most = share * limits.UPLOADS_MB.value
+            if has + size > most * limits.MEGABYTE:
+                return (
+                    f"{whose} as many files here as this server holds at a time, {most:,.0f} MB: "
+                    "remove some, or come back later\n"
+                )
+        return ""
+
+    def _held(self) -> Iterator[tuple[Client, int]]:
+        """Bytes that are here or on their way, and whose."""
+        for coming in self._coming:
+            yield coming.client, coming.size
+        for session, named in _storage().items():
+            size = sum(len(file.data) + len(file.name) + _BESIDE for file in named.values())
+            yield self._clients.get(session, Client()), size
+
+    def _sweep(self) -> None:
+        """Free the files of sessions that have ended."""
+        files = _storage()
+        if files:
+            here = runtime.get_instance()
+            sessions: Any = here._session_mgr
+            sessions._session_storage._cache.expire()  # it would wait for somebody else to leave
+            for session in list(files):
+                if sessions.get_session_info(session) is None:
+                    here.uploaded_file_mgr.remove_session_files(session)
+        for session in self._clients.keys() - files.keys():
+            if not any(coming.session == session for coming in self._coming):
+                del self._clients[session]
+
+
+def _storage() -> dict:
+    """Streamlit's files by session."""
+    if not runtime.exists():
+        return {}
+    manager = runtime.get_instance().uploaded_file_mgr
+    return manager.file_storage if isinstance(manager, MemoryUploadedFileManager) else {}

@@ -1,0 +1,32 @@
+"""What the picked node speaks of, where features are words."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bup.graph.words import shared_words, speaks_of
+from dashboard.session.state import View
+from dashboard.ui.markdown import escaped
+
+MOST_NEIGHBOURS = 6
+
+
+def spoken(view: View) -> None:
+    """The most telling words of the picked node, and those that it shares with its neighbours."""
+    graph, node = view.graph, view.node
+    if graph.words is None:
+        return
+    words = speaks_of(graph, node)
+    said = ", ".join(f"**{escaped(word)}**" for word in words)
+    st.markdown(f"Speaks of {said}" if words else "None of the words is in its text.")
+    near = graph.neighbours(node).tolist()
+    if not near:
+        return
+    with st.expander("Words shared with its neighbours"):
+        lines = []
+        for other in near[:MOST_NEIGHBOURS]:
+            shared = ", ".join(map(escaped, shared_words(graph, node, other)))
+            lines.append(f"- {escaped(view.name_of(other))}: {shared or '*none*'}")
+        if len(near) > MOST_NEIGHBOURS:
+            lines.append(f"- and {len(near) - MOST_NEIGHBOURS:,} more neighbours")
+        st.markdown("\n".join(lines))
