@@ -21,10 +21,11 @@ test: $(DEV)  ## make the environment, run every test
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/browser $(ARGS)
 	$(BIN)/python -m pytest tests/browser $(ARGS)
 
-lint: $(DEV)  ## ruff and mypy
+lint: $(DEV)  ## ruff, mypy, and which folder may use which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 format: $(DEV)  ## let ruff rewrite the code
 	$(BIN)/ruff check --fix .

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bup.errors import BupError
+from bup.io import plugins
 from bup.run.spec import Spec
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Importing torch takes seconds, SciPy tenths: only those who need them wait. What draws is in the
-# dashboard; three doors lead there, and of what is in here only ``bup import`` goes through one.
+# Importing torch takes seconds, SciPy tenths: only those who need them wait.
 _LAZY = {
     "GRAPHS": "bup.datasets",
     "METHODS": "bup.methods",
@@ -48,9 +48,7 @@ _LAZY = {
     "Result": "bup.results.result",
     "Split": "bup.run.splits",
     "Store": "bup.results.store",
-    "address": "dashboard.notebook",
     "evaluate": "bup.results.result",
-    "explore": "dashboard.notebook",
     "fit": "bup.training.fitting",
     "fit_many": "bup.training.fitting",
     "load_graph": "bup.datasets",
@@ -61,7 +59,6 @@ _MODULES = {
     "conformal": "bup.metrics.conformal",
     "datasets": "bup.datasets",
     "experiments": "bup.experiments",
-    "figures": "dashboard.notebook",
     "finding": "bup.explain.detection",
     "inspection": "bup.explain.inspection",
     "likelihood": "bup.likelihood",
@@ -75,6 +72,8 @@ _MODULES = {
     "splits": "bup.run.splits",
     "words": "bup.graph.words",
 }
+
+_OF_THE_DASHBOARD = ("address", "explore", "figures")  # found by its entry points
 
 __all__ = [
     "GRAPHS",
@@ -117,6 +116,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(_MODULES[name])
+    if name in _OF_THE_DASHBOARD:
+        return plugins.load(plugins.PUBLIC, name)
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_LAZY[name]), name)

@@ -9,6 +9,7 @@ from importlib import import_module
 import click
 
 import bup
+from bup.io import plugins
 
 COMMANDS = {
     "graphs": "bup.cli.graphs",
@@ -18,20 +19,20 @@ COMMANDS = {
     "import": "bup.cli.importing:bring",
     "reproduce": "bup.cli.reproduction",
     "exercises": "bup.cli.exercises",
-    "export": "dashboard.export.command",
-    "dashboard": "dashboard.server.command",
 }
-"""Where each command lives: found when it is asked for, so that nobody waits for another's."""
+"""Where each command lives: found when it is asked for, so that nobody waits for another's. What
+the dashboard adds is found by its entry points."""
 
 
 class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS, *plugins.names(plugins.COMMANDS)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         home = COMMANDS.get(cmd_name)
         if home is None:
-            return None
+            added = cmd_name in plugins.names(plugins.COMMANDS)
+            return plugins.load(plugins.COMMANDS, cmd_name) if added else None
         module, _, function = home.partition(":")
         return getattr(import_module(module), function or cmd_name)
 

@@ -5,8 +5,8 @@ It writes the graph to its standard output, or says on standard error why it can
 
 import sys
 
-from bup import BupError, load_graph
-from bup.datasets import uploads
+from bup.datasets import load_graph, uploads
+from bup.errors import BupError
 from bup.io.memory import limit_resources
 
 limit_resources()

@@ -1,0 +1,31 @@
+"""What other packages add to this one, as their entry points say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bup.errors import BupError
+
+COMMANDS = "bup.commands"
+PUBLIC = "bup.public"
+
+
+def _points(**which: str) -> Any:
+    from importlib.metadata import entry_points  # it takes its time, and few ask
+
+    return entry_points(**which)
+
+
+def names(group: str) -> list[str]:
+    """What has been added to a group."""
+    return sorted(point.name for point in _points(group=group))
+
+
+def load(group: str, name: str) -> Any:
+    """Import what a package has added under a name."""
+    for point in _points(group=group, name=name):
+        return point.load()
+    raise BupError(
+        f"{name} comes with the dashboard, which is not installed here: run "
+        "pip install --no-deps -e . in the folder of the project"
+    )
