@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bup.errors import BupError
-from bup.io import plugins
+from bup.io import aliases, plugins
 from bup.run.spec import Spec
 
 if TYPE_CHECKING:
@@ -72,6 +72,9 @@ _MODULES = {
     "splits": "bup.run.splits",
     "words": "bup.graph.words",
 }
+
+_PUBLIC_PATHS = {f"{__name__}.{name}": module for name, module in _MODULES.items()}
+aliases.install({path: module for path, module in _PUBLIC_PATHS.items() if path != module})
 
 _OF_THE_DASHBOARD = ("address", "explore", "figures")  # found by its entry points
 

@@ -496,7 +496,8 @@ def predictions_page(name: str, files: list[tuple[str, bytes]]) -> None:
 
     import streamlit as st
 
-    from dashboard.session import links, visitor
+    from dashboard.network import visitor
+    from dashboard.session import links
     from dashboard.views.own import page
 
     dropped = [SimpleNamespace(name=name, getvalue=lambda data=data: data) for name, data in files]

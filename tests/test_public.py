@@ -37,7 +37,13 @@ def test_every_public_name_is_there(name):
 
 
 def test_public_is_what_the_tables_say():
-    assert set(bup.__all__) == {"BupError", "Spec", *bup._LAZY, *bup._MODULES}
+    assert set(bup.__all__) == {
+        "BupError",
+        "Spec",
+        *bup._LAZY,
+        *bup._MODULES,
+        *bup._OF_THE_DASHBOARD,
+    }
     assert {name for name in dir(bup) if not name.startswith("_")} == set(bup.__all__)
     with pytest.raises(AttributeError, match="no attribute 'luck'"):
         bup.luck  # noqa: B018
@@ -53,3 +59,13 @@ def test_a_tab_imports_nothing_slow(tmp_path):
 def test_modules_are_there_at_once(tmp_path, module):
     code = f"import bup; print(len(dir(bup.{module})))"
     assert int(in_fresh_interpreter(code, tmp_path, tmp_path)) > 5
+
+
+@pytest.mark.parametrize(("name", "module"), sorted(bup._MODULES.items()))
+def test_a_public_module_can_be_imported_by_its_path(tmp_path, name, module):
+    code = f"""
+import importlib, bup
+public, place = importlib.import_module("bup.{name}"), importlib.import_module("{module}")
+assert public is place is bup.{name} and place.__spec__.name == "{module}"
+"""
+    in_fresh_interpreter(code, tmp_path, tmp_path)

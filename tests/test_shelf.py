@@ -14,7 +14,7 @@ import bup
 from bup.io import files
 from bup.training import fitting
 from dashboard.cache import run_cache, shared_cache
-from dashboard.jobs.unstored import Unstored
+from dashboard.cache.unstored import Unstored
 
 SPEC = bup.Spec(
     graph="synthetic:nodes=120,classes=3,words=30",

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 FIRST_RUN = """
 import bup
 from bup import runs
-from dashboard import state
+from dashboard.session import state
 
 graph = bup.load_graph(state.graph_names()[0])
 print(runs.load(state.first_run(graph), graph) is not None)

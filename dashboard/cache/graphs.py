@@ -27,8 +27,8 @@ from bup.training.cost import DRAWN_AT_ONCE
 from dashboard import layouts
 from dashboard.cache.shared_cache import kept
 from dashboard.layouts import Layout
+from dashboard.network import visitor
 from dashboard.network.rate_limits import Ration
-from dashboard.session import visitor
 
 NICENESS = 10
 MOST_WAITING = 10  # for graphs to be drawn, counting the one that is

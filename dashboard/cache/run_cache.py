@@ -19,7 +19,7 @@ from bup.scores import SCORES
 from bup.training import fitting
 from dashboard.cache import graphs
 from dashboard.cache.shared_cache import kept
-from dashboard.jobs.unstored import Unstored
+from dashboard.cache.unstored import Unstored
 
 
 class Known:

@@ -12,7 +12,7 @@ import streamlit as st
 
 import bup
 from dashboard.classroom.register import HOURS, Lead, Register, Room, is_code, tidy
-from dashboard.session.visitor import client
+from dashboard.network.visitor import client
 
 LEAD, JOIN = "lead", "code"
 """What a lecturer's and a student's link carry."""

@@ -33,7 +33,8 @@ from bup.run.spec import Run, Spec, Value
 from bup.run.splits import named_splits, usual_sizes
 from dashboard.cache import graphs
 from dashboard.cache.run_cache import Known
-from dashboard.session import selected_node, visitor
+from dashboard.network import visitor
+from dashboard.session import selected_node
 from dashboard.ui.markdown import escaped
 from dashboard.ui.numbers import number_input, say_refused
 from dashboard.ui.theme import Theme

@@ -17,7 +17,7 @@ from bup.run.spec import Run, Spec
 from bup.training.fitting import run_of
 from dashboard.cache import graphs, run_cache
 from dashboard.cache.run_cache import Known
-from dashboard.session.visitor import client
+from dashboard.network.visitor import client
 from dashboard.training_queue.job import Job
 from dashboard.training_queue.manager import WORKERS, Manager
 from dashboard.training_queue.queue import Queue

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from bup.errors import BupError
 from bup.run.spec import Run
-from dashboard.jobs.unstored import Unstored
+from dashboard.cache.unstored import Unstored
 from dashboard.training_queue import manager
 from dashboard.training_queue.job import Job
 from dashboard.training_queue.manager import WORKERS, Manager, OnUnstored

@@ -21,9 +21,9 @@ from bup.imported import predictions, reading
 from bup.imported.predictions import Predictions
 from bup.io import files
 from bup.io.files import Packed
+from dashboard.network import visitor
 from dashboard.network.clients import Client
 from dashboard.network.turns import Turns
-from dashboard.session import visitor
 
 NICENESS = 10
 AT_ONCE = 2  # processes

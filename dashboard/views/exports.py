@@ -13,9 +13,9 @@ from bup.methods import command_line
 from dashboard.cache.run_cache import Known
 from dashboard.cache.shared_cache import kept
 from dashboard.export.page import page, refusal
+from dashboard.network import visitor
 from dashboard.network.clients import Client
 from dashboard.network.rate_limits import Ration
-from dashboard.session import visitor
 from dashboard.session.state import View
 from dashboard.ui.markdown import escaped
 

@@ -14,7 +14,7 @@ from bup.methods import METHODS, complete, from_words, in_words
 from bup.propagation import RULES
 from bup.run.spec import Spec
 from dashboard.cache import run_cache
-from dashboard.session import visitor
+from dashboard.network import visitor
 from dashboard.session.state import View
 from dashboard.session.waiting import ask_for, offer_again, wait_for
 from dashboard.training_queue.job import Job

@@ -15,7 +15,8 @@ from bup.datasets.uploads.tables import DECIMALS, SEPARATORS
 from bup.graph import Graph, describe
 from dashboard.cache import graphs
 from dashboard.cache.shared_cache import kept
-from dashboard.session import links, visitor
+from dashboard.network import visitor
+from dashboard.session import links
 from dashboard.ui.errors import explained
 from dashboard.ui.markdown import escaped
 from dashboard.uploads import reader

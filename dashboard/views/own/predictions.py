@@ -18,8 +18,9 @@ from bup.run.splits import Split, usual_sizes
 from bup.training import fitting
 from bup.training.torch_model import spec_of_predictions
 from dashboard.cache import graphs
-from dashboard.session import state, visitor
-from dashboard.session.visitor import Brought
+from dashboard.network import visitor
+from dashboard.network.visitor import Brought
+from dashboard.session import state
 from dashboard.ui.errors import explained
 from dashboard.ui.markdown import escaped
 from dashboard.uploads import reader
