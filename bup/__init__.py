@@ -74,7 +74,10 @@ _MODULES = {
 }
 
 _PUBLIC_PATHS = {f"{__name__}.{name}": module for name, module in _MODULES.items()}
-aliases.install({path: module for path, module in _PUBLIC_PATHS.items() if path != module})
+aliases.install(
+    {path: module for path, module in _PUBLIC_PATHS.items() if path != module}
+    | {"bup.late": "bup.io.lazy"}  # methods that other people wrote import it
+)
 
 _OF_THE_DASHBOARD = ("address", "explore", "figures")  # found by its entry points
 

@@ -10,6 +10,7 @@ SOURCES = sorted([*ROOT.glob("bup/**/*.py"), *ROOT.glob("dashboard/**/*.py")])
 
 PROSE = [ROOT / "README.md", *ROOT.glob("docs/*.md")]
 CALLED_BY_OTHERS = {"forward", "backward", "list_commands", "get_command"}  # torch, click
+CALLED_BY_OTHERS |= {"find_spec", "create_module", "exec_module"}  # the import system
 
 
 def place(path: Path) -> str:

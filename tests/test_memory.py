@@ -8,7 +8,7 @@ import pytest
 
 SCRIPT = """
 import ctypes, threading
-from bup import memory
+from bup.io import memory
 
 if {shared}:
     memory.share_freed_memory()

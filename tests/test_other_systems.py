@@ -43,7 +43,7 @@ for package in (bup, dashboard):
         if found.name.rpartition(".")[2] != "__main__":
             importlib.import_module(found.name)
 try:
-    with __import__("dashboard.training_queue.sharing").jobs.sharing.shared():
+    with dashboard.training_queue.sharing.shared():
         pass
 except bup.BupError as error:
     print(error)

@@ -41,7 +41,7 @@ def test_a_folder_that_is_not_there_is_said_in_a_line(monkeypatch, capsys):
 
 def test_options_do_not_depend_on_where_the_app_is_started(tmp_path):
     script = """
-from dashboard import serving
+from dashboard.server import serving
 from streamlit.config import get_option
 serving.application()
 print(get_option("server.fileWatcherType"), get_option("client.showErrorDetails"))

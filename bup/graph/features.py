@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import sparse
+
+from bup.io.lazy import sparse
 
 SPARSE_BELOW = 0.3
 """Features with a smaller share of values other than zero are kept as a sparse matrix."""

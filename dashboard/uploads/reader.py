@@ -32,7 +32,7 @@ AT_ONCE = 2  # processes
 class _Process:
     def __init__(self) -> None:
         self.popen = subprocess.Popen(
-            [sys.executable, "-P", "-m", "bup.datasets.uploads"],
+            [sys.executable, "-P", "-m", "bup.imported"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"OMP_NUM_THREADS": "1"},

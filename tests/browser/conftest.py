@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
 # A script of the tests, with everything that surrounds the app.
 SERVE = """
 import socket, sys
-from dashboard import serving
+from dashboard.server import serving
 
 serving.application()  # the first one chooses the options
 app = serving.application(sys.argv[1])
