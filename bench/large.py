@@ -32,8 +32,8 @@ from bup.methods import complete
 from bup.results.result import Result, evaluate, node_table
 from bup.run.spec import Spec
 from bup.training import fitting
-from dashboard.components import map_data
-from dashboard.components.excerpts import excerpt
+from dashboard.components.map import map_data
+from dashboard.components.map.excerpts import excerpt
 from dashboard.layouts.arranging import arrange
 from dashboard.pages import PAGES
 from dashboard.session import state

@@ -15,9 +15,8 @@ from test_map_figure import GRAPH, NAMES, PLACES, RESULT, TABLE
 
 import bup
 from bup.graph import Graph, simple_edges
-from dashboard.components import excerpts, map_data
-from dashboard.components.graph_map import _HERE, _PARTS, _library
-from dashboard.components.parcels import quantised, shortened
+from dashboard.components.map import _HERE, _PARTS, _library, excerpts, map_data
+from dashboard.components.map.parcels import delta_varint, quantise
 from dashboard.ui import columns
 from dashboard.ui.theme import Theme, category_colours, score_colours
 from dashboard.views.explore.map import scale
@@ -27,7 +26,7 @@ ALL = np.ones(60, dtype=bool)
 
 
 def unpacked(parcel):
-    """As unpack() in graph_map_parcels.js."""
+    """As unpack() in components/map/parcels.js."""
     content = parcel.content
     assert content[:16] == parcel.digest.encode()
     (length,) = struct.unpack("<I", content[16:20])
@@ -64,14 +63,14 @@ def shades_of(header, arrays):
 
 @given(st.lists(st.integers(0, 2**45), unique=True).map(sorted))
 def test_ascending_numbers_come_back(numbers):
-    assert lengthened(shortened(np.array(numbers, dtype=np.int64))).tolist() == numbers
+    assert lengthened(delta_varint(np.array(numbers, dtype=np.int64))).tolist() == numbers
 
 
 @given(st.lists(st.floats(-1e6, 1e6, width=32) | st.just(np.nan), min_size=1))
 @example([0.0, 1e-45])
 def test_shades_come_back_within_a_step(values):
     values = np.array(values, dtype=np.float32)
-    steps, (first, step) = quantised(values)
+    steps, (first, step) = quantise(values)
     back = np.where(steps == 65535, np.nan, first + step * steps.astype(float))
     assert np.allclose(back, values, atol=step, equal_nan=True)
 
@@ -282,7 +281,7 @@ def test_whoever_zooms_in_sees_more_and_loses_nothing(crowd):
 @given(st.floats(-1, 1), st.floats(-1, 1), st.floats(1e-6, 2.5), st.floats(0.2, 2))
 def test_a_window_holds_the_view_and_is_not_much_larger(x, y, wide, shape):
     view = (x, y, x + wide, y + wide * shape)
-    window, side = excerpts.snapped(view), max(wide, wide * shape)
+    window, side = excerpts.snap_window(view), max(wide, wide * shape)
     if window is None:
         assert side >= 1.2
         return
@@ -290,11 +289,11 @@ def test_a_window_holds_the_view_and_is_not_much_larger(x, y, wide, shape):
     assert window[2] >= view[2] and window[3] >= view[3]
     widest = max(window[2] - window[0], window[3] - window[1])
     assert widest <= 3.51 * max(side, 2.0**-16)
-    assert excerpts.snapped((np.nan,) * 4) is None
+    assert excerpts.snap_window((np.nan,) * 4) is None
 
 
 def test_the_script_is_files_that_can_be_read_in_one_sitting_and_asks_nobody():
-    files = sorted(_HERE.glob("graph_map*.js"))
+    files = sorted(_HERE.glob("*.js"))
     assert len(files) == len(_PARTS) + 2
     for path in files:
         assert len(path.read_text().splitlines()) <= 380, path

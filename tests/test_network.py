@@ -15,9 +15,9 @@ from streamlit.testing.v1 import AppTest
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
 from dashboard.components import static_files
-from dashboard.components.ego import EgoNetwork, ego_network, legend, not_drawn
 from dashboard.components.network import _library
-from dashboard.components.standalone import standalone_html
+from dashboard.components.network.ego import EgoNetwork, ego_network, legend, not_drawn
+from dashboard.components.network.standalone import standalone_html
 from dashboard.figures.map import map_figure
 from dashboard.ui.columns import colour_limits
 from dashboard.ui.theme import Theme
@@ -327,8 +327,8 @@ def page_with_a_network() -> None:
     import pandas as pd
 
     from bup.graph import Graph
-    from dashboard.components.ego import ego_network
-    from dashboard.components.network import network, picked
+    from dashboard.components.network import clicked_node, network
+    from dashboard.components.network.ego import ego_network
     from dashboard.ui.theme import Theme
 
     edges = np.array([[0], [1]])
@@ -337,7 +337,7 @@ def page_with_a_network() -> None:
     columns |= {"ood": False, "correct": True, "degree": 2, "score": [0.0, 1.0]}
     ego = ego_network(graph, pd.DataFrame(columns), 0, 1, "score", Theme())
     network(ego, "ego", lambda: None, height=300)
-    assert picked("ego") is None and picked("nothing") is None
+    assert clicked_node("ego") is None and clicked_node("nothing") is None
 
 
 def test_a_page_mounts_the_view_with_its_data_and_says_where_the_library_is():
@@ -347,5 +347,5 @@ def test_a_page_mounts_the_view_with_its_data_and_says_where_the_library_is():
     assert "vis-network" not in view.js_content[:1000] and len(view.js_content) < 20_000
     data = json.loads(view.json if view.WhichOneof("data") == "json" else view.mixed.json)
     assert [node["id"] for node in data["nodes"]] == [0, 1] and data["height"] == 300
-    assert data["library"] == static_files.address(_library(), "js")
+    assert data["library"] == static_files.url(_library(), "js")
     assert b"vis-network" in _library()[:1000]

@@ -20,8 +20,8 @@ def bytes_in(kept: Payloads) -> int:
 
 def test_a_browser_gets_what_was_offered_compressed_and_may_keep_it_for_good():
     content = b"const answer = 42;\n" * 500
-    path = static_files.address(content, "js")
-    assert path == static_files.address(content, "js")
+    path = static_files.url(content, "js")
+    assert path == static_files.url(content, "js")
     assert ask(SERVER, f"/some/where/{path}").status == 200
     answer = ask(SERVER, f"/{path}")
     assert gzip.decompress(answer.body) == content and len(answer.body) < len(content) / 10
@@ -32,9 +32,7 @@ def test_a_browser_gets_what_was_offered_compressed_and_may_keep_it_for_good():
 
 
 def test_a_browser_that_cannot_unpack_gets_it_plain():
-    answer = ask(
-        SERVER, f"/{static_files.address(b'0123', 'bin')}", {"accept-encoding": "identity"}
-    )
+    answer = ask(SERVER, f"/{static_files.url(b'0123', 'bin')}", {"accept-encoding": "identity"})
     assert answer.body == b"0123" and "content-encoding" not in answer.headers
 
 
@@ -79,8 +77,8 @@ def test_what_is_drawn_of_an_own_graph_goes_with_it(monkeypatch, tmp_path):
         st.session_state["graph"] = st.query_params["graph"]
         kinds = {"secret": "json", "secret of two": "bin", "secret library": "js"}
         for content, kind in kinds.items():
-            static_files.address(content.encode(), kind)
-        static_files.address(st.query_params["graph"].encode(), "json")
+            static_files.url(content.encode(), kind)
+        static_files.url(st.query_params["graph"].encode(), "json")
 
     def look(graph_name: str) -> None:
         app = AppTest.from_function(draws)

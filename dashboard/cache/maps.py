@@ -15,23 +15,23 @@ from bup.graph import Graph
 from dashboard.cache.graphs import layout
 from dashboard.cache.run_cache import Known
 from dashboard.cache.shared_cache import kept, once
-from dashboard.components import map_data
-from dashboard.components.chart import Drawing
-from dashboard.components.excerpts import Excerpt, Window, excerpt
-from dashboard.components.map_data import Limits
-from dashboard.components.parcels import Parcel
+from dashboard.components.chart import ChartFigure
+from dashboard.components.map import map_data
+from dashboard.components.map.excerpts import Excerpt, Window, excerpt
+from dashboard.components.map.map_data import Limits
+from dashboard.components.map.parcels import Parcel
 from dashboard.figures.edges import edge_image
 from dashboard.figures.map import map_figure
 from dashboard.ui.theme import Theme
 
 
-def drawn(figure: Callable[..., go.Figure], *of: Any) -> Drawing:
+def drawn(figure: Callable[..., go.Figure], *of: Any) -> ChartFigure:
     """The figure ``of`` these, drawn once for all browsers that ask for the same."""
     return once(_drawing, figure, *of)
 
 
-def _drawing(figure: Callable[..., go.Figure], *of: Any) -> Drawing:
-    return Drawing.of(figure(*of))
+def _drawing(figure: Callable[..., go.Figure], *of: Any) -> ChartFigure:
+    return ChartFigure.of(figure(*of))
 
 
 def _drawn(graph: Graph) -> Hashable:
@@ -60,11 +60,11 @@ def edge_picture(graph: Graph, dark: bool) -> str:
         _digest(shown),
     )
 )
-def map_drawing(known: Known, colour: str, theme: Theme, shown: np.ndarray) -> Drawing:
+def map_drawing(known: Known, colour: str, theme: Theme, shown: np.ndarray) -> ChartFigure:
     """The map of a run; drawn once for every way of looking at it."""
     graph = known.graph
     picture, points = edge_picture(graph, theme.dark), layout(graph).points
-    return Drawing.of(
+    return ChartFigure.of(
         map_figure(known.table, points, colour, graph.class_names, theme, picture, shown)
     )
 

@@ -11,7 +11,7 @@ from dashboard.classroom import guessing, polling, seat
 from dashboard.classroom.place import Place
 from dashboard.classroom.register import Lead
 from dashboard.classroom.seat import Seat
-from dashboard.components.news import Go, news
+from dashboard.components.news import Redirect, news
 from dashboard.session.links import addresses, link, title
 from dashboard.ui.errors import explained
 
@@ -122,10 +122,10 @@ def _follow_bar(address: str) -> None:
             )
 
 
-def _way(place: Place) -> Go:
+def _way(place: Place) -> Redirect:
     st.session_state.class_ways = st.session_state.get("class_ways", 0) + 1
     root = Place(".", place.query) if place.address == addresses()[0] else place
-    return Go(st.session_state.class_ways, str(root))
+    return Redirect(st.session_state.class_ways, str(root))
 
 
 def _heard() -> None:

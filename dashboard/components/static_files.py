@@ -92,7 +92,7 @@ class Payloads:
 _offered = Payloads()
 
 
-def address(content: bytes, kind: str) -> str:
+def url(content: bytes, kind: str) -> str:
     """Where the browser fetches this content, relative to any page of the app."""
     owner = ANYBODY if kind == "js" else _own_graph()
     return f"{_FOLDER}/{_offered.offer(content, kind, owner)}"
@@ -107,7 +107,7 @@ def _own_graph() -> str:
 
 
 def routes() -> list[Route]:
-    """What answers at ``address``, wherever the app is mounted."""
+    """What answers at ``url``, wherever the app is mounted."""
     return [Route(f"{below}/{_FOLDER}/{{name}}", _answer) for below in ("", "/{below:path}")]
 
 

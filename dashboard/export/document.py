@@ -19,8 +19,8 @@ from bup.propagation import RULES
 from bup.run.spec import Spec, text_of
 from dashboard import layouts
 from dashboard.cache.run_cache import Known
-from dashboard.components import map_data
-from dashboard.components.parcels import quantised
+from dashboard.components.map import map_data
+from dashboard.components.map.parcels import quantise
 from dashboard.export import views
 from dashboard.export.views import Block, Chart
 from dashboard.session import state
@@ -250,7 +250,7 @@ def _shares(probs: np.ndarray) -> dict[str, Any]:
 
 def _steps(values: np.ndarray | None) -> dict[str, Any]:
     assert values is not None
-    steps, scale = quantised(values)
+    steps, scale = quantise(values)
     return _array(steps) | {"scale": scale}
 
 

@@ -17,9 +17,9 @@ from plotly.offline import get_plotlyjs
 from bup.errors import BupError
 from bup.graph import Graph
 from dashboard.cache.run_cache import Known
-from dashboard.components.excerpts import MOST_LINKS
-from dashboard.components.graph_map import LIBRARY
-from dashboard.components.map_data import MOST_NAMES
+from dashboard.components.map import LIBRARY
+from dashboard.components.map.excerpts import MOST_LINKS
+from dashboard.components.map.map_data import MOST_NAMES
 from dashboard.export.document import document
 from dashboard.figures import card, classes
 

@@ -10,7 +10,7 @@ import streamlit as st
 import bup
 from bup.propagation import RULES
 from bup.propagation.conditional import SMALLEST_LAM
-from dashboard.components.sketch import Line, Spot, edit
+from dashboard.components.sketch import SketchLink, SketchNode, edit
 from dashboard.components.sketch import sketch as drawing
 from dashboard.figures.learn.rules import rule_figures
 from dashboard.learn import cases, lesson
@@ -130,13 +130,13 @@ def _draw(sketch: Sketch, rule: str, lam: float) -> None:
     step = sketch.shares(sketch.looked, rule, lam)
     change = dict(zip(step.neighbours.tolist(), step.change[:, 0].tolist(), strict=True))
     spots = [
-        Spot(name, x, y, before**0.5, float(std))
+        SketchNode(name, x, y, before**0.5, float(std))
         for name, (x, y), before, std in zip(
             sketch.names, sketch.places, sketch.variances, after, strict=True
         )
     ]
     lines = [
-        Line(a, b, change[a + b - sketch.looked] if sketch.looked in (a, b) else None)
+        SketchLink(a, b, change[a + b - sketch.looked] if sketch.looked in (a, b) else None)
         for a, b in sorted(sketch.links)
     ]
     start = f"{st.session_state.preset}-{st.session_state.get('sketch_start', 0)}"

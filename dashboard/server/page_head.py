@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.components import static_files
 
-STEPS = (Path(__file__).parent.parent / "components" / "steps.js").read_bytes()
+STEPS = (Path(__file__).parent.parent / "components" / "history" / "steps.js").read_bytes()
 # A page that the browser has already, or a compressed one, could not be added to.
 PLAIN = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
 
@@ -40,7 +40,7 @@ class Head:
             body += message.get("body", b"")
             if message.get("more_body"):
                 return
-            script = f'<script src="{static_files.address(STEPS, "js")}"></script>'
+            script = f'<script src="{static_files.url(STEPS, "js")}"></script>'
             body = body.replace(b"<head>", b"<head>" + script.encode(), 1)
             headers = MutableHeaders(scope=start)
             for name in ("etag", "last-modified", "accept-ranges"):

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.components import chart as component
-from dashboard.components.chart import Drawing, Mark
+from dashboard.components.chart import ChartFigure, Mark
 from dashboard.figures.map import MOST_POINTS
 from dashboard.session.state import View
 from dashboard.views.picking import pick_node
@@ -26,7 +26,7 @@ def chart(figure: go.Figure, key: str, caption: str) -> None:
 
 
 def clickable(
-    figure: go.Figure | Drawing,
+    figure: go.Figure | ChartFigure,
     key: str,
     caption: str,
     on_pick: Callable[[int], None],
@@ -35,18 +35,18 @@ def clickable(
     """A chart whose points can be clicked; ``on_pick`` gets the clicked point's ``customdata``."""
 
     def clicked() -> None:
-        found = component.picked(key)
+        found = component.clicked_node(key)
         if found is not None:
             on_pick(found)
 
     options = {"toImageButtonOptions": {"format": "svg", "filename": key}, "scrollZoom": False}
-    drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
+    drawing = figure if isinstance(figure, ChartFigure) else ChartFigure.of(figure)
     component.chart(drawing, key, caption, clicked, marks=marks, config=options)
     st.caption(caption)
 
 
 def node_map(
-    view: View, drawing: Drawing, key: str, caption: str, axes: tuple[str, ...] = ("",)
+    view: View, drawing: ChartFigure, key: str, caption: str, axes: tuple[str, ...] = ("",)
 ) -> None:
     """A map whose points can be clicked or enclosed; the picked node is ringed."""
     places = view.positions[list(view.marked)].tolist()
@@ -55,12 +55,12 @@ def node_map(
         caption += f" Of {counted}, {MOST_POINTS:,} are drawn, chosen at random; lit ones first."
 
     def on_pick() -> None:
-        node = component.picked(key)
+        node = component.clicked_node(key)
         if node is not None:
             pick_node(view, node)
 
     def on_group() -> None:
-        if nodes := component.group(key):
+        if nodes := component.selected_nodes(key):
             st.session_state.group = nodes
 
     component.chart(

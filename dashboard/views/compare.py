@@ -12,7 +12,7 @@ from bup import metrics
 from bup.experiments import own_score
 from bup.io.csv import csv_text
 from dashboard.cache import maps, run_cache
-from dashboard.components.chart import Drawing
+from dashboard.components.chart import ChartFigure
 from dashboard.figures.card import Verdict, verdicts_table
 from dashboard.figures.compare import (
     disagreement_table,
@@ -127,7 +127,7 @@ def page(view: View) -> None:
     )
     charts.node_map(
         view,
-        Drawing.of(figure),
+        ChartFigure.of(figure),
         "pair",
         view.say(
             "The same nodes at the same places, on one colour scale; moving one map moves the "

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from bup.graph import Graph, simple_edges
-from dashboard.components import chart, map_data
-from dashboard.components.graph_map import drawn, graph_map
+from dashboard.components import chart
+from dashboard.components.map import graph_map, lasso_corners, map_data
 from dashboard.ui.theme import Theme
 
 st.set_page_config(layout="wide")
@@ -45,10 +45,10 @@ log = st.session_state.setdefault("log", {})
 for column, key in zip(st.columns(2), ("one", "two"), strict=True):
 
     def on_pick(key: str = key) -> None:
-        st.session_state.node = chart.picked(key)
+        st.session_state.node = chart.clicked_node(key)
 
     def on_group(key: str = key) -> None:
-        log["group"] = np.flatnonzero(map_data.inside(positions, drawn(key))).tolist()
+        log["group"] = np.flatnonzero(map_data.inside(positions, lasso_corners(key))).tolist()
 
     def on_range(key: str = key) -> None:
         log["range"] = st.session_state[key]["range"]

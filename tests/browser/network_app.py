@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from dashboard.components.ego import ego_network, legend
-from dashboard.components.network import network, picked
-from dashboard.components.standalone import standalone_html
+from dashboard.components.network import clicked_node, network
+from dashboard.components.network.ego import ego_network, legend
+from dashboard.components.network.standalone import standalone_html
 from dashboard.ui.theme import Theme
 
 st.set_page_config(layout="wide")
@@ -43,7 +43,7 @@ HOSTILE = '</script><img src="x" onerror="window.hit = 1"> href=<script>window.h
 
 
 def walk() -> None:
-    node = picked("ego")
+    node = clicked_node("ego")
     if node is not None:
         st.session_state.node = node
 

@@ -9,11 +9,11 @@ import streamlit as st
 
 from dashboard.cache import graphs, maps
 from dashboard.cache.run_cache import Known
-from dashboard.components import chart, map_data
-from dashboard.components.excerpts import snapped
+from dashboard.components import chart
 from dashboard.components.focus_here import focus_here
-from dashboard.components.graph_map import drawn, graph_map
-from dashboard.components.map_data import Limits, Point
+from dashboard.components.map import graph_map, lasso_corners, map_data
+from dashboard.components.map.excerpts import snap_window
+from dashboard.components.map.map_data import Limits, Point
 from dashboard.session.state import View
 from dashboard.session.waiting import wait_for_map
 from dashboard.ui import columns
@@ -114,14 +114,14 @@ def _map(
     colour, memory = st.session_state.colour, st.session_state
 
     def on_pick() -> None:
-        node = chart.picked(key)
+        node = chart.clicked_node(key)
         if node is not None and what_if.linking() and view.picked:
             what_if.change_link(view, node)
         elif node is not None:
             picking.pick_node(view, node)
 
     def on_group() -> None:
-        if corners := drawn(key):
+        if corners := lasso_corners(key):
             memory.update(lasso=corners, group=_enclosed(view, shown, corners))
 
     def on_range() -> None:
@@ -132,7 +132,7 @@ def _map(
     def on_window() -> None:
         if seen := memory[key].get("window"):
             left, bottom, right, top = map(float, seen)
-            windows[view.graph.digest] = snapped((left, bottom, right, top))
+            windows[view.graph.digest] = snap_window((left, bottom, right, top))
 
     windows = memory.setdefault("windows", {})
     window = windows.get(view.graph.digest)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dashboard.components.ego import EgoNetwork, ego_network, not_drawn
-from dashboard.components.network import network, picked
+from dashboard.components.network import clicked_node, network
+from dashboard.components.network.ego import EgoNetwork, ego_network, not_drawn
 from dashboard.figures.classes import score_bar
 from dashboard.session import selected_node, url
 from dashboard.session.state import View
@@ -86,6 +86,6 @@ def neighbourhood(view: View) -> None:
 
 
 def _walked(view: View) -> None:
-    node = picked("ego")
+    node = clicked_node("ego")
     if node is not None and node < view.graph.num_nodes:
         selected_node.pick(view.graph.node_id(node))

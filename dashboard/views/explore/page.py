@@ -6,7 +6,7 @@ import dataclasses
 
 import streamlit as st
 
-from dashboard.components.standalone import standalone_html
+from dashboard.components.network.standalone import standalone_html
 from dashboard.session import selected_node, url
 from dashboard.session.state import View
 from dashboard.views import exports

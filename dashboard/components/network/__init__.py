@@ -13,7 +13,7 @@ import pyvis.network
 import streamlit as st
 
 from dashboard.components import static_files
-from dashboard.components.ego import EgoNetwork
+from dashboard.components.network.ego import EgoNetwork
 from dashboard.ui.theme import Theme
 
 HERE = Path(__file__).parent
@@ -74,12 +74,12 @@ _view = st.components.v2.component(
     "bup_ego_network",
     html='<div class="ego"><div class="canvas"></div><p class="said" aria-live="polite"></p></div>',
     css=source("network.css"),
-    js=source("fetched.js") + source("crosses.js") + source("network.js"),
+    js=source("../shared/fetched.js") + source("crosses.js") + source("network.js"),
 )
 
 
 def network(ego: EgoNetwork, key: str, on_pick: Callable[[], None], height: int = 480) -> None:
-    """Draw the network; a click on a node calls ``on_pick``, in which ``picked(key)`` tells which.
+    """Draw the network; a click on a node calls ``on_pick``, where ``clicked_node(key)`` is it.
 
     Also with the keyboard: arrows go from node to node, Enter picks, + and - zoom, 0 fits. Nodes
     that stay from one call to the next keep their places, and new colours leave the camera alone.
@@ -87,7 +87,7 @@ def network(ego: EgoNetwork, key: str, on_pick: Callable[[], None], height: int 
     _view(
         key=key,
         data={
-            "library": static_files.address(_LIBRARY, "js"),
+            "library": static_files.url(_LIBRARY, "js"),
             "centre": ego.centre,
             "nodes": ego.nodes,
             "edges": ego.edges,
@@ -100,7 +100,7 @@ def network(ego: EgoNetwork, key: str, on_pick: Callable[[], None], height: int 
     )
 
 
-def picked(key: str) -> int | None:
+def clicked_node(key: str) -> int | None:
     """The node that was just clicked, inside ``on_pick``; None in a run that no click caused."""
     value = st.session_state.get(key, {}).get("pick")
     return value if type(value) is int else None

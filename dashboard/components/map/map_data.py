@@ -16,8 +16,8 @@ from scipy.spatial import KDTree
 
 from bup.errors import BupError
 from bup.graph import Graph
-from dashboard.components.excerpts import Excerpt, excerpt
-from dashboard.components.parcels import Parcel, packed, quantised, shortened
+from dashboard.components.map.excerpts import Excerpt, excerpt
+from dashboard.components.map.parcels import Parcel, delta_varint, pack, quantise
 from dashboard.ui import columns
 from dashboard.ui.columns import Column
 from dashboard.ui.theme import PART_COLOURS, Theme, category_colours, score_colours
@@ -52,11 +52,11 @@ def graph_parcel(graph: Graph, positions: np.ndarray, part: Excerpt | None = Non
         "thinned": part.thinned,
         "count": len(nodes),
     }
-    return packed(
+    return pack(
         header,
-        numbers=shortened(nodes) if part.nodes is not None else np.zeros(0, np.uint8),
+        numbers=delta_varint(nodes) if part.nodes is not None else np.zeros(0, np.uint8),
         places=np.round(part.of(positions) * _STEPS).astype(np.int16),
-        links=shortened(part.links[0].astype(np.int64) * len(nodes) + part.links[1]),
+        links=delta_varint(part.links[0].astype(np.int64) * len(nodes) + part.links[1]),
         small=np.packbits(part.of(small), bitorder="little"),
     )
 
@@ -108,7 +108,7 @@ def layer_parcel(
     shades, scale = shades_of(table, colour_by, class_names)
     classes = pd.Index(class_names)
     code = np.int8 if len(class_names) < 127 else np.int16
-    return packed(
+    return pack(
         {"scale": scale},
         shades=shades,
         said=classes.get_indexer(table["predicted"]).astype(code),
@@ -125,7 +125,7 @@ def shades_of(
     [first value, size of a step]."""
     column = _column(table, colour_by)
     if column.kind == "score":
-        return quantised(column.shade(table[colour_by].to_numpy(np.float32)))
+        return quantise(column.shade(table[colour_by].to_numpy(np.float32)))
     names = pd.Index(list(category_colours(colour_by, class_names)))
     found = names.get_indexer(columns.categories(table, colour_by))
     return found.astype(np.uint16), [0, 1]

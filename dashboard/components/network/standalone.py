@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pyvis.network
 
-from dashboard.components.ego import EgoNetwork, legend
 from dashboard.components.network import NAMED, SETTLING, options, source
+from dashboard.components.network.ego import EgoNetwork, legend
 from dashboard.ui.theme import score_colours
 
 

@@ -15,14 +15,14 @@ from dashboard.components import static_files
 
 
 @dataclass(frozen=True)
-class Drawing:
+class ChartFigure:
     """A figure as the browser takes it."""
 
     json: bytes
     height: int
 
     @classmethod
-    def of(cls, figure: go.Figure) -> Drawing:
+    def of(cls, figure: go.Figure) -> ChartFigure:
         return cls(figure.to_json().encode(), int(figure.layout.height))
 
 
@@ -61,7 +61,7 @@ _view = st.components.v2.component(
     html='<div style="position: relative"><div class="bup-chart" role="group"></div></div>',
     js="".join(
         (Path(__file__).parent / name).read_text(encoding="utf-8")
-        for name in ("fetched.js", "chart.js")
+        for name in ("../shared/fetched.js", "chart.js")
     ),
     isolate_styles=False,
 )
@@ -73,7 +73,7 @@ def library() -> None:
 
 
 def chart(
-    drawing: Drawing,
+    drawing: ChartFigure,
     key: str,
     label: str,
     on_pick: Callable[[], None],
@@ -91,7 +91,7 @@ def chart(
         data={
             "key": key,
             "label": label,
-            "figure": static_files.address(drawing.json, "json"),
+            "figure": static_files.url(drawing.json, "json"),
             "height": drawing.height,
             "marks": [{"x": m.x, "y": m.y, "axes": m.axes} for m in marks],
             "config": config or {},
@@ -101,13 +101,13 @@ def chart(
     )
 
 
-def picked(key: str) -> int | None:
+def clicked_node(key: str) -> int | None:
     """The node that was just clicked, inside ``on_pick``."""
     value = st.session_state.get(key, {}).get("pick")
     return int(value) if isinstance(value, int | float) else None
 
 
-def group(key: str) -> list[int]:
+def selected_nodes(key: str) -> list[int]:
     """The nodes that were just enclosed, inside ``on_group``."""
     value = st.session_state.get(key, {}).get("group")
     return list(dict.fromkeys(int(n) for n in value)) if isinstance(value, list) else []

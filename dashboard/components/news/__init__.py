@@ -10,7 +10,7 @@ import streamlit as st
 
 
 @dataclass(frozen=True)
-class Go:
+class Redirect:
     """A place to go to, relative to the page; each number is gone to once."""
 
     number: int
@@ -31,7 +31,7 @@ def news(
     seconds: float = 2,
     cookies: Mapping[str, str] | None = None,
     lasting: int = 0,
-    go: Go | None = None,
+    go: Redirect | None = None,
 ) -> None:
     """Call ``on_news`` when what ``source`` says ``about`` something is no longer what is known.
 

@@ -66,7 +66,7 @@ def excerpt(graph: Graph, positions: np.ndarray, window: Window | None = None) -
     return Excerpt(np.flatnonzero(chosen), place[edges], window, crowded or cut)
 
 
-def snapped(view: Window) -> Window | None:
+def snap_window(view: Window) -> Window | None:
     """The window that is sent for what somebody sees: somewhat larger, and one of few, so that
     neighbouring views and other visitors share it. None: the whole map."""
     left, bottom, right, top = view

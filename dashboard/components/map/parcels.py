@@ -18,7 +18,7 @@ class Parcel:
     content: bytes
 
 
-def packed(header: dict[str, Any], **arrays: np.ndarray) -> Parcel:
+def pack(header: dict[str, Any], **arrays: np.ndarray) -> Parcel:
     """Digest, length of the header, header as JSON, then the arrays, all little-endian."""
     kinds = [
         (name, array.dtype.newbyteorder("<").str[1:], array.size) for name, array in arrays.items()
@@ -35,7 +35,7 @@ def packed(header: dict[str, Any], **arrays: np.ndarray) -> Parcel:
     return Parcel(digest, digest.encode() + body)
 
 
-def shortened(numbers: np.ndarray) -> np.ndarray:
+def delta_varint(numbers: np.ndarray) -> np.ndarray:
     """Ascending whole numbers as bytes: of each the distance from the one before, seven bits a
     byte, lowest first; the last byte of each is below 128."""
     gaps = np.diff(numbers.astype(np.int64), prepend=0)
@@ -50,7 +50,7 @@ def shortened(numbers: np.ndarray) -> np.ndarray:
     return out
 
 
-def quantised(values: np.ndarray) -> tuple[np.ndarray, list[float]]:
+def quantise(values: np.ndarray) -> tuple[np.ndarray, list[float]]:
     """Values as 16-bit steps [n] and [first value, size of a step]; 65535 where there is none."""
     values = np.asarray(values, dtype=np.float64)  # a step may be smaller than 32 bits can hold
     finite = np.isfinite(values)

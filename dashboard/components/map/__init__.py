@@ -1,4 +1,4 @@
-"""The graph as a map that owns its window: see graph_map.js for what one can do with it."""
+"""The graph as a map that owns its window: see map.js for what one can do with it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import streamlit as st
 
 from dashboard.components import static_files
-from dashboard.components.map_data import Point
-from dashboard.components.parcels import Parcel
+from dashboard.components.map.map_data import Point
+from dashboard.components.map.parcels import Parcel
 
 _HERE = Path(__file__).parent
-_PARTS = ("parcels", "scene", "gl", "plain", "above", "bar", "address", "hands")
+_PARTS = ("parcels", "scene", "webgl", "canvas", "overlay", "legend", "address", "gestures")
 
 
 def _source(file: str) -> str:
@@ -23,10 +23,10 @@ def _source(file: str) -> str:
 
 def _library() -> str:
     """What draws: several files, which share their names as one module, and their style sheet."""
-    files = [*(f"graph_map_{part}.js" for part in _PARTS), "graph_map.js"]
+    files = [*(f"{part}.js" for part in _PARTS), "map.js"]
     style = f"""
 const sheet = document.head.appendChild(document.createElement("style"));
-sheet.textContent = {json.dumps(_source("graph_map.css"))};
+sheet.textContent = {json.dumps(_source("map.css"))};
 export {{ createMap, parcel }};
 """
     return "\n".join([*map(_source, files), style])
@@ -44,7 +44,7 @@ LIBRARY = _library()
 _view = st.components.v2.component(
     "bup_map",
     html='<div class="bup-map"></div>',
-    js=_brief(_source("fetched.js") + _source("graph_map_view.js")),
+    js=_brief(_source("../shared/fetched.js") + _source("view.js")),
     isolate_styles=False,
 )
 
@@ -68,11 +68,11 @@ def graph_map(
     """Draw a graph with its picked node, -1 for none; ``look`` is ``map_data.look``, ``span`` the
     range shown, and what is inside ``lasso`` is marked.
 
-    In ``on_pick``, ``st.session_state[key]`` has the clicked ``pick``; in ``on_group``, ``drawn``
-    returns the corners that were drawn; in ``on_range``, ``["range"]`` says of which colouring
-    which range was dragged, and in ``on_window``, ``["window"]`` which part of a map that was
-    thinned is looked at. ``of`` names the graph whose excerpt it is; ``focus`` is where the picked
-    node of a thinned map is, and then its neighbours, drawn or not.
+    In ``on_pick``, ``st.session_state[key]`` has the clicked ``pick``; in ``on_group``,
+    ``lasso_corners`` returns the corners of the lasso; in ``on_range``, ``["range"]`` says of which
+    colouring which range was dragged, and in ``on_window``, ``["window"]`` which part of a thinned
+    map is in sight. ``of`` names the graph whose excerpt it is; ``focus`` is where the picked node
+    of a thinned map is, and then its neighbours, drawn or not.
 
     ``more``: ``address`` keeps in the page's address where one looks, and offers to copy the link;
     ``hold`` lights the picked node; ``together`` moves with the other such map of the graph;
@@ -84,12 +84,12 @@ def graph_map(
         key=key,
         data={
             "key": key,
-            "look": static_files.address(json.dumps(look).encode(), "json"),
-            "library": static_files.address(LIBRARY.encode(), "js"),
+            "look": static_files.url(json.dumps(look).encode(), "json"),
+            "library": static_files.url(LIBRARY.encode(), "js"),
             "of": of or graph.digest,
             "focus": focus,
-            "graph": static_files.address(graph.content, "bin"),
-            "layer": static_files.address(layer.content, "bin"),
+            "graph": static_files.url(graph.content, "bin"),
+            "layer": static_files.url(layer.content, "bin"),
             "node": node,
             "range": span,
             "lasso": lasso,
@@ -102,7 +102,7 @@ def graph_map(
     )
 
 
-def drawn(key: str) -> list[Point] | None:
+def lasso_corners(key: str) -> list[Point] | None:
     """The corners of what was just drawn around, in places of the layout, inside ``on_group``."""
     value = st.session_state.get(key, {}).get("group")
     return [(float(x), float(y)) for x, y in value] if value else None

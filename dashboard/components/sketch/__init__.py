@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Spot:
+class SketchNode:
     """A node as it is drawn: two rings whose width is its doubt before and after."""
 
     name: str
@@ -28,7 +28,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Line:
+class SketchLink:
     """A link as it is drawn; ``change`` is written on it where it concerns the looked-at node."""
 
     a: int
@@ -45,8 +45,8 @@ _view = st.components.v2.component(
 
 
 def sketch(
-    spots: Sequence[Spot],
-    lines: Sequence[Line],
+    spots: Sequence[SketchNode],
+    lines: Sequence[SketchLink],
     looked: int,
     start: str,
     key: str,
