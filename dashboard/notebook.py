@@ -144,7 +144,7 @@ def against(
 ) -> go.Figure:
     """A score of every node against its ``degree`` or its ``mean_distance`` to training."""
     table = result.table()
-    known = {name: c for name, c in columns.known(table).items() if c.uncertain}
+    known = {name: c for name, c in columns.all_columns(table).items() if c.uncertain}
     if score not in known or axis not in ("degree", "mean_distance"):
         raise BupError(
             f"score must be one of {', '.join(known)} and axis degree or mean_distance, got "

@@ -17,7 +17,7 @@ from dashboard.learn import lesson, tour
 from dashboard.pages import Page
 from dashboard.session import links, selected_node, state
 from dashboard.session.state import View
-from dashboard.ui.errors import explained
+from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.views import in_place, picking, style, training
 
@@ -59,7 +59,7 @@ def look(page: Page, known: Known, beside: st.delta_generator.DeltaGenerator) ->
     context = get_script_run_ctx()
     assert context is not None
     # As ``opened.run`` does, but as often as one clicks: the widgets below are the page's own.
-    with context.run_with_active_hash(context.page_script_hash), explained():
+    with context.run_with_active_hash(context.page_script_hash), show_errors():
         page.draw(View(known, node, state.theme(known.graph.noun), picked))
     with steps:  # they keep to what the page shows
         picking.walk(known.graph, st.session_state.walk_among)
@@ -94,14 +94,14 @@ def draw() -> None:
     page = next((page for page, entry in offered.items() if entry is opened), first)
     # On arrival the link says it; the switch that reads the link comes further down.
     style.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
-    with explained():
+    with show_errors():
         seat.arrive()
         bar.bar(page.address)
         tour.walk()
 
     if page.needs_run:
         known = None
-        with explained():
+        with show_errors():
             known = chosen_run()
         with st.sidebar:
             beside = st.container()
@@ -113,6 +113,6 @@ def draw() -> None:
     else:
         if page.section == pages.LEARN:
             lesson.top(page.title)
-        with explained():
+        with show_errors():
             opened.run()
         garbage.spare_the_collector(page.address)

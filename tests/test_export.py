@@ -58,8 +58,10 @@ def test_a_run_in_the_page_has_the_numbers_of_the_run(content, cora, run, rival,
     assert np.array_equal(np.flatnonzero(numbers(there["test"])), np.sort(result.split.test))
     table = result.table()
     for colour in there["colours"]:
-        column, first_step = columns.of(table)[colour["name"]], colour["scale"]
-        assert colour["seen"] == [cora.noun.said(column.seen(dark)) for dark in (False, True)]
+        column, first_step = columns.menu_columns(table)[colour["name"]], colour["scale"]
+        assert colour["seen"] == [
+            cora.noun.said(column.map_sentence(dark)) for dark in (False, True)
+        ]
         shades = first_step[0] + numbers(colour["shades"]) * first_step[1]
         if column.kind == "score":
             want = column.shade(table[colour["name"]].to_numpy(float))
@@ -95,7 +97,7 @@ def test_bars_and_cells_lead_to_all_of_their_papers_once(content, cora, run):
     for chart in (bins, bars):
         assert members(chart) == judged
     unseen = there["unseen"]
-    assert len(unseen) == len(columns.scores(run.table()))
+    assert len(unseen) == len(columns.score_columns(run.table()))
     test = run.split.test
     for block in unseen:
         histogram, _, taken = block["charts"]

@@ -86,7 +86,7 @@ def test_a_graph_is_sent_with_places_links_and_what_can_be_folded_away():
     assert not header["thinned"] and arrays["numbers"].size == 0
 
 
-@pytest.mark.parametrize("colour_by", columns.of(TABLE))
+@pytest.mark.parametrize("colour_by", columns.menu_columns(TABLE))
 def test_a_layer_says_of_every_node_what_it_looks_like(colour_by):
     shown = np.arange(60) % 3 > 0
     header, arrays = unpacked(map_data.layer_parcel(TABLE, colour_by, NAMES, shown))
@@ -97,7 +97,7 @@ def test_a_layer_says_of_every_node_what_it_looks_like(colour_by):
         assert ("" if truth < 0 else NAMES[truth]) == row.true
         wrong = row.true not in ("", row.predicted)
         assert arrays["shapes"][node] == (2 if row.ood else 1 if wrong else 0)
-    column = columns.of(TABLE)[colour_by]
+    column = columns.menu_columns(TABLE)[colour_by]
     if column.kind == "score":
         values = [column.value(shade) for shade in shades_of(header, arrays)]
         assert np.allclose(values, TABLE[colour_by], rtol=1e-3, equal_nan=True)

@@ -87,7 +87,7 @@ def legend_of(figure):
     return {t.name: (t.marker.symbol, t.marker.color) for t in figure.data if t.customdata is None}
 
 
-@pytest.mark.parametrize("colour_by", columns.of(TABLE))
+@pytest.mark.parametrize("colour_by", columns.menu_columns(TABLE))
 def test_every_node_is_one_point_at_its_place_with_its_symbol(colour_by):
     found = nodes_of(figure_of(colour_by))
     assert found.keys() == set(range(60))
@@ -99,7 +99,7 @@ def test_every_node_is_one_point_at_its_place_with_its_symbol(colour_by):
     assert {t.marker.symbol for *_, t in found.values()} == {"circle", "diamond", "x"}
 
 
-@pytest.mark.parametrize("colour_by", columns.numbers(TABLE))
+@pytest.mark.parametrize("colour_by", columns.numeric_columns(TABLE))
 def test_scores_are_the_colour_values(colour_by):
     figure = figure_of(colour_by)
     missing = 0
@@ -204,7 +204,7 @@ def test_neither_colour_nor_filter_moves_the_camera():
             sort_keys=True,
         )
         for figure in (
-            *(figure_of(colour_by) for colour_by in columns.of(TABLE)),
+            *(figure_of(colour_by) for colour_by in columns.menu_columns(TABLE)),
             figure_of("true", shown=TABLE.ood.to_numpy()),
         )
     }
@@ -226,7 +226,7 @@ def test_the_colour_bar_says_which_end_is_certain(colour_by):
     rises = np.corrcoef(TABLE[colour_by], less_certain)[0, 1] > 0
     assert ("less certain" in high, "more certain" in high) == (rises, not rises)
     assert ("less certain" in low, "more certain" in low) == (not rises, rises)
-    column = columns.known(TABLE)[colour_by]
+    column = columns.all_columns(TABLE)[colour_by]
     assert column.label in middle and column.uncertain
 
 
@@ -301,11 +301,13 @@ def test_a_class_may_have_any_name():
 
 
 def test_only_what_a_run_has_is_offered():
-    assert list(columns.known(TABLE)) == [*SCORES, *columns.OTHERS]
+    assert list(columns.all_columns(TABLE)) == [*SCORES, *columns.OTHERS]
     plain = node_table(drawn_result(variance=False), GRAPH)
     # Its order is that of message_std: one entry in menus is enough.
-    assert columns.known(TABLE).keys() - columns.of(TABLE).keys() == {"message_entropy"}
-    absent = columns.known(TABLE).keys() - columns.known(plain).keys()
+    assert columns.all_columns(TABLE).keys() - columns.menu_columns(TABLE).keys() == {
+        "message_entropy"
+    }
+    absent = columns.all_columns(TABLE).keys() - columns.all_columns(plain).keys()
     assert absent == {"message_std", "message_entropy"}
     with pytest.raises(bup.BupError, match="'message_std': choose one of confidence"):
         figure_of("message_std", plain)
@@ -315,15 +317,14 @@ def test_only_what_a_run_has_is_offered():
 
 def test_scores_of_a_method_of_its_own_are_offered_everywhere(monkeypatch):
     table = TABLE.assign(surprise=np.linspace(0, 1, 60))
-    assert "surprise" not in columns.of(table)
+    assert "surprise" not in columns.menu_columns(table)
     surprise = Score("surprise", "Surprise <1>", "neither", "How odd a node is.")
     monkeypatch.setitem(METHODS, "odd", dataclasses.replace(METHODS["gcn"], scores=(surprise,)))
     table.attrs["method"] = "odd"
-    assert next(iter(columns.of(table))) == "surprise"
-    assert columns.scores(table[table.part == "test"]).keys() - columns.scores(TABLE).keys() == {
-        "surprise"
-    }
-    assert columns.scores(table)["surprise"].high == "less certain"
+    assert next(iter(columns.menu_columns(table))) == "surprise"
+    of_test_nodes = columns.score_columns(table[table.part == "test"]).keys()
+    assert of_test_nodes - columns.score_columns(TABLE).keys() == {"surprise"}
+    assert columns.score_columns(table)["surprise"].high == "less certain"
     texts = figure_of("surprise", table).data[0].marker.colorbar.ticktext
     assert "<b>Surprise &lt;1&gt;</b>" in texts[1]
     histogram = score_histograms(table, "surprise", LIGHT)

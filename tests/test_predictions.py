@@ -115,7 +115,7 @@ def test_scores_keep_their_names(graph, theirs):
     names = ["score mutual information", "score_ b 2 x (y)"]
     assert set(result.own_scores) == set(names)
     assert set(names) <= set(bup.evaluate(result, graph)["errors"])
-    offered = columns.scores(result.table())
+    offered = columns.score_columns(result.table())
     assert [offered[n].label for n in names] == ["Mutual information", "B 2 x (y)"]
     assert columns.score_title(names[0]) == "Mutual information"
     old = predictions.Predictions(
@@ -123,7 +123,7 @@ def test_scores_keep_their_names(graph, theirs):
     )
     settings = (("predictions", old.keep()),)
     (stored,) = fitting.fit_specs(graph, [dataclasses.replace(result.spec, settings=settings)])
-    assert columns.scores(stored.table())["own_score_1"].label == "Your score 1"
+    assert columns.score_columns(stored.table())["own_score_1"].label == "Your score 1"
     twice = table.assign(**{"score mutual*information": 0.5})
     with pytest.raises(bup.BupError, match="two scores are called 'score mutual information'"):
         predictions.read(graph, "p.csv", twice.to_csv(index=False).encode())

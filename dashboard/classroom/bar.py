@@ -13,7 +13,7 @@ from dashboard.classroom.register import Lead
 from dashboard.classroom.seat import Seat
 from dashboard.components.news import Redirect, news
 from dashboard.session.links import addresses, link, title
-from dashboard.ui.errors import explained
+from dashboard.ui.errors import show_errors
 
 PAGE = "class"
 """The address of the page where classes are started, joined and led."""
@@ -78,7 +78,7 @@ def _follow_bar(address: str) -> None:
     here = seat.mine()
     if here is None:
         st.rerun()
-    with explained():
+    with show_errors():
         room = seat.register().find(here.code)
         if room is None:
             _over(here)
@@ -109,7 +109,9 @@ def _follow_bar(address: str) -> None:
                 going |= st.button(
                     "Go there", key="class_go", type="tertiary", icon=":material/east:"
                 )
-            st.button("Leave", key="class_leave", type="tertiary", on_click=explained()(seat.leave))
+            st.button(
+                "Leave", key="class_leave", type="tertiary", on_click=show_errors()(seat.leave)
+            )
             news(
                 "class_news",
                 polling.source(here.code),
@@ -141,7 +143,7 @@ def _lead_bar(address: str) -> None:
     here = seat.mine()
     if here is None or here.lead is None:
         st.rerun()
-    with explained():
+    with show_errors():
         room = seat.register().find(here.code)
         if room is None:
             _over(here)
@@ -180,13 +182,13 @@ def _button(label: str, icon: str, run: Callable[[], None]) -> None:
     st.button(label, icon=icon, on_click=run, key=f"class_{label}")
 
 
-@explained()
+@show_errors()
 def _send_here(lead: Lead, address: str) -> None:
     """Exactly what the lecturer sees: the page and all that its address says."""
     query = [(key, value) for key in st.query_params for value in st.query_params.get_all(key)]
     seat.register().send(lead, str(Place.of(address, query)))
 
 
-@explained()
+@show_errors()
 def _let_go(lead: Lead) -> None:
     seat.register().send(lead, "")

@@ -10,7 +10,7 @@ from dashboard.classroom.register import Lead, Room
 from dashboard.classroom.seat import Seat
 from dashboard.classroom.tally import tally_bars
 from dashboard.components.news import news
-from dashboard.ui.errors import explained
+from dashboard.ui.errors import show_errors
 
 SECONDS = 1.0
 """How often a lecturer's browser looks for guesses."""
@@ -29,7 +29,7 @@ def guess(question: Question, usual: bool = True) -> int | None:
         return _chosen(question)
     if here.lead is not None:
         return _room_guess(here.lead, question)
-    with explained():
+    with show_errors():
         return _counted_guess(here, question, usual)
     return None
 
@@ -104,7 +104,7 @@ def _room_guess(lead: Lead, question: Question) -> int | None:
     """The lecturer's view; once she has shown the answer, what more than half of the room guessed,
     or what is right if the room did not agree on anything.
     """
-    with explained():
+    with show_errors():
         tally = _tally(lead, question)
         if not tally.revealed:
             _live(lead, question)
@@ -126,7 +126,7 @@ def _tally(lead: Lead, question: Question) -> Tally:
 
 @st.fragment
 def _live(lead: Lead, question: Question) -> None:
-    with explained():
+    with show_errors():
         watch(lead, f"watch_{question.id}")
         tally = _tally(lead, question)
         if show_guesses(lead, tally) or tally.revealed:

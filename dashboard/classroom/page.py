@@ -16,7 +16,7 @@ from dashboard.classroom.register import HOURS, Lead, Room
 from dashboard.figures.qr import qr_picture
 from dashboard.network import interfaces
 from dashboard.session.links import addresses, link, title
-from dashboard.ui.errors import explained
+from dashboard.ui.errors import show_errors
 
 
 def page() -> None:
@@ -40,7 +40,7 @@ def _doors() -> None:
             code = st.text_input("Code of the class", max_chars=12, placeholder="K7QF2")
             joining = st.form_submit_button("Join", icon=":material/login:")
         if joining:
-            with explained():
+            with show_errors():
                 seat.join(code)
                 st.rerun()
         st.caption(
@@ -56,7 +56,7 @@ def _doors() -> None:
         )
         st.button(
             "Start a class", icon=":material/cast_for_education:", type="primary",
-            on_click=explained()(seat.start), key="class_start",
+            on_click=show_errors()(seat.start), key="class_start",
         )  # fmt: skip
         st.caption(f"It ends by itself after {HOURS} hours, and every guess is deleted with it.")
 
@@ -164,7 +164,7 @@ def _way_in(lead: Lead) -> None:
         )
         st.button(
             "End the class and delete its guesses", icon=":material/delete:", key="class_end",
-            on_click=explained()(partial(_end, lead)),
+            on_click=show_errors()(partial(_end, lead)),
         )  # fmt: skip
 
 
@@ -192,14 +192,16 @@ def _steering(lead: Lead, room: Room) -> None:
             "Answers wait for me",
             room.holds,
             key="class_holds",
-            on_change=explained()(lambda: seat.register().hold(lead, st.session_state.class_holds)),
+            on_change=show_errors()(
+                lambda: seat.register().hold(lead, st.session_state.class_holds)
+            ),
             help="Off: whoever guesses sees the answer at once, for a class that works alone.",
         )
 
 
 @st.fragment
 def _guesses(lead: Lead) -> None:
-    with explained():
+    with show_errors():
         guessing.watch(lead, "watch_guesses")
         asked = seat.register().tallies(lead)
         tallies = [tally for tally in asked if tally.guesses or tally.revealed]

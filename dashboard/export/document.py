@@ -124,10 +124,10 @@ def _run(name: str, view: View, limits: Mapping[str, Any], shared: Shared) -> di
         "mean": _steps(result.mean) if view.explains.variance else None,
         "std": _steps(np.sqrt(result.var)) if result.var is not None else None,
         "no_interval": view.no_interval,
-        "own": columns.scores(table)[bup.experiments.own_score(spec.method)].label,
+        "own": columns.score_columns(table)[bup.experiments.own_score(spec.method)].label,
         "colours": [
             _colour(view, colour, column, limits[colour])
-            for colour, column in columns.of(table).items()
+            for colour, column in columns.menu_columns(table).items()
         ],
         "views": {
             "reliability": [_block(b, shared) for b in views.reliability(view)],
@@ -148,7 +148,7 @@ def _limits(each: Sequence[View]) -> dict[str, Any]:
     """One colour scale per score for all runs, so that a brighter map means more doubt."""
     found: dict[str, Any] = {}
     for view in each:
-        for name in columns.of(view.table):
+        for name in columns.menu_columns(view.table):
             found.setdefault(name, map_data.own_limits(view.table, name))
     return found
 
@@ -161,7 +161,7 @@ def _colour(view: View, name: str, column: columns.Column, limits: Any) -> dict[
         for dark in (False, True)
     ]
     return {"name": name, "label": column.label, "score": column.uncertain} | {
-        "seen": [view.say(column.seen(dark)) for dark in (False, True)],
+        "seen": [view.say(column.map_sentence(dark)) for dark in (False, True)],
         "shades": _array(shades),
         "scale": scale,
         "looks": looks,

@@ -114,7 +114,7 @@ def unseen(view: View) -> list[Block]:
     search = detection.unseen(view.result, view.graph)
     if not search.possible:
         return []
-    scores, own = columns.scores(view.table), own_score(view.spec.method)
+    scores, own = columns.score_columns(view.table), own_score(view.spec.method)
     doubts = view.result.uncertainties()
     taken = _taken_for(view, search)
     blocks = []
@@ -205,7 +205,7 @@ AXES = {
 
 def structure(view: View) -> list[Block]:
     """How each score goes with a node's place in the graph."""
-    scores, rule = columns.scores(view.table), []
+    scores, rule = columns.score_columns(view.table), []
     if (factor := _factor(view)) is not None:
         rule.append(factor)
     return [
@@ -237,7 +237,7 @@ def _against(view: View, score: str, axis: str) -> Chart:
         _ids(view, nodes),
         view.theme,
         view.say(label),
-        columns.scores(view.table)[score].label,
+        columns.score_columns(view.table)[score].label,
         log,
         binned_medians(x, y),
     )
@@ -289,7 +289,7 @@ def compare(views: Mapping[str, View]) -> dict[str, Any]:
         search, score = detection.unseen(view.result, view.graph), own_score(view.spec.method)
         if search.possible:
             doubt = view.result.uncertainties()[score][search.nodes]
-            name = f"{label}, {columns.scores(view.table)[score].label.lower()}"
+            name = f"{label}, {columns.score_columns(view.table)[score].label.lower()}"
             curves.append(_curve(name, doubt, search.sought))
     if curves:
         charts.append(

@@ -6,12 +6,12 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from dashboard.ui.theme import Theme, styled
+from dashboard.ui.theme import Theme, style_figure
 
 
 def framed(figure: go.Figure, theme: Theme, height: int = 380) -> go.Figure:
     """The common style, with a legend that grows away from the chart and labels never cut."""
-    return styled(
+    return style_figure(
         figure,
         theme,
         height,

@@ -15,7 +15,14 @@ from dashboard.figures.edges import bounds
 from dashboard.figures.frame import unformatted
 from dashboard.ui import columns
 from dashboard.ui.columns import Column
-from dashboard.ui.theme import IN, PART_COLOURS, Theme, category_colours, score_colours, styled
+from dashboard.ui.theme import (
+    IN,
+    PART_COLOURS,
+    Theme,
+    category_colours,
+    score_colours,
+    style_figure,
+)
 
 _SYMBOLS = {
     columns.RIGHT: ("circle", 1.0, "correct"),
@@ -47,7 +54,7 @@ def map_figure(
     are specks without an index. Of more than ``MOST_POINTS`` nodes some are drawn, those shown
     first. ``edge_png`` is ``edges.edge_image`` as a data URI.
     """
-    known = columns.known(table)
+    known = columns.all_columns(table)
     if colour_by not in known:
         names = ", ".join(known)
         raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {names}")
@@ -146,7 +153,7 @@ def _scores(
     """Values [n] to colour by (NaN: none), how, and what the legend has to add."""
     shades = column.shade(column_values.to_numpy(np.float32))
     ends = (column.low, column.high)
-    if column.turned:  # hovering shows what a colour stands for: the value, not its opposite
+    if column.reverse:  # hovering shows what a colour stands for: the value, not its opposite
         shades, ends = -shades, ends[::-1]
     low, high = columns.colour_limits(shades)
     ticks = [low, (low + high) / 2, high]
@@ -159,7 +166,7 @@ def _scores(
     ]
     marker = {
         "colorscale": score_colours(np.linspace(0, 1, 12), theme, column.uncertain),
-        "reversescale": column.turned,
+        "reversescale": column.reverse,
         "cmin": low,
         "cmax": high,
         "showscale": True,
@@ -235,7 +242,7 @@ def _laid_out(figure: go.Figure, positions: np.ndarray, theme: Theme, kind: str)
     for a corner of the map.
     """
     left, right, bottom, top = bounds(positions)
-    styled(figure, theme, height=640)
+    style_figure(figure, theme, height=640)
     axis = {"visible": False, "autorange": False}
     corner = {"orientation": "v", "x": 0, "y": 1, "xanchor": "left", "yanchor": "top"}
     below = {"orientation": "h", "x": 0.5, "y": 0, "xanchor": "center", "yanchor": "top"}

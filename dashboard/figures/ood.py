@@ -43,7 +43,7 @@ def parts_of(ood: np.ndarray, right: np.ndarray) -> list[Part]:
 
 def score_histograms(table: pd.DataFrame, score: str, theme: Theme, bins: int = BINS) -> go.Figure:
     """The distribution of a score among test nodes: right, wrong, and of classes never shown."""
-    known = columns.known(table)
+    known = columns.all_columns(table)
     if score not in known:
         raise BupError(f"this run has no score {score!r}: choose one of {', '.join(known)}")
     test = table[table["part"] == "test"]

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.figures.map import map_figure
-from dashboard.ui.theme import Theme, styled
+from dashboard.ui.theme import Theme, style_figure
 
 
 def paired_maps(
@@ -58,7 +58,7 @@ def paired_maps(
             showarrow=False,
         )
     base = figures[0].layout
-    styled(figure, theme, height=520)
+    style_figure(figure, theme, height=520)
     hidden = {"visible": False}
     figure.update_layout(
         xaxis=base.xaxis.to_plotly_json() | hidden | {"domain": [0, 0.49]},

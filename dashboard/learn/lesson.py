@@ -17,7 +17,7 @@ from dashboard.learn.course import Lesson as Lesson
 from dashboard.learn.glossary import TERMS
 from dashboard.session import state
 from dashboard.session.links import Query, link
-from dashboard.ui.errors import explained
+from dashboard.ui.errors import show_errors
 
 STYLE = """
 .stMainBlockContainer:has(.st-key-learn_top) { padding: 3.5rem 1.5rem 0; }
@@ -116,7 +116,7 @@ def played(body: Callable[[Lesson], None]) -> Callable[[Lesson], None]:
     @st.fragment
     @functools.wraps(body)
     def guarded(lesson: Lesson) -> None:
-        with explained():
+        with show_errors():
             body(lesson)
 
     return guarded

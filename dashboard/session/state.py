@@ -36,7 +36,7 @@ from dashboard.cache.run_cache import Known
 from dashboard.network import visitor
 from dashboard.session import selected_node
 from dashboard.ui.markdown import escaped
-from dashboard.ui.numbers import number_input, say_refused
+from dashboard.ui.numbers import number_input, show_refused_numbers
 from dashboard.ui.theme import Theme
 from dashboard.ui.wording import choice_titles, setting_help, setting_title
 
@@ -239,7 +239,7 @@ def choose_run(graph: Graph) -> Spec:
                 "usual numbers of validation and test nodes do not count."
             ),
         )
-    say_refused()
+    show_refused_numbers()
     validation, test = usual_sizes(graph)
     return complete(
         Spec(

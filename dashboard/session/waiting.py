@@ -22,7 +22,7 @@ from dashboard.training_queue.job import Job
 from dashboard.training_queue.manager import WORKERS, Manager
 from dashboard.training_queue.queue import Queue
 from dashboard.training_queue.sharing import QUEUE, Remote
-from dashboard.ui.errors import problem
+from dashboard.ui.errors import show_error
 from dashboard.ui.markdown import escaped
 
 POLL_SECONDS = 0.5
@@ -88,7 +88,7 @@ def known_or_wait(spec: Spec, graph: Graph) -> Known:
         if job.active:
             wait_for([job.run], lambda jobs: progress(jobs[0]))
         else:
-            problem(job.error or "this training was cancelled")
+            show_error(job.error or "this training was cancelled")
             offer_again([spec], graph)
     st.stop()
 
@@ -127,7 +127,7 @@ def wait_for(runs: Sequence[Run], show: Show, at_end: Callable[[], None] | None 
     try:
         jobs = [job for run in runs if (job := manager().find(run, visitor())) is not None]
     except bup.BupError as error:
-        problem(str(error))
+        show_error(str(error))
         return
     if any(job.active for job in jobs):
         show(jobs)

@@ -1,7 +1,7 @@
-"""What the columns of a node table mean: the one list from which pages offer colours and scores.
+"""The columns of a node table: labels, explanations and colour scales for menus and charts.
 
-Scores explain themselves (``bup.scores``); those that only one method has are offered wherever
-the table is one of its runs.
+The texts about scores come from ``bup.scores``. A score that only one method has is offered for
+runs of that method.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ class Column:
     label: str
     meaning: str
     kind: Literal["score", "category"] = "score"
-    uncertain: bool = False  # it says how sure the model is
+    uncertain: bool = False  # the column says how sure the model is
     low: str = ""  # what the first colour of a score means
     high: str = ""  # and the last
-    axis: str = ""  # longer than the label, for an axis of its own
-    log: bool = False  # coloured by its logarithm, because a few nodes have far more than most
-    offered: bool = True  # menus have it
-    turned: bool = False  # coloured from its highest value on: bright is doubt, whatever the score
-    tells: str = ""  # what a dot's colour says of it, as the end of a sentence
+    axis: str = ""  # title of an axis, where it is longer than the label
+    log: bool = False  # colours follow the logarithm: a few nodes have far larger values
+    in_menus: bool = True
+    reverse: bool = False  # the highest value has the first colour, so that bright is uncertain
+    dot_meaning: str = ""  # what the colour of a dot means: the end of ``map_sentence``
 
-    def seen(self, dark: bool) -> str:
-        """What one sees on a map of this colour, in a sentence."""
+    def map_sentence(self, dark: bool) -> str:
+        """Explain the colours of a map to the visitor."""
         if self.kind == "category":
-            return f"The colour of a dot is {self.tells}."
+            return f"The colour of a dot is {self.dot_meaning}."
         more = "brighter" if self.uncertain or dark else "darker"
-        return f"The {more} a dot, {self.tells}."
+        return f"The {more} a dot, {self.dot_meaning}."
 
     def shade(self, values: np.ndarray) -> np.ndarray:
-        """What colours are proportional to."""
-        return np.log10(1 + values) if self.log else -values if self.turned else values
+        """Numbers that the colours are proportional to."""
+        return np.log10(1 + values) if self.log else -values if self.reverse else values
 
     def value(self, shade: float) -> float:
         """The value that a shade stands for."""
-        return 10**shade - 1 if self.log else -shade if self.turned else shade
+        return 10**shade - 1 if self.log else -shade if self.reverse else shade
 
-    def written(self, shade: float) -> str:
-        """That value, for an end of a scale."""
+    def format_shade(self, shade: float) -> str:
+        """That value as text, for the end of a colour scale."""
         return f"{self.value(shade) + 0.0:{'.0f' if self.log else '.3g'}}"
 
 
@@ -57,42 +57,41 @@ def _of_score(score: Score) -> Column:
     meaning = score.help
     if score.kind != "neither":
         meaning += f" {KINDS[score.kind].capitalize()}."
-    ends = ("more certain", "less certain")
     return Column(
         score.title,
         meaning,
-        "score",
-        True,
-        *ends,
-        score.axis,
-        offered=score.offered,
-        turned=score.certain,
-        tells="the less sure it is",
+        uncertain=True,
+        low="more certain",
+        high="less certain",
+        axis=score.axis,
+        in_menus=score.offered,
+        reverse=score.certain,
+        dot_meaning="the less sure it is",
     )
 
 
 OTHERS = {
     "correct": Column(
         "Right or wrong",
-        "Whether the predicted class is the true one; left-out classes can only be got wrong.",
+        "Whether the predicted class is the true one; nodes of left-out classes are always wrong.",
         "category",
-        tells="whether it is answered rightly",
+        dot_meaning="whether the answer is right",
     ),
     "predicted": Column(
         "Predicted class",
         "The class that the model predicts.",
         "category",
-        tells="the class that the model answers",
+        dot_meaning="the class that the model predicts",
     ),
     "true": Column(
-        "True class", "The class that the data give.", "category", tells="its true class"
+        "True class", "The class that the data give.", "category", dot_meaning="its true class"
     ),
     "part": Column(
         "Part of the split",
         "What a node was used for: training, choosing the best epoch (validation), testing, or "
         "nothing; nodes of left-out classes are never trained on.",
         "category",
-        tells="what it was used for",
+        dot_meaning="what it was used for",
     ),
     "degree": Column(
         "Degree",
@@ -100,26 +99,26 @@ OTHERS = {
         low="few links",
         high="many links",
         log=True,
-        tells="the more links it has",
+        dot_meaning="the more links it has",
     ),
     "distance": Column(
         "Distance to training",
         "How many links away the nearest training node is.",
         low="near",
         high="far",
-        tells="the further it is from the nodes that the model was told",
+        dot_meaning="the further it is from the nodes whose class the model was given",
     ),
 }
-"""Columns that say nothing of how sure the model is."""
+"""Columns that do not say how sure the model is."""
 
 
-def of(table: pd.DataFrame) -> dict[str, Column]:
-    """What this run is offered to be coloured by, the scores of its own method first."""
-    return {name: column for name, column in known(table).items() if column.offered}
+def menu_columns(table: pd.DataFrame) -> dict[str, Column]:
+    """The columns that menus offer for a run; the scores of its own method come first."""
+    return {name: column for name, column in all_columns(table).items() if column.in_menus}
 
 
-def known(table: pd.DataFrame) -> dict[str, Column]:
-    """The same, with scores that no menu offers."""
+def all_columns(table: pd.DataFrame) -> dict[str, Column]:
+    """The same, with the scores that no menu offers."""
     method = METHODS.get(table.attrs.get("method", ""))
     own = [s for s in method.scores if s.name not in SCORES] if method is not None else []
     if method is not None and method.brought:
@@ -129,23 +128,22 @@ def known(table: pd.DataFrame) -> dict[str, Column]:
 
 
 def score_title(name: str) -> str:
-    """What a score is called, whichever method has it."""
+    """The title of a score of any method."""
     every = (score for method in METHODS.values() for score in method.every_score)
     return next((score.title for score in every if score.name == name), score_of(name).title)
 
 
-def numbers(table: pd.DataFrame) -> dict[str, Column]:
-    """Those that are numbers."""
-    return {name: column for name, column in of(table).items() if column.kind == "score"}
+def numeric_columns(table: pd.DataFrame) -> dict[str, Column]:
+    return {name: column for name, column in menu_columns(table).items() if column.kind == "score"}
 
 
-def scores(table: pd.DataFrame) -> dict[str, Column]:
-    """Those that say how sure the model is."""
-    return {name: column for name, column in of(table).items() if column.uncertain}
+def score_columns(table: pd.DataFrame) -> dict[str, Column]:
+    """The columns that say how sure the model is."""
+    return {name: column for name, column in menu_columns(table).items() if column.uncertain}
 
 
 def colour_limits(shades: np.ndarray) -> tuple[float, float]:
-    """The 1st and 99th percentile of the finite ones: a few extremes do not flatten the rest."""
+    """The 1st and 99th percentile of the finite shades: a few extremes do not flatten the rest."""
     finite = shades[np.isfinite(shades)]
     if len(finite) == 0:
         return 0.0, 1.0
@@ -163,7 +161,7 @@ def verdicts(table: pd.DataFrame) -> np.ndarray:
 
 
 def categories(table: pd.DataFrame, name: str) -> np.ndarray:
-    """What each node is of a category, in the words that ``theme.category_colours`` has."""
+    """The category of each node [n]: a key of ``theme.category_colours``."""
     ood = table["ood"].to_numpy(bool)
     if name == "correct":
         right = table["correct"].fillna(False).to_numpy(bool)

@@ -1,4 +1,4 @@
-"""Errors that the visitor can act on."""
+"""Show errors that the visitor can act on."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import bup
 from dashboard.ui.markdown import escaped
 
 
-def problem(error: Exception | str) -> None:
+def show_error(error: Exception | str) -> None:
     st.error(escaped(error), icon=":material/error:")
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """An error of ours ends what is inside, and is said in its place."""
+def show_errors() -> Iterator[None]:
+    """Show a ``BupError`` of the block on the page instead of raising it."""
     try:
         yield
     except bup.BupError as error:
-        problem(error)
+        show_error(error)

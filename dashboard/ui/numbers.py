@@ -41,7 +41,7 @@ def number_input(
     return where.number_input(label, low, high, default, key=key, **about)
 
 
-def say_refused() -> None:
+def show_refused_numbers() -> None:
     """What a link asked for and did not get."""
     for said in st.session_state.pop("refused_numbers", []):
         st.warning(escaped(said))

@@ -95,7 +95,7 @@ def score_colours(shares: np.ndarray, theme: Theme, doubt: bool = True) -> list[
     return sample_colorscale(SCORE_SCALE, (first + (last - first) * shares).tolist())
 
 
-def styled(
+def style_figure(
     figure: go.Figure, theme: Theme, height: int = 380, room: bool = False, **layout: Any
 ) -> go.Figure:
     """Fonts, margins and grid of every chart; with ``room``, labels of axes are never cut.

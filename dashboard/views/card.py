@@ -27,7 +27,7 @@ def card(view: View, here: str = "", run: str = "") -> None:
                 view.name_of(view.node),
                 view.table.iloc[view.node],
                 score,
-                columns.scores(view.table)[score].label,
+                columns.score_columns(view.table)[score].label,
                 view.known.surer(score, view.node),
                 view.graph.noun,
                 view.theme,

@@ -106,8 +106,8 @@ def page(view: View) -> None:
     if len(others) > 1:
         against = st.selectbox("Beside this run", others, key="pair_rival") or others[0]
     second = against, views[against]
-    offered = columns.of(first[1].table)
-    both = [key for key in offered if key in columns.of(second[1].table)]
+    offered = columns.menu_columns(first[1].table)
+    both = [key for key in offered if key in columns.menu_columns(second[1].table)]
     colour = st.selectbox(
         "Colour both maps by",
         both,
@@ -196,7 +196,7 @@ def _verdict(label: str, view: View) -> Verdict:
         None if pd.isna(row.correct) else bool(row.correct),
         float(row.confidence),
         span,
-        columns.scores(view.table)[score].label,
+        columns.score_columns(view.table)[score].label,
         float(row[score]),
         view.known.surer(score, node),
     )

@@ -12,7 +12,7 @@ from dashboard.cache.run_cache import Known
 from dashboard.session import url
 from dashboard.session.waiting import manager, visitor, wait_for
 from dashboard.training_queue.job import Job
-from dashboard.ui.errors import problem
+from dashboard.ui.errors import show_error
 
 
 def now_seen(spec: Spec) -> None:
@@ -47,7 +47,7 @@ def train(run: Run, graph: Graph) -> None:
         return
     failed = job.error if job is not None and job.state == "failed" else None
     if refused := st.session_state.pop("submit_error", None) or failed:
-        problem(refused)
+        show_error(refused)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("What you chose is not trained: this is still the run before.")
         st.button(

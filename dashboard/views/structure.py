@@ -32,7 +32,7 @@ AXES = {
 def page(view: View) -> None:
     st.title(view.say("Is a well-linked node a certain node?"))
     card(view)
-    scores = columns.scores(view.table)
+    scores = columns.score_columns(view.table)
     score = st.selectbox(
         "Score",
         list(scores),

@@ -15,7 +15,7 @@ from dashboard.figures.training import curves_figure
 from dashboard.session import state, waiting
 from dashboard.session.waiting import ask_for, manager, visitor, wait_for
 from dashboard.training_queue.job import Job
-from dashboard.ui.errors import problem
+from dashboard.ui.errors import show_error
 from dashboard.ui.markdown import escaped
 from dashboard.ui.wording import setting_title
 
@@ -56,7 +56,7 @@ def training_panel(run: Run, graph: Graph) -> None:
         return
     if job is None or job.state in ("failed", "cancelled"):
         if job is not None and job.state == "failed":
-            problem(job.error or "training failed")
+            show_error(job.error or "training failed")
         st.button(
             "Train",
             type="primary",
@@ -65,7 +65,7 @@ def training_panel(run: Run, graph: Graph) -> None:
             args=(run, graph),
         )
         if refused := st.session_state.pop("submit_error", None):
-            problem(refused)
+            show_error(refused)
         return
     wait_for([run], lambda jobs: _show_progress(jobs[0]))
 

@@ -178,19 +178,19 @@ def look(
         legend = [(name or "unlabelled", c) for name, c in colours.items() if name in present]
         return said | {"colours": list(colours.values()), "legend": legend, "limits": None}
     low, high = limits
-    ends = [(column.written(low), column.low), (column.written(high), column.high)]
+    ends = [(column.format_shade(low), column.low), (column.format_shade(high), column.high)]
     if not np.isfinite(table[colour_by]).all():
         said["shapes"].append(("circle missing", "no path to training"))
     return said | {
         "colours": score_colours(np.linspace(0, 1, _STOPS), theme, column.uncertain),
         "limits": [low, high],
         "ends": ends,
-        "turn": "log" if column.log else "minus" if column.turned else "",
+        "turn": "log" if column.log else "minus" if column.reverse else "",
     }
 
 
 def _column(table: pd.DataFrame, colour_by: str) -> Column:
-    known = columns.known(table)
+    known = columns.all_columns(table)
     if colour_by not in known:
         names = ", ".join(known)
         raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {names}")

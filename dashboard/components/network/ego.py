@@ -85,7 +85,7 @@ def ego_network(
         raise BupError(f"hops and limit must be at least 1, got {hops} and {limit}")
     values = _numbers(table, score) if values is None else np.asarray(values, dtype=float)
     words = score.replace("_", " ")
-    column = columns.known(table).get(score, Column(words, "", uncertain=True))
+    column = columns.all_columns(table).get(score, Column(words, "", uncertain=True))
     shades = column.shade(values)
     low, high = limits or colour_limits(shades)
 

@@ -85,7 +85,7 @@ def _effect(before: Known, view: View) -> str:
         "No answer changed" if not other else f"{view.graph.noun.counted(other)} answered anew"
     )
     colour = st.session_state.get("colour", "")
-    column = columns.numbers(view.table).get(colour)
+    column = columns.numeric_columns(view.table).get(colour)
     if column is None or colour not in before.table:
         return f"{answers}."
     means = [f"{known.table[colour].mean():.3g}" for known in (before, view.known)]

@@ -32,7 +32,7 @@ NEAR = 300  # neighbours of the picked node that a thinned map is told of
 def controls(view: View) -> np.ndarray:
     """What the map is coloured by and which nodes it shows."""
     table = view.table
-    offered = columns.of(table)
+    offered = columns.menu_columns(table)
     colour = st.selectbox(
         "Colour by",
         list(offered),
@@ -96,7 +96,7 @@ def node_map(view: View, shown: np.ndarray, arrived: set[str]) -> None:
     if not graphs.layout(view.graph).finished:
         wait_for_map(view.graph)
     before = change.held_against(view)
-    if before is None or colour not in columns.of(before.table):
+    if before is None or colour not in columns.menu_columns(before.table):
         _map(view, view.known, MAP, shown, limits, together=False)
         return
     everything = np.ones(len(shown), dtype=bool)
@@ -177,7 +177,7 @@ def _enclosed(view: View, shown: np.ndarray, corners: list[Point]) -> list[int]:
 def in_range(view: View) -> np.ndarray:
     """Which nodes [n] have a score within what was dragged on the histogram."""
     low, high = st.session_state.get("range") or (None, None)
-    column = columns.of(view.table)[st.session_state.colour]
+    column = columns.menu_columns(view.table)[st.session_state.colour]
     if column.kind != "score" or (low is None and high is None):
         return np.ones(len(view.table), dtype=bool)
     shades = column.shade(view.table[st.session_state.colour].to_numpy(float))

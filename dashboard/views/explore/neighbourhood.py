@@ -20,7 +20,7 @@ OFF = "off"
 
 def chosen_network(view: View) -> EgoNetwork:
     """The neighbourhood as the controls of its tab ask for it, or at their defaults."""
-    offered = columns.numbers(view.table)
+    offered = columns.numeric_columns(view.table)
     score = st.session_state.get("ego_score")
     if score not in offered:  # not chosen yet, or a score of another method
         score = next(iter(offered))
@@ -38,7 +38,7 @@ def chosen_network(view: View) -> EgoNetwork:
 
 def neighbourhood(view: View) -> None:
     """The ego network: click a neighbour and walk on."""
-    offered = columns.numbers(view.table)
+    offered = columns.numeric_columns(view.table)
     steps = view.explains.shares
     stepping = bool(steps) and st.session_state.get("stage", OFF) not in (OFF, None)
     url.among("hops", [1, 2, 3])

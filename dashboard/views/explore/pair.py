@@ -33,7 +33,7 @@ def pair(view: View) -> None:
         return
     nodes, labels = (other, view.node), (view.graph.node_id(other), here)
     st.html(compared_table(view.result.probs[list(nodes)], labels, view.answers, view.theme, "|"))
-    offered = columns.of(view.table)
+    offered = columns.menu_columns(view.table)
     rows = [
         ("title", [str(view.table.title.iloc[n]) for n in nodes])
         if "title" in view.table

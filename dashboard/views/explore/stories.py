@@ -47,7 +47,7 @@ def welcome(view: View) -> None:
         view.say("Every dot is a node, every line ") + f"{links}. The model was told the classes "
         f"of {view.graph.noun.counted(told)} and guesses all the others: it gets "
         f"**{percent(float(right))}** of the test {view.graph.noun.many} right. "
-        f"**{view.say(_colour(view).seen(view.theme.dark))}**"
+        f"**{view.say(_colour(view).map_sentence(view.theme.dark))}**"
     )
     st.markdown("Point at a dot to see who is linked, click it to ask why. Or start with a story:")
     for number, story in enumerate(stories(view)):
@@ -63,7 +63,7 @@ def welcome(view: View) -> None:
 
 def _colour(view: View) -> columns.Column:
     """What the map beside this is coloured by."""
-    return columns.of(view.table)[st.session_state.colour]
+    return columns.menu_columns(view.table)[st.session_state.colour]
 
 
 def stories(view: View) -> list[Story]:
@@ -102,7 +102,7 @@ def _hub_and_leaf(view: View) -> Story | None:
     hub = int(held[graph.degree[held].argmax()])
     near = graph.neighbours(hub)
     leaves = near[graph.degree[near] == 1]
-    name, column = next(iter(columns.scores(table).items()))
+    name, column = next(iter(columns.score_columns(table).items()))
     doubt = column.shade(table[name].to_numpy(float))
     leaf = int(leaves[np.argmax(doubt[leaves])])
     sentence = view.say("Node ") + (

@@ -55,7 +55,7 @@ def distributions(view: View, hunt: Hunt, groups: Groups) -> None:
     parts = ood.parts_of(table.ood.to_numpy(bool), right)
     if hunt.what != UNSEEN:
         parts = [Part("right", right, IN, ""), Part("wrong", ~right, WRONG, "/")]
-    column = columns.scores(view.table)[hunt.own.score]
+    column = columns.score_columns(view.table)[hunt.own.score]
     if many:
         runs = [(c.label, search.ranks(c.doubt)) for c in hunt.contenders]
         axis = view.say("share of the test nodes that are surer")

@@ -41,7 +41,7 @@ class Contender:
 
     @property
     def title(self) -> str:
-        return columns.scores(self.view.table)[self.score].label
+        return columns.score_columns(self.view.table)[self.score].label
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ def chosen(view: View) -> Hunt:
         bind="query-params",
         help=view.say("What the score should find among the test nodes."),
     )
-    scores = columns.scores(view.table)
+    scores = columns.score_columns(view.table)
     score = two.selectbox(
         "Score",
         list(scores),

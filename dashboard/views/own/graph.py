@@ -17,7 +17,7 @@ from dashboard.cache import graphs
 from dashboard.cache.shared_cache import kept
 from dashboard.network import visitor
 from dashboard.session import links
-from dashboard.ui.errors import explained
+from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.uploads import reader
 from dashboard.views.own import example
@@ -53,7 +53,7 @@ def graph() -> None:
         max_upload_size=limits.UPLOAD_MB.value,
     )
     if files:
-        with explained():
+        with show_errors():
             _review([(file.name, file.getvalue()) for file in files])
     else:
         example.offer()
@@ -220,7 +220,7 @@ def _kept() -> None:
         "not listed anywhere, and this list ends with your visit."
     )
     for name in list(names):
-        with explained():
+        with show_errors():
             until = uploads.SPACE.until(uploads.token_of(name))
             row = st.container(horizontal=True, vertical_alignment="center")
             with row:

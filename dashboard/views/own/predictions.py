@@ -21,7 +21,7 @@ from dashboard.cache import graphs
 from dashboard.network import visitor
 from dashboard.network.visitor import Brought
 from dashboard.session import state
-from dashboard.ui.errors import explained
+from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.uploads import reader
 from dashboard.views.own.facts import facts
@@ -41,7 +41,7 @@ def predictions() -> None:
     names = [*visitor.graphs(), *state.graph_names()]
     left, *numbers = st.columns([2, 1, 1])
     name = left.selectbox("Graph", names, format_func=state.graph_title, key="own_of")
-    with explained():
+    with show_errors():
         graph = graphs.graph(name)
         per_class, seed = _split_choice(graph, *numbers)
         split = bup.make_split(graph, per_class, *usual_sizes(graph), seed=seed)
