@@ -26,8 +26,8 @@ ROUNDS = 3
 def run() -> None:
     graph = bup.load_graph("cora")
     question = experiments.QUESTIONS["q1"]
-    both = experiments.contenders(experiments.PAPERS_BUP, "gcn")
-    planned = experiments.runs_of(question, {"cora": graph}, [20], both, SEEDS)
+    both = experiments.find_variants(experiments.PAPERS_BUP, "gcn")
+    planned = experiments.plan_runs(question, {"cora": graph}, [20], both, SEEDS)
     starting, training, epochs = _trained([run.spec for run in planned], 2)
     ours = starting + training
     # Every epoch of the loop costs the same, so a few of them tell what all of ours would cost.
@@ -39,7 +39,9 @@ def run() -> None:
     print(f"  a loop of PyG GCNs for as many epochs           {peer:7.1f} s  {peer / ours:.1f}x")
 
     reruns = SWEEP // len(both) // 2
-    specs = [r.spec for r in experiments.runs_of(question, {"cora": graph}, [5, 10], both, reruns)]
+    specs = [
+        r.spec for r in experiments.plan_runs(question, {"cora": graph}, [5, 10], both, reruns)
+    ]
     rounds = [[_trained(specs, workers).seconds for workers in (1, 2)] for _ in range(ROUNDS)]
     one, two = (statistics.median(seconds) for seconds in zip(*rounds, strict=True))
     each = ", ".join(f"{alone / together:.2f}x" for alone, together in rounds)

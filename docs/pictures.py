@@ -35,16 +35,20 @@ Panels = list[tuple[str, go.Figure]]
 
 def reliability() -> Panels:
     """All reruns of a method in one diagram, as their table has them."""
-    who = experiments.contenders(experiments.PAPERS_BUP, "doubt+spread", "gcn", "gcn+temperature")
+    who = experiments.find_variants(
+        experiments.PAPERS_BUP, "doubt+spread", "gcn", "gcn+temperature"
+    )
     panels = []
     for name in ("cora", "citeseer"):
         graph = bup.load_graph(name)
-        planned = experiments.runs_of(experiments.QUESTIONS["q1"], {name: graph}, [20], who, RERUNS)
+        planned = experiments.plan_runs(
+            experiments.QUESTIONS["q1"], {name: graph}, [20], who, RERUNS
+        )
         pooled: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
         for run, result in zip(planned, trained([r.spec for r in planned], graph), strict=True):
             test = result.split.test
             pair = result.probs[test], result.split.targets(graph.labels[test])
-            pooled.setdefault(run.contender, []).append(pair)
+            pooled.setdefault(run.variant, []).append(pair)
         lines = []
         for label, pairs in pooled.items():
             bins = metrics.reliability_bins(*map(np.concatenate, zip(*pairs, strict=True)))
@@ -113,9 +117,9 @@ def strangers() -> Panels:
     for base in ("cora", "citeseer"):
         names = [name for name in question.graphs if f":{base}:" in name]
         graphs = experiments.load_graphs(names)
-        planned = experiments.runs_of(question, graphs, reruns=RERUNS)
+        planned = experiments.plan_runs(question, graphs, reruns=RERUNS)
         train_missing([run.spec for run in planned], graphs)
-        rows = experiments.rows_of(question, planned, graphs, bup.Store())
+        rows = experiments.measured_rows(question, planned, graphs, bup.Store())
         scores = rows.own_score.str.replace("_", " ")
         figure = share_figure(rows.assign(method=rows.method + ": " + scores), THEME)
         panels.append((f"{base.capitalize()}, the last class never shown", figure))

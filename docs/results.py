@@ -55,22 +55,22 @@ def main(words: Sequence[str], page: Path = PAGE, run: Callable[[str], str] | No
 
 def measure() -> None:
     """Put what is stored into the file that comes with the package."""
-    plans: dict[str, dict[e.Planned, None]] = {name: {} for name in e.QUESTIONS}
+    plans: dict[str, dict[e.PlannedRun, None]] = {name: {} for name in e.QUESTIONS}
     graphs: dict[str, bup.Graph] = {}
-    for asked in (e.Asked(e.ALL, everything=True), *asked_in(PAGE.read_text())):
-        found, here = e.plans_of(asked)
+    for asked in (e.PlanRequest(e.ALL, everything=True), *asked_in(PAGE.read_text())):
+        found, here = e.make_plans(asked)
         graphs |= here
         for question, planned in found:
             plans[question.name] |= dict.fromkeys(planned)
     every = [(e.QUESTIONS[name], list(planned)) for name, planned in plans.items()]
-    before = e.unpacked(SHIPPED.read_bytes()) if SHIPPED.exists() else e.Shipped()
-    found = e.collected(every, graphs, bup.Store(), before)
-    write_atomically(SHIPPED, e.packed(found))
+    before = e.unpack(SHIPPED.read_bytes()) if SHIPPED.exists() else e.ShippedResults()
+    found = e.collect(every, graphs, bup.Store(), before)
+    write_atomically(SHIPPED, e.pack(found))
     for question, rows in found.measured.items():
         print(f"{question}: {len(rows)} runs measured", file=sys.stderr)
 
 
-def asked_in(text: str) -> list[e.Asked]:
+def asked_in(text: str) -> list[e.PlanRequest]:
     """What the page's commands ask of questions."""
     found = []
     for place in PLACE.finditer(text):

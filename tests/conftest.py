@@ -89,7 +89,7 @@ def stocked_cache(tmp_path_factory, cora):
     """A cache folder with Cora and a few finished runs, as a visitor would find it."""
     from bup.datasets import citation
     from bup.datasets.citation.cache import packed
-    from bup.experiments.contenders import PUBLISHED
+    from bup.experiments.variants import PUBLISHED
     from bup.methods import METHODS
     from bup.training import fitting
 

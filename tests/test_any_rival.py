@@ -34,7 +34,7 @@ def every_spec() -> list[bup.Spec]:
     found = [
         bup.Spec(method=who.method, settings=who.settings)
         for question in experiments.QUESTIONS.values()
-        for who in question.contenders
+        for who in question.variants
     ]
     return list(dict.fromkeys(map(complete, found)))
 

@@ -9,7 +9,7 @@ from scipy.stats import sem, t, ttest_rel
 import bup
 from bup import experiments as e
 from bup.datasets import synthetic
-from bup.experiments.published import published
+from bup.experiments.published import published_figures
 from bup.methods import METHODS, complete
 from bup.training import fitting
 
@@ -26,16 +26,16 @@ def graph() -> bup.Graph:
     return bup.load_graph(SMALL)
 
 
-def quick(question: str, **changes) -> e.Question:
+def quick(question: str, **changes) -> e.ResearchQuestion:
     short = (
-        e.Contender(e.PAPERS_BUP, "bup", (("epochs", 5),)),
-        e.Contender("gcn", "gcn", (("epochs", 5),)),
+        e.MethodVariant(e.PAPERS_BUP, "bup", (("epochs", 5),)),
+        e.MethodVariant("gcn", "gcn", (("epochs", 5),)),
     )
-    return dataclasses.replace(e.QUESTIONS[question], contenders=short, sizes=(5,), **changes)
+    return dataclasses.replace(e.QUESTIONS[question], variants=short, sizes=(5,), **changes)
 
 
-def trained(question: e.Question, graph, store, reruns=2) -> list[e.Planned]:
-    planned = e.runs_of(question, {SMALL: graph}, reruns=reruns)
+def trained(question: e.ResearchQuestion, graph, store, reruns=2) -> list[e.PlannedRun]:
+    planned = e.plan_runs(question, {SMALL: graph}, reruns=reruns)
     for run in planned:
         fitting.save(fitting.fit_specs(graph, [run.spec])[0], graph, store)
     return planned
@@ -44,8 +44,8 @@ def trained(question: e.Question, graph, store, reruns=2) -> list[e.Planned]:
 def test_rows_are_the_stored_runs_and_say_what_evaluate_says(graph, store):
     question = quick("q2")
     planned = trained(question, graph, store)
-    more = e.runs_of(question, {SMALL: graph}, reruns=3)
-    rows = e.rows_of(question, more, {SMALL: graph}, store)
+    more = e.plan_runs(question, {SMALL: graph}, reruns=3)
+    rows = e.measured_rows(question, more, {SMALL: graph}, store)
     assert [(r.method, r.seed) for r in rows.itertuples()] == [
         (who, seed) for who in (e.PAPERS_BUP, "gcn") for seed in (0, 1)
     ]
@@ -56,23 +56,23 @@ def test_rows_are_the_stored_runs_and_say_what_evaluate_says(graph, store):
         assert row.prob_std_in == pytest.approx(report["prob_std"]["in"])
         assert row.auroc_confidence == pytest.approx(100 * report["scores"]["confidence"]["auroc"])
     assert rows.auroc_message_std.isna().tolist() == [False, False, True, True]
-    assert e.rows_of(question, more, {SMALL: graph}, bup.Store("/no/such/folder")).empty
+    assert e.measured_rows(question, more, {SMALL: graph}, bup.Store("/no/such/folder")).empty
 
 
 @pytest.mark.parametrize("name", e.QUESTIONS)
 def test_every_question_ends_in_a_table(name, graph, store):
     question = quick(name)
     if name in ("q3", "rules", "choices", "sweep"):  # of messages that have a variance
-        question = dataclasses.replace(question, contenders=question.contenders[:1])
+        question = dataclasses.replace(question, variants=question.variants[:1])
     planned = trained(question, graph, store)
-    rows = e.rows_of(question, planned, {SMALL: graph}, store)
+    rows = e.measured_rows(question, planned, {SMALL: graph}, store)
     assert len(rows) == len(planned) and {f.key for f in question.quantities} <= set(rows.columns)
-    table = e.markdown(question, rows)
+    table = e.format_markdown(question, rows)
     lines = [line for line in table.splitlines() if line.startswith("|")]
     cells = len(rows.groupby("method")) if question.pooled else len(rows.groupby(e.CELL))
     assert len(lines) == 2 + cells and len({line.count("|") for line in lines}) == 1
     assert "nan" not in table
-    assert "No run" in e.markdown(question, rows.iloc[:0])
+    assert "No run" in e.format_markdown(question, rows.iloc[:0])
 
 
 def test_calibration_numbers_agree_with_evaluate_and_with_the_truth(graph, store):
@@ -110,10 +110,10 @@ def rows_with(**ece: list[float]) -> pd.DataFrame:
 
 
 def test_a_cell_shows_ours_the_papers_and_the_difference():
-    table = e.markdown(e.QUESTIONS["q1"], rows_with(bup=[7.0, 9.0]))
+    table = e.format_markdown(e.QUESTIONS["q1"], rows_with(bup=[7.0, 9.0]))
     assert "| 8.00 ± 1.41 (7.82, +0.18) |" in table and "70.00 ± 0.00 (69.41, +0.59)" in table
     assert "over 2 reruns" in table and "Holm" not in table
-    assert "| 7.00 (7.82, -0.82) |" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=[7.0]))
+    assert "| 7.00 (7.82, -0.82) |" in e.format_markdown(e.QUESTIONS["q1"], rows_with(bup=[7.0]))
 
 
 def test_marks_follow_a_paired_test_over_the_same_splits():
@@ -127,8 +127,8 @@ def test_marks_follow_a_paired_test_over_the_same_splits():
     low, high = t.interval(0.95, 5, np.mean(ours), sem(ours))
     assert ece.low[e.PAPERS_BUP] == pytest.approx(low)
     assert ece.high[e.PAPERS_BUP] == pytest.approx(high)
-    assert "▲" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=better))
-    assert "▼" in e.markdown(e.QUESTIONS["q1"], rows_with(bup=better, gcn=ours))
+    assert "▲" in e.format_markdown(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=better))
+    assert "▼" in e.format_markdown(e.QUESTIONS["q1"], rows_with(bup=better, gcn=ours))
     # Rows are matched by their seed, not by their place.
     shuffled = rows_with(bup=ours, gcn=better).sample(frac=1, random_state=1)
     found = e.summary(e.QUESTIONS["q1"], shuffled).set_index(["method", "quantity"])
@@ -139,32 +139,32 @@ def test_marks_follow_a_paired_test_over_the_same_splits():
 def test_every_comparison_is_told_in_a_sentence():
     ours, tied = [5.0, 9.0, 6.0, 12.0], [5.5, 8.0, 7.0, 12.5]
     worse = [v + 3 + 0.1 * k for k, v in enumerate(ours)]
-    text = e.tests_text(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=tied, mlp=worse, ggp=ours))
+    text = e.format_tests(e.QUESTIONS["q1"], rows_with(bup=ours, gcn=tied, mlp=worse, ggp=ours))
     assert "ECE of mlp is 3.15 above that of bup" in text and "): worse." in text
     (open_line,) = [line for line in text.splitlines() if "ECE of gcn" in line]
     assert "is 0.25 above" in open_line and "reruns would settle it, 4 are there" in open_line
     (same,) = [line for line in text.splitlines() if "ECE of ggp" in line]
     assert "0.00" in same and "unlikely to settle" in same
-    single = e.tests_text(e.QUESTIONS["q1"], rows_with(bup=[5.0], gcn=[6.0]))
+    single = e.format_tests(e.QUESTIONS["q1"], rows_with(bup=[5.0], gcn=[6.0]))
     assert "one rerun says nothing of chance" in single and "nan" not in single
 
 
 def test_every_contender_is_a_possible_run():
     for question in e.QUESTIONS.values():
-        for who in question.contenders:
+        for who in question.variants:
             complete(bup.Spec(method=who.method, settings=who.settings))
-        labels = [who.label for who in question.contenders]
+        labels = [who.label for who in question.variants]
         assert len(set(labels)) == len(labels)
-        assert e.chosen_contenders(question, labels) == list(question.contenders)
+        assert e.choose_variants(question, labels) == list(question.variants)
 
 
 def test_a_method_that_refuses_a_graph_is_left_out_unless_asked_for(graph, monkeypatch):
     small = dataclasses.replace(METHODS["mlp"], most_nodes=100)
     monkeypatch.setitem(METHODS, "mlp", small)
     question = e.QUESTIONS["ood"]
-    assert "mlp" not in {run.contender for run in e.runs_of(question, {SMALL: graph}, reruns=1)}
-    asked = e.runs_of(question, {SMALL: graph}, contenders=[e.contender("mlp")], reruns=1)
-    assert {run.contender for run in asked} == {"mlp"}
+    assert "mlp" not in {run.variant for run in e.plan_runs(question, {SMALL: graph}, reruns=1)}
+    asked = e.plan_runs(question, {SMALL: graph}, variants=[e.find_variant("mlp")], reruns=1)
+    assert {run.variant for run in asked} == {"mlp"}
 
 
 def test_the_published_protocols_leave_out_what_they_say(cora, citeseer, pubmed):
@@ -194,11 +194,15 @@ def test_the_papers_tables_are_complete():
     for graph in ("cora", "citeseer"):
         for size in (5, 10, 15, 20):
             for method in ("gcn", "vgcn", "bbgdc", "bbde", "ggp", e.PAPERS_BUP):
-                assert set(published("q1", graph, size, "", method)) == {"accuracy", "ace", "ece"}
-    assert published("q1", "citeseer", 15, "", "bbgdc")["accuracy"] == 64.49
-    assert published("q2", "cora", 20, "last class", e.PAPERS_BUP)["confidence_out"] == 0.60
-    assert published("q1", "pubmed", 5, "", e.PAPERS_BUP) == {}
-    assert published("q1", "cora", 20, "", "bup") == {}  # calibrated, as the paper's is not
+                assert set(published_figures("q1", graph, size, "", method)) == {
+                    "accuracy",
+                    "ace",
+                    "ece",
+                }
+    assert published_figures("q1", "citeseer", 15, "", "bbgdc")["accuracy"] == 64.49
+    assert published_figures("q2", "cora", 20, "last class", e.PAPERS_BUP)["confidence_out"] == 0.60
+    assert published_figures("q1", "pubmed", 5, "", e.PAPERS_BUP) == {}
+    assert published_figures("q1", "cora", 20, "", "bup") == {}  # calibrated, as the paper's is not
 
 
 def test_the_sweep_looks_at_no_test_node(graph):
@@ -220,7 +224,7 @@ def test_methods_without_variance_have_empty_cells_in_the_sweep(graph):
 @pytest.mark.parametrize("question", e.QUESTIONS)
 def test_a_name_is_the_same_model_in_tables_and_elsewhere(question):
     """A row that is called as ``bup fit --method`` would call it is that very run."""
-    for who in e.QUESTIONS[question].contenders:
+    for who in e.QUESTIONS[question].variants:
         of_table = complete(bup.Spec(method=who.method, settings=who.settings))
         try:
             by_name = complete(bup.Spec(method=who.label))
@@ -232,13 +236,13 @@ def test_a_name_is_the_same_model_in_tables_and_elsewhere(question):
 
 def test_rows_by_name_are_the_runs_of_that_name():
     for label in ("bup", "doubt", "doubt+spread", "gcn", "gcn+gats", "evidence+temperature"):
-        assert e.contender(label) == e.Contender(label, label)
+        assert e.find_variant(label) == e.MethodVariant(label, label)
     gcn = dict(complete(bup.Spec(method="gcn+gats")).settings)
     assert (gcn["hidden"], gcn["keep"], gcn["patience"]) == (64, "best", 40)  # as measured
     for label, method in (("bup (published)", "bup"), ("doubt (uncalibrated)", "doubt")):
         settings = dict(complete(bup.Spec(method=method)).settings)
-        who = e.contender(label)
+        who = e.find_variant(label)
         found = dict(complete(bup.Spec(method=who.method, settings=who.settings)).settings)
         assert found == settings | {"prediction": "erf", "calibrate": "none"}
     with pytest.raises(bup.BupError, match="no method 'luck'"):
-        e.contender("luck")
+        e.find_variant("luck")

@@ -139,7 +139,7 @@ def test_the_curve_of_strangers_is_what_the_question_prints():
     question = QUESTIONS["strangers"]
     rows = strangers_of("fewer:cora:0.1")
     assert set(rows.graph) == {name for name in question.graphs if ":cora:" in name}
-    assert set(rows.method) == {LINES[who.label] for who in question.contenders}
+    assert set(rows.method) == {LINES[who.label] for who in question.variants}
     reruns = rows.groupby(["graph", "method"]).seed.nunique()
     assert (reruns == question.reruns).all()
     assert strangers_of("synthetic:nodes=400").empty

@@ -15,7 +15,7 @@ from job_parts import AtOnce
 from streamlit.testing.v1 import AppTest
 
 from bup import experiments
-from bup.experiments import PAPERS_BUP, Shipped
+from bup.experiments import PAPERS_BUP, ShippedResults
 from bup.methods import METHODS, complete
 from bup.results.result import wrong_without
 from bup.results.store import Store
@@ -139,7 +139,7 @@ def test_a_run_that_nobody_trained_is_told_with_its_changed_settings(open_app):
 
 
 def test_reproduce_shows_stored_cells_beside_the_papers(open_app, monkeypatch):
-    monkeypatch.setattr(experiments, "shipped", Shipped)
+    monkeypatch.setattr(experiments, "load_shipped", ShippedResults)
     app = open_app("reproduce")
     assert not app.exception, app.exception
     table = app.dataframe[0].value.set_index(["per class", "method"])
@@ -173,11 +173,11 @@ def test_reproduce_tells_measured_and_trained_here_apart(open_app, monkeypatch, 
     question = experiments.QUESTIONS["q1"]
     rows = {
         run_of(run.spec, cora).key: {"accuracy": 70.0 + run.spec.seed, "ece": 6.0 + run.spec.seed}
-        for run in experiments.runs_of(question, {"cora": cora})
-        if run.contender in (PAPERS_BUP, "gcn") and run.per_class == 20 and run.spec.seed < 3
+        for run in experiments.plan_runs(question, {"cora": cora})
+        if run.variant in (PAPERS_BUP, "gcn") and run.per_class == 20 and run.spec.seed < 3
     }
-    shipped = Shipped("1 May 2026", {"torch": "2"}, {"q1": rows})
-    monkeypatch.setattr(experiments, "shipped", lambda: shipped)
+    shipped = ShippedResults("1 May 2026", {"torch": "2"}, {"q1": rows})
+    monkeypatch.setattr(experiments, "load_shipped", lambda: shipped)
     app = open_app("reproduce")
     assert not app.exception, app.exception
     table = app.dataframe[0].value.set_index(["per class", "method", "whose"])
@@ -370,11 +370,11 @@ def test_compare_says_over_reruns_what_a_single_split_cannot(open_app, monkeypat
     def rows(plan, stamps):
         """Four seeds of each; the second method has a lower ECE on every split."""
         found = [run for run in plan.runs if run.spec.seed < 4]
-        labels = list(dict.fromkeys(run.contender for run in found))
+        labels = list(dict.fromkeys(run.variant for run in found))
         return pd.DataFrame(
             run.place
             | {"accuracy": 80.0, "nll": 0.6, "brier": 0.3, "aurc": 7.0}
-            | {"ece": 6 + run.spec.seed - labels.index(run.contender) * (3 + run.spec.seed / 10)}
+            | {"ece": 6 + run.spec.seed - labels.index(run.variant) * (3 + run.spec.seed / 10)}
             for run in found
         )
 
@@ -403,8 +403,8 @@ def test_reproduce_is_worked_out_once_until_a_run_is_stored(open_app, monkeypatc
     before = here()
     spec = next(
         run.spec
-        for run in experiments.runs_of(experiments.QUESTIONS["q1"], {"cora": cora})
-        if run.contender == "gcn" and run.per_class == 20 and run.spec.seed == 1
+        for run in experiments.plan_runs(experiments.QUESTIONS["q1"], {"cora": cora})
+        if run.variant == "gcn" and run.per_class == 20 and run.spec.seed == 1
     )
     (result,) = fitting.fit_specs(cora, [spec])
     try:

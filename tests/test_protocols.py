@@ -83,18 +83,18 @@ def test_a_run_on_a_named_split_trains_and_its_command_trains_the_same(graph, ca
 
 
 def test_protocols_by_name(cora, pubmed, graph):
-    assert e.protocol_named("gnnsafe", cora).left_out == (0, 1, 2, 3)
-    assert e.protocol_named("gnnsafe", cora).unjudged == (3,)
-    assert e.protocol_named("gpn", cora).left_out == (4, 5, 6)
-    assert e.protocol_named("gnnsafe", graph).left_out == (0, 1, 2)
+    assert e.find_protocol("gnnsafe", cora).left_out == (0, 1, 2, 3)
+    assert e.find_protocol("gnnsafe", cora).unjudged == (3,)
+    assert e.find_protocol("gpn", cora).left_out == (4, 5, 6)
+    assert e.find_protocol("gnnsafe", graph).left_out == (0, 1, 2)
     with pytest.raises(bup.BupError, match="too few for the protocol gnnsafe"):
-        e.protocol_named("gnnsafe", pubmed)
+        e.find_protocol("gnnsafe", pubmed)
     with pytest.raises(bup.BupError, match="there is no protocol 'mine': choose one of all, last"):
-        e.protocol_named("mine", cora)
+        e.find_protocol("mine", cora)
 
 
 def test_unjudged_classes_count_neither_way_in_a_report(graph):
-    protocol = e.protocol_named("gnnsafe", graph)
+    protocol = e.find_protocol("gnnsafe", graph)
     result = bup.fit(graph, "gcn", 5, left_out=protocol.left_out, validation=40, test=200, epochs=3)
     whole, part = bup.evaluate(result, graph), bup.evaluate(result, graph, unjudged=(2,))
     seen = graph.labels[result.split.test]
@@ -103,8 +103,8 @@ def test_unjudged_classes_count_neither_way_in_a_report(graph):
 
 
 def test_a_split_has_no_sizes_in_a_table(graph):
-    question = dataclasses.replace(e.QUESTIONS["q1"], contenders=(e.contender("gcn"),))
-    planned = e.runs_of(
+    question = dataclasses.replace(e.QUESTIONS["q1"], variants=(e.find_variant("gcn"),))
+    planned = e.plan_runs(
         question, {SMALL: graph}, reruns=1, protocols=lambda g: [e.Protocol().on("20/10/70")]
     )
     assert [run.place["per_class"] for run in planned] == [0]

@@ -23,15 +23,18 @@ def graph() -> bup.Graph:
 
 
 @pytest.fixture
-def question() -> e.Question:
-    who = (e.Contender("gcn", "gcn", (("epochs", 3),)), e.Contender("bup", "bup", (("epochs", 3),)))
-    return dataclasses.replace(e.QUESTIONS["q1"], contenders=who, sizes=(5,), reruns=2)
+def question() -> e.ResearchQuestion:
+    who = (
+        e.MethodVariant("gcn", "gcn", (("epochs", 3),)),
+        e.MethodVariant("bup", "bup", (("epochs", 3),)),
+    )
+    return dataclasses.replace(e.QUESTIONS["q1"], variants=who, sizes=(5,), reruns=2)
 
 
 @pytest.fixture
 def trained(question, graph, tmp_path):
     store = bup.Store(tmp_path)
-    planned = e.runs_of(question, {SMALL: graph})
+    planned = e.plan_runs(question, {SMALL: graph})
     for run in planned[:3]:
         fitting.save(fitting.fit_specs(graph, [run.spec])[0], graph, store)
     return planned, store
@@ -39,14 +42,14 @@ def trained(question, graph, tmp_path):
 
 def test_what_was_measured_comes_back_and_nothing_else(question, graph, trained):
     planned, store = trained
-    found = e.collected([(question, planned)], {SMALL: graph}, store, e.Shipped())
-    again = e.unpacked(e.packed(found))
+    found = e.collect([(question, planned)], {SMALL: graph}, store, e.ShippedResults())
+    again = e.unpack(e.pack(found))
     rows = again.rows(question, planned, {SMALL: graph})
-    expected = e.rows_of(question, planned, {SMALL: graph}, store)
+    expected = e.measured_rows(question, planned, {SMALL: graph}, store)
     assert len(rows) == 3 and again.origin.count("torch") == 1
     columns = ["method", "seed", "accuracy", "ece", "nll"]
     pd.testing.assert_frame_equal(rows[columns], expected[columns], rtol=1e-4)
-    assert e.packed(again) == e.packed(found), "the same rows are the same bytes"
+    assert e.pack(again) == e.pack(found), "the same rows are the same bytes"
     # Another graph, or other settings, is another run.
     other = dataclasses.replace(graph, labels=(graph.labels + 1) % 3)
     assert again.rows(question, planned, {SMALL: other}).empty
@@ -58,26 +61,26 @@ def test_what_was_measured_comes_back_and_nothing_else(question, graph, trained)
 
 def test_rows_stay_when_a_store_is_emptied_and_follow_it_otherwise(question, graph, trained):
     planned, store = trained
-    first = e.collected([(question, planned)], {SMALL: graph}, store, e.Shipped())
-    empty = e.collected([(question, planned)], {SMALL: graph}, bup.Store("/no/such"), first)
+    first = e.collect([(question, planned)], {SMALL: graph}, store, e.ShippedResults())
+    empty = e.collect([(question, planned)], {SMALL: graph}, bup.Store("/no/such"), first)
     assert empty.measured == first.measured
-    fewer = e.collected([(question, planned[:1])], {SMALL: graph}, store, first)
+    fewer = e.collect([(question, planned[:1])], {SMALL: graph}, store, first)
     assert len(fewer.measured["q1"]) == 1, "what no question asks for any more is dropped"
 
 
 def test_a_damaged_file_is_refused_in_words():
     for content in (b"", b"no gzip", gzip.compress(b"{}"), gzip.compress(b'{"version": 99}')):
         with pytest.raises(bup.BupError, match="install it again"):
-            e.unpacked(content)
+            e.unpack(content)
 
 
 def test_the_shipped_file_is_small_sound_and_of_this_code():
     """Each of its runs is one that a question would train today."""
     content = page.SHIPPED.read_bytes()
-    found = e.unpacked(content)
+    found = e.unpack(content)
     assert len(content) < 400_000 and found.made and set(found.measured) <= set(e.QUESTIONS)
     graph = bup.load_graph("cora")
-    planned = e.runs_of(e.QUESTIONS["calibration"], {"cora": graph})
+    planned = e.plan_runs(e.QUESTIONS["calibration"], {"cora": graph})
     assert not found.rows(e.QUESTIONS["calibration"], planned, {"cora": graph}).empty
 
 

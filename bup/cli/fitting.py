@@ -46,11 +46,11 @@ def fit(
     loaded = bup.load_graph(graph_name)
     unjudged: tuple[int, ...] = ()
     if protocol is not None:
-        from bup.experiments.protocols import protocol_named
+        from bup.experiments.protocols import find_protocol
 
         if which["left_out"]:
             raise bup.BupError("--protocol says which classes are left out: drop --left-out")
-        named = protocol_named(protocol, loaded)
+        named = find_protocol(protocol, loaded)
         which["left_out"], unjudged = named.left_out, named.unjudged
     spec = methods.complete(asked(loaded, method, dict(map(pair, settings)), **which))
     result, was_stored = trained(spec, loaded, fresh)

@@ -18,7 +18,7 @@ from bup.cli.output import json_option, print_json
 from bup.cli.progress import SweepBar, duration, in_words
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used
-    from bup.experiments import Asked
+    from bup.experiments import PlanRequest
     from bup.jobs.sweep import Failure
 
 
@@ -94,14 +94,14 @@ def reproduce(
     from bup.jobs.cluster import cluster
 
     asked = asked_of(click.get_current_context().params)
-    plans, graphs = e.plans_of(asked)
+    plans, graphs = e.make_plans(asked)
     store = bup.Store()
     by_name = {graph.name: graph for graph in graphs.values()}
     specs = () if measured else (run.spec for _, plan in plans for run in plan)
     missing = sweep.missing(specs, by_name, store)
     failures = []
     cores = workers or _cores()
-    seconds = e.expected_seconds(plans, graphs, e.shipped()) if missing or plan_only else {}
+    seconds = e.estimate_seconds(plans, graphs, e.load_shipped()) if missing or plan_only else {}
     costs = {run.spec: seconds[run] for run in seconds}
     if question == e.ALL or plan_only:
         _tell_plan(missing, costs, cores, everything or question != e.ALL)
@@ -114,15 +114,15 @@ def reproduce(
             failures = sweep.train_all(missing, by_name, started, store, bar.settled)
 
     if measured:
-        tables = [(q, e.shipped().rows(q, plan, graphs)) for q, plan in plans]
+        tables = [(q, e.load_shipped().rows(q, plan, graphs)) for q, plan in plans]
     else:
-        tables = [(q, e.rows_of(q, plan, graphs, store)) for q, plan in plans]
+        tables = [(q, e.measured_rows(q, plan, graphs, store)) for q, plan in plans]
     rows = pd.concat([frame.assign(question=q.name) for q, frame in tables], ignore_index=True)
     if csv_path is not None:
         from bup.io.csv import csv_text
 
         files.write_atomically(Path(csv_path), csv_text(rows).encode())
-    told = [e.markdown] + [e.tests_text] * tests
+    told = [e.format_markdown] + [e.format_tests] * tests
     text = "\n".join(tell(q, frame) for q, frame in tables for tell in told)
     if out is not None:
         files.write_atomically(Path(out), text.encode())
@@ -133,16 +133,16 @@ def reproduce(
     return _report_failures(failures)
 
 
-def asked_of(given: Mapping[str, Any]) -> Asked:
+def asked_of(given: Mapping[str, Any]) -> PlanRequest:
     """What the command's options ask of a question."""
-    from bup.experiments import Asked
+    from bup.experiments import PlanRequest
 
     sizes = given["sizes"]
     try:
         numbers = [int(size) for size in _names(sizes)]
     except ValueError:
         raise bup.BupError(f"--sizes takes whole numbers such as 5,10, got {sizes!r}") from None
-    return Asked(
+    return PlanRequest(
         given["question"],
         _names(given["graph_names"]),
         numbers,
@@ -183,7 +183,7 @@ def _tell_plan(
     )
     if not whole:
         print("left out, unless --everything is given:", file=sys.stderr)
-        for text in e.left_out_in_words():
+        for text in e.describe_exclusions():
             print(f"  {text}", file=sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""A table's comparisons: every contender against the reference, on the same splits."""
+"""A table's comparisons: every variant against the reference, on the same splits."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from bup.metrics.comparison import LEVEL, Paired, holm, paired, reruns_to_settle
 
 @dataclass(frozen=True)
 class Comparison:
-    """A contender and the reference, by one quantity, over the reruns that both have."""
+    """A variant and the reference, by one quantity, over the reruns that both have."""
 
-    cell: tuple  # graph, labels per class, protocol, contender
+    cell: tuple  # graph, labels per class, protocol, variant
     reference: str
     quantity: Quantity
-    found: Paired  # of contender minus reference
+    found: Paired  # of variant minus reference
     corrected: float  # p, for all comparisons of its column on its graph
     among: int  # how many these are
 

@@ -102,7 +102,7 @@ def ood_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     nodes = split.test[~np.isin(graph.labels[split.test], protocol.unjudged)]
     ood = split.is_ood(graph.labels[nodes])
     found = {k: 100 * metrics.auroc(v[nodes], ood) for k, v in result.uncertainties().items()}
-    own, best = own_score(result.spec.method), max(found, key=lambda k: found[k])
+    own, best = epistemic_score(result.spec.method), max(found, key=lambda k: found[k])
     return {
         "own_score": own,
         "unseen_share": 100 * float(split.is_ood(graph.labels).mean()),
@@ -113,7 +113,7 @@ def ood_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     }
 
 
-def own_score(method: str) -> str:
+def epistemic_score(method: str) -> str:
     """What a method offers for doubt that comes from lack of evidence, else the entropy."""
     scores = [score.name for score in find(method).scores if score.kind == "epistemic"]
     return scores[0] if scores else "predictive_entropy"

@@ -9,22 +9,28 @@ from dataclasses import dataclass
 
 from bup.calibrators import NONE
 from bup.errors import BupError
-from bup.experiments.protocols import Protocol, protocol_named
-from bup.experiments.question import Planned, Question, chosen_contenders, load_graphs, runs_of
+from bup.experiments.protocols import Protocol, find_protocol
+from bup.experiments.question import (
+    PlannedRun,
+    ResearchQuestion,
+    choose_variants,
+    load_graphs,
+    plan_runs,
+)
 from bup.experiments.questions import QUESTIONS
-from bup.experiments.shipped import Shipped
+from bup.experiments.shipped import ShippedResults
 from bup.graph import Graph
 from bup.run.spec import Run, Spec
 from bup.training import fitting
 from bup.training.cost import cost_of
 
 ALL = "all"
-Plans = list[tuple[Question, list[Planned]]]
+Plans = list[tuple[ResearchQuestion, list[PlannedRun]]]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question, or all of them, and what is asked for in place of their defaults."""
+class PlanRequest:
+    """A question, or all of them, and what is request for in place of their defaults."""
 
     question: str
     graphs: Sequence[str] = ()
@@ -38,8 +44,8 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Left:
-    """A part of all questions that is left out unless asked for."""
+class Exclusion:
+    """A part of all questions that is left out unless request for."""
 
     questions: tuple[str, ...]
     methods: tuple[str, ...] = ()  # ("",): every method
@@ -47,83 +53,87 @@ class Left:
     reruns: int = 0  # that stay
     why: str = ""
 
-    def leaves_out(self, question: Question, run: Planned) -> bool:
+    def leaves_out(self, question: ResearchQuestion, run: PlannedRun) -> bool:
         return (
             question.name in self.questions
-            and (not self.methods or run.contender in self.methods)
+            and (not self.methods or run.variant in self.methods)
             and (not self.graphs or run.graph in self.graphs)
             and run.spec.seed - question.first_seed >= self.reruns
         )
 
 
-LEFT_OUT = (
-    Left(
+EXCLUSIONS = (
+    Exclusion(
         ("q1", "ood"),
         ("bbgdc", "bbde", "ggp", "ensemble"),
         ("pubmed",),
         reruns=2,
         why="each takes minutes there, where the others take seconds",
     ),
-    Left(("ood",), ("degem",), reruns=2, why="five minutes each"),
-    Left(("ood",), ("degem",), ("pubmed",), why="an hour each"),
+    Exclusion(("ood",), ("degem",), reruns=2, why="five minutes each"),
+    Exclusion(("ood",), ("degem",), ("pubmed",), why="an hour each"),
 )
 """So that all of it fits into three hours on two cores."""
 
 
-def plans_of(asked: Asked) -> tuple[Plans, dict[str, Graph]]:
-    """Every run that is asked for, question by question, and their graphs by name."""
-    if asked.question != ALL and asked.question not in QUESTIONS:
+def make_plans(request: PlanRequest) -> tuple[Plans, dict[str, Graph]]:
+    """Every run that is request for, question by question, and their graphs by name."""
+    if request.question != ALL and request.question not in QUESTIONS:
         known = ", ".join((*QUESTIONS, ALL))
-        raise BupError(f"there is no question {asked.question!r}: choose one of {known}")
-    every = asked.question == ALL
-    questions = list(QUESTIONS.values()) if every else [QUESTIONS[asked.question]]
-    names = asked.graphs or [name for q in questions for name in q.graphs]
+        raise BupError(f"there is no question {request.question!r}: choose one of {known}")
+    every = request.question == ALL
+    questions = list(QUESTIONS.values()) if every else [QUESTIONS[request.question]]
+    names = request.graphs or [name for q in questions for name in q.graphs]
     graphs = load_graphs(dict.fromkeys(names))
     plans = []
     for question in questions:
         # What these compare are settings, not methods: among all questions they stay whole.
         whole = every and question.name in ("ablation", "rules", "sweep", "choices")
-        chosen = chosen_contenders(question, [] if whole else asked.labels)
-        question = _against(question, asked, [c.label for c in chosen or question.contenders])
-        here = {name: graphs[name] for name in asked.graphs or question.graphs}
-        planned = runs_of(
-            question, here, asked.sizes, chosen, asked.reruns, _protocols(question, asked)
+        chosen = choose_variants(question, [] if whole else request.labels)
+        question = _against(question, request, [c.label for c in chosen or question.variants])
+        here = {name: graphs[name] for name in request.graphs or question.graphs}
+        planned = plan_runs(
+            question, here, request.sizes, chosen, request.reruns, _protocols(question, request)
         )
-        if every and not asked.everything:
+        if every and not request.everything:
             left = (
-                run for run in planned if not any(x.leaves_out(question, run) for x in LEFT_OUT)
+                run for run in planned if not any(x.leaves_out(question, run) for x in EXCLUSIONS)
             )
             planned = list(left)
         plans.append((question, planned))
     return plans, graphs
 
 
-def _against(question: Question, asked: Asked, rows: Sequence[str]) -> Question:
-    if asked.against is None and question.reference not in rows:
+def _against(
+    question: ResearchQuestion, request: PlanRequest, rows: Sequence[str]
+) -> ResearchQuestion:
+    if request.against is None and question.reference not in rows:
         return dataclasses.replace(question, reference=rows[0])
-    if asked.against is None or (asked.question == ALL and asked.against not in rows):
+    if request.against is None or (request.question == ALL and request.against not in rows):
         return question
-    if asked.against not in rows:
+    if request.against not in rows:
         raise BupError(
-            f"{question.name} has no row {asked.against!r} to compare the others with: choose one "
-            f"of {', '.join(rows)}"
+            f"{question.name} has no row {request.against!r} to compare the others with: choose "
+            f"one of {', '.join(rows)}"
         )
-    return dataclasses.replace(question, reference=asked.against)
+    return dataclasses.replace(question, reference=request.against)
 
 
-def _protocols(question: Question, asked: Asked) -> Callable[[Graph], list[Protocol]]:
+def _protocols(
+    question: ResearchQuestion, request: PlanRequest
+) -> Callable[[Graph], list[Protocol]]:
     def found(graph: Graph) -> list[Protocol]:
-        named = asked.protocol
-        protocols = question.protocols(graph) if named is None else [protocol_named(named, graph)]
-        return [p.on(asked.split) for p in protocols] if asked.split else protocols
+        named = request.protocol
+        protocols = question.protocols(graph) if named is None else [find_protocol(named, graph)]
+        return [p.on(request.split) for p in protocols] if request.split else protocols
 
     return found
 
 
-def left_out_in_words() -> list[str]:
+def describe_exclusions() -> list[str]:
     """What ``all`` leaves out by default, and why."""
     texts = []
-    for part in LEFT_OUT:
+    for part in EXCLUSIONS:
         what = [", ".join(part.questions)]
         what += [f"of {', '.join(part.methods)}"] if part.methods else []
         what += [f"on {', '.join(part.graphs)}"] if part.graphs else []
@@ -136,8 +146,8 @@ USUAL_SHARE = 0.25  # of the rule of thumb, which knows no early end, where noth
 CALIBRATION = 0.5  # seconds, once the training that it shares with others is there
 
 
-def expected_seconds(
-    plans: Plans, graphs: Mapping[str, Graph], measured: Shipped
+def estimate_seconds(
+    plans: Plans, graphs: Mapping[str, Graph], measured: ShippedResults
 ) -> dict[Run, float]:
     """How long each run will train on one core: as such runs took, else by rule of thumb.
 

@@ -79,7 +79,7 @@ PROTOCOLS: dict[str, Callable[[Graph], list[Protocol]]] = {
 """By the names that a command takes."""
 
 
-def protocol_named(name: str, graph: Graph) -> Protocol:
+def find_protocol(name: str, graph: Graph) -> Protocol:
     if name not in PROTOCOLS:
         raise BupError(f"there is no protocol {name!r}: choose one of {', '.join(PROTOCOLS)}")
     found = PROTOCOLS[name](graph)

@@ -110,7 +110,7 @@ _WATS: Table = {
 }
 
 
-def published(
+def published_figures(
     question: str, graph: str, per_class: int, protocol: str, method: str
 ) -> dict[str, float]:
     """Published figures of a cell by their keys; none where nothing was published."""

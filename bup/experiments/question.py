@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from bup.datasets import load_graph
-from bup.experiments.contenders import PAPERS_BUP, Contender, contender
 from bup.experiments.protocols import Protocol, all_known
+from bup.experiments.variants import PAPERS_BUP, MethodVariant, find_variant
 from bup.graph import Graph
 from bup.methods import complete, find
 from bup.results.result import Result
@@ -36,33 +36,33 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Question:
+class ResearchQuestion:
     """A table: which runs, what is measured of each, how the columns are called."""
 
     name: str
     title: str
     graphs: tuple[str, ...]
     sizes: tuple[int, ...]
-    contenders: tuple[Contender, ...]
+    variants: tuple[MethodVariant, ...]
     measure: Measure
     quantities: tuple[Quantity, ...]
     protocols: Callable[[Graph], list[Protocol]] = all_known
     reruns: int = 10
     first_seed: int = 0
     words: tuple[str, ...] = ()  # measured texts that are shown too
-    pooled: bool = False  # one row per contender over all cells, best first by the second quantity
-    reference: str = PAPERS_BUP  # the contender that all others are tested against
+    pooled: bool = False  # one row per variant over all cells, best first by the second quantity
+    reference: str = PAPERS_BUP  # the variant that all others are tested against
     note: str = ""
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedRun:
     """A run and its place in a table."""
 
     graph: str
     per_class: int  # 0: as the protocol's split says
     protocol: Protocol
-    contender: str
+    variant: str
     spec: Spec
 
     @property
@@ -71,7 +71,7 @@ class Planned:
             "graph": self.graph,
             "per_class": self.per_class,
             "protocol": self.protocol.name,
-            "method": self.contender,
+            "method": self.variant,
             "seed": self.spec.seed,
         }
 
@@ -79,20 +79,20 @@ class Planned:
 CELL = ["graph", "per_class", "protocol", "method"]
 
 
-def chosen_contenders(question: Question, labels: Sequence[str]) -> list[Contender]:
+def choose_variants(question: ResearchQuestion, labels: Sequence[str]) -> list[MethodVariant]:
     """By their labels in this question, or by the names of methods."""
-    own = {c.label: c for c in question.contenders}
-    return [own[label] if label in own else contender(label) for label in labels]
+    own = {c.label: c for c in question.variants}
+    return [own[label] if label in own else find_variant(label) for label in labels]
 
 
-def runs_of(
-    question: Question,
+def plan_runs(
+    question: ResearchQuestion,
     graphs: Mapping[str, Graph],
     sizes: Sequence[int] = (),
-    contenders: Sequence[Contender] = (),
+    variants: Sequence[MethodVariant] = (),
     reruns: int | None = None,
     protocols: Callable[[Graph], list[Protocol]] | None = None,
-) -> list[Planned]:
+) -> list[PlannedRun]:
     """Every run of a question. By default, a method that refuses a graph is left out for it."""
     first = question.first_seed
     seeds = range(first, first + (reruns or question.reruns))
@@ -102,7 +102,7 @@ def runs_of(
         for protocol, size, who in itertools.product(
             (protocols or question.protocols)(graph),
             sizes or question.sizes,
-            contenders or question.contenders,
+            variants or question.variants,
         ):
             if protocol.split:
                 size = 0  # as the split says
@@ -119,17 +119,20 @@ def runs_of(
                 )
             )
             most = find(spec.method).most_nodes
-            if not contenders and most is not None and graph.num_nodes > most:
+            if not variants and most is not None and graph.num_nodes > most:
                 continue
             planned += [
-                Planned(name, size, protocol, who.label, dataclasses.replace(spec, seed=seed))
+                PlannedRun(name, size, protocol, who.label, dataclasses.replace(spec, seed=seed))
                 for seed in seeds
             ]
     return list(dict.fromkeys(planned))  # a split has no sizes: it would come once for each
 
 
-def rows_of(
-    question: Question, planned: Iterable[Planned], graphs: Mapping[str, Graph], store: Store
+def measured_rows(
+    question: ResearchQuestion,
+    planned: Iterable[PlannedRun],
+    graphs: Mapping[str, Graph],
+    store: Store,
 ) -> pd.DataFrame:
     """One row per run that the store holds: its place and what is measured of it."""
     rows = []
@@ -138,10 +141,10 @@ def rows_of(
         result = fitting.load(run.spec, graph, store)
         if result is not None:
             rows.append(run.place | question.measure(result, graph, run.protocol))
-    return frame_of(question, rows)
+    return to_frame(question, rows)
 
 
-def frame_of(question: Question, rows: list[Row]) -> pd.DataFrame:
+def to_frame(question: ResearchQuestion, rows: list[Row]) -> pd.DataFrame:
     """Rows as a table that has the question's columns even if there is none."""
     columns = [*CELL, "seed", *question.words, *(f.key for f in question.quantities)]
     return pd.DataFrame(rows, columns=None if rows else columns)

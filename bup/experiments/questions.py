@@ -3,17 +3,6 @@
 from __future__ import annotations
 
 from bup import calibrators
-from bup.experiments.contenders import (
-    PAPERS_BUP,
-    ablation_contenders,
-    choice_contenders,
-    contender,
-    contenders,
-    many_label_contenders,
-    rule_contenders,
-    sweep_contenders,
-    told_more_contenders,
-)
 from bup.experiments.measures import (
     ablation_numbers,
     calibration_numbers,
@@ -31,7 +20,18 @@ from bup.experiments.protocols import (
     published_protocols,
     with_and_without_last_class,
 )
-from bup.experiments.question import Quantity, Question
+from bup.experiments.question import Quantity, ResearchQuestion
+from bup.experiments.variants import (
+    PAPERS_BUP,
+    ablation_variants,
+    choice_variants,
+    find_variant,
+    find_variants,
+    many_labels_variants,
+    more_labels_variants,
+    rule_variants,
+    sweep_variants,
+)
 from bup.methods import TRAINED
 
 ACCURACY, ACE, ECE = (
@@ -53,25 +53,25 @@ SHARES = (0.05, 0.1, 0.2, 0.5, 1)
 BY_RULE = (PAPERS_BUP, "doubt (uncalibrated)", "evidence (uncalibrated)")
 PAPERS = (PAPERS_BUP, "gcn", "vgcn", "bbgdc", "bbde", "ggp")
 
-QUESTIONS: dict[str, Question] = {
+QUESTIONS: dict[str, ResearchQuestion] = {
     question.name: question
     for question in (
-        Question(
+        ResearchQuestion(
             "q1",
             "Accuracy and calibration, all classes known (the paper's Table 1)",
             ("cora", "citeseer", "pubmed"),
             (5, 10, 15, 20),
-            contenders(*PAPERS, "gcn+temperature", "doubt (uncalibrated)"),
+            find_variants(*PAPERS, "gcn+temperature", "doubt (uncalibrated)"),
             plain_numbers,
             (ACCURACY, ACE, ECE, NLL),
             note="Accuracy and errors in percent, 10 bins; ACE is the average calibration error.",
         ),
-        Question(
+        ResearchQuestion(
             "q2",
             "One class never seen (the paper's Table 2)",
             ("cora", "citeseer"),
             (5, 10, 15, 20),
-            contenders(*BY_RULE, "gcn", "gcn+temperature"),
+            find_variants(*BY_RULE, "gcn", "gcn+temperature"),
             unseen_numbers,
             (
                 Quantity("confidence_in", "confidence, known", 0, 3),
@@ -86,12 +86,12 @@ QUESTIONS: dict[str, Question] = {
             note="The paper's standard deviations are too small for its confidences: no six "
             "probabilities with a maximum of 0.70 have one below 0.23. Compare directions.",
         ),
-        Question(
+        ResearchQuestion(
             "q3",
             "Message uncertainty against degree and distance to training nodes (Spearman)",
             ("cora", "citeseer", "pubmed"),
             (20,),
-            contenders(*BY_RULE),
+            find_variants(*BY_RULE),
             structure_numbers,
             tuple(
                 Quantity(f"message_{score}_{against}", f"{score} ~ {against}", 0, 3)
@@ -100,12 +100,12 @@ QUESTIONS: dict[str, Question] = {
             ),
             note="The paper shows these relations as pictures, without a figure.",
         ),
-        Question(
+        ResearchQuestion(
             "ablation",
             "Propagation rule / loss / prediction, each part of the paper on and off",
             ("cora", "citeseer"),
             (20,),
-            ablation_contenders(),
+            ablation_variants(),
             ablation_numbers,
             (ACCURACY, ACE, ECE, NLL, Quantity("message_std_degree", "std ~ degree", 0, 3)),
             reruns=5,
@@ -113,12 +113,12 @@ QUESTIONS: dict[str, Question] = {
             "probabilities come out of messages; std ~ degree is Spearman's rank correlation of "
             "message uncertainty with degree.",
         ),
-        Question(
+        ResearchQuestion(
             "calibration",
             "BUP against opponents that were calibrated too",
             ("cora", "citeseer", "pubmed", "synthetic"),
             (5, 10, 15, 20),
-            contenders(
+            find_variants(
                 *(PAPERS_BUP, "bup+variance", "bup+spread"),
                 *("doubt (uncalibrated)", "doubt+spread"),
                 *("doubt+spread+bias", "gcn", "gcn+temperature", "gcn+cagcn", "gcn+gats"),
@@ -143,16 +143,16 @@ QUESTIONS: dict[str, Question] = {
             "has a known truth, the posterior given words, links and training labels; the distance "
             "is total variation in percent.",
         ),
-        Question(
+        ResearchQuestion(
             "record",
             "Calibration on the split of the literature: 20 % train, 10 % validate, 70 % test",
             ("cora", "citeseer", "pubmed"),
             (20,),
             (
-                *contenders(PAPERS_BUP, "bup+spread", "doubt (uncalibrated)"),
-                *contenders("doubt+spread", "doubt+spread+bias"),
-                *many_label_contenders(),
-                *contenders(
+                *find_variants(PAPERS_BUP, "bup+spread", "doubt (uncalibrated)"),
+                *find_variants("doubt+spread", "doubt+spread+bias"),
+                *many_labels_variants(),
+                *find_variants(
                     "gcn", *(f"gcn+{c}" for c in calibrators.choices(with_variance=False)[1:])
                 ),
             ),
@@ -173,16 +173,16 @@ QUESTIONS: dict[str, Question] = {
             "The least that an ECE could be: what labels drawn from the model's own probabilities "
             "show, which are calibrated exactly.",
         ),
-        Question(
+        ResearchQuestion(
             "ood",
             "Finding classes that were never shown, under three protocols (AUROC in percent)",
             ("cora", "citeseer", "pubmed"),
             (20,),
             (
-                contender(PAPERS_BUP),
-                *contenders(*(name for name in TRAINED if name != "bup")),
-                *contenders("doubt (uncalibrated)", "evidence (uncalibrated)"),
-                *told_more_contenders(),
+                find_variant(PAPERS_BUP),
+                *find_variants(*(name for name in TRAINED if name != "bup")),
+                *find_variants("doubt (uncalibrated)", "evidence (uncalibrated)"),
+                *more_labels_variants(),
             ),
             ood_numbers,
             (
@@ -197,12 +197,12 @@ QUESTIONS: dict[str, Question] = {
             "Cora's classes 4 to 6; class 3, its outlier exposure, is neither shown nor judged. "
             "Figures in brackets are published ones on Cora's fixed split.",
         ),
-        Question(
+        ResearchQuestion(
             "rules",
             "How variance travels: the paper's rule, what it leaves open, and other rules",
             ("cora", "citeseer", "pubmed"),
             (20,),
-            rule_contenders(),
+            rule_variants(),
             rule_numbers,
             (
                 ACCURACY,
@@ -220,12 +220,12 @@ QUESTIONS: dict[str, Question] = {
             "degree and with the mean distance to training nodes. What finds mistakes and the "
             "unseen class is measured by AUROC, in percent.",
         ),
-        Question(
+        ResearchQuestion(
             "strangers",
             "How many unseen nodes must there be to be noticed? (AUROC in percent)",
             tuple(f"fewer:{graph}:{share}" for graph in ("cora", "citeseer") for share in SHARES),
             (20,),
-            contenders(PAPERS_BUP, "doubt (uncalibrated)", "energy"),
+            find_variants(PAPERS_BUP, "doubt (uncalibrated)", "energy"),
             ood_numbers,
             (
                 Quantity("unseen_share", "unseen, % of the graph", 0, 1),
@@ -236,23 +236,23 @@ QUESTIONS: dict[str, Question] = {
             words=("own_score",),
             note="Of the last class, which is never shown, only a share is left in the graph.",
         ),
-        Question(
+        ResearchQuestion(
             "choices",
             "What was decided on validation nodes with fresh seeds: layers, rule, calibration",
             ("cora", "citeseer", "pubmed"),
             (5, 20),
-            choice_contenders(),
+            choice_variants(),
             validation_numbers,
             VALIDATION,
             first_seed=200,  # which no other question uses
             pooled=True,
         ),
-        Question(
+        ResearchQuestion(
             "sweep",
             "The settings among which the defaults were chosen, on validation nodes only",
             ("cora", "citeseer"),
             (5, 20),
-            sweep_contenders(),
+            sweep_variants(),
             validation_numbers,
             VALIDATION,
             reruns=5,

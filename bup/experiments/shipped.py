@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from bup.errors import BupError
-from bup.experiments.question import Planned, Question, Row, frame_of
+from bup.experiments.question import PlannedRun, ResearchQuestion, Row, to_frame
 from bup.graph import Graph
 from bup.results.store import Store
 from bup.training import fitting
@@ -34,7 +34,7 @@ Measured = dict[str, dict[str, Row]]
 
 
 @dataclass(frozen=True)
-class Shipped:
+class ShippedResults:
     """The measured rows, and when and with what they were measured."""
 
     made: str = ""
@@ -42,12 +42,12 @@ class Shipped:
     measured: Measured = field(default_factory=dict)
 
     def rows(
-        self, question: Question, planned: Iterable[Planned], graphs: Mapping[str, Graph]
+        self, question: ResearchQuestion, planned: Iterable[PlannedRun], graphs: Mapping[str, Graph]
     ) -> pd.DataFrame:
-        """One row per planned run that is there, as ``rows_of`` gives it from a store."""
+        """One row per planned run that is there, as ``measured_rows`` gives it from a store."""
         known = self.measured.get(question.name, {})
         keys = ((run, fitting.run_of(run.spec, graphs[run.graph]).key) for run in planned)
-        return frame_of(question, [run.place | known[key] for run, key in keys if key in known])
+        return to_frame(question, [run.place | known[key] for run, key in keys if key in known])
 
     @property
     def origin(self) -> str:
@@ -57,21 +57,21 @@ class Shipped:
 
 
 @functools.cache
-def shipped() -> Shipped:
+def load_shipped() -> ShippedResults:
     """What came with this package; nothing where the file is missing."""
     try:
         content = (importlib.resources.files("bup") / "shipped" / "results.json.gz").read_bytes()
     except FileNotFoundError:
-        return Shipped()
-    return unpacked(content)
+        return ShippedResults()
+    return unpack(content)
 
 
-def collected(
-    plans: Iterable[tuple[Question, list[Planned]]],
+def collect(
+    plans: Iterable[tuple[ResearchQuestion, list[PlannedRun]]],
     graphs: Mapping[str, Graph],
     store: Store,
-    before: Shipped,
-) -> Shipped:
+    before: ShippedResults,
+) -> ShippedResults:
     """What the store holds of these runs, and what was known before of those that it lacks."""
     measured: Measured = {}
     for question, planned in plans:
@@ -87,10 +87,10 @@ def collected(
         measured[question.name] = found
     packages = {name: version(name) for name in ("torch", "numpy", "scipy")}
     versions = {"Python": platform.python_version()} | packages
-    return Shipped(f"{datetime.date.today():%d %B %Y}", versions, measured)
+    return ShippedResults(f"{datetime.date.today():%d %B %Y}", versions, measured)
 
 
-def packed(results: Shipped) -> bytes:
+def pack(results: ShippedResults) -> bytes:
     """Column names once for each question: rows of hundreds of runs share them."""
     tables = {}
     for question, rows in results.measured.items():
@@ -107,7 +107,7 @@ def packed(results: Shipped) -> bytes:
     return gzip.compress(text.encode(), mtime=0)  # the same rows are the same bytes
 
 
-def unpacked(content: bytes) -> Shipped:
+def unpack(content: bytes) -> ShippedResults:
     try:
         plain = json.loads(gzip.decompress(content))
         if plain["version"] != VERSION:
@@ -119,7 +119,7 @@ def unpacked(content: bytes) -> Shipped:
             }
             for question, table in plain["tables"].items()
         }
-        return Shipped(plain["made"], plain["versions"], measured)
+        return ShippedResults(plain["made"], plain["versions"], measured)
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BupError(
             f"the results that came with the package cannot be read ({error}): install it again"

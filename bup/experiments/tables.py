@@ -9,15 +9,15 @@ from typing import Any
 import pandas as pd
 
 from bup.experiments.comparisons import Comparison, comparisons
-from bup.experiments.published import published
-from bup.experiments.question import CELL, Quantity, Question
+from bup.experiments.published import published_figures
+from bup.experiments.question import CELL, Quantity, ResearchQuestion
 from bup.metrics.comparison import LEVEL, student_interval
 
 MEASURED = ["quantity", "reruns", "mean", "std", "low", "high", "paper", "difference"]
 MEASURED += ["p", "verdict"]
 
 
-def summary(question: Question, rows: pd.DataFrame) -> pd.DataFrame:
+def summary(question: ResearchQuestion, rows: pd.DataFrame) -> pd.DataFrame:
     """One line per cell and quantity: mean, spread, the published figure, and the test."""
     tests = {
         (c.cell, c.quantity.key): c
@@ -25,7 +25,7 @@ def summary(question: Question, rows: pd.DataFrame) -> pd.DataFrame:
     }
     lines = []
     for cell, part in rows.groupby(CELL, sort=False):
-        paper = published(question.name, *cell)
+        paper = published_figures(question.name, *cell)
         for quantity in question.quantities:
             values = part.get(quantity.key, pd.Series(dtype=float)).dropna()
             if values.empty:
@@ -53,7 +53,7 @@ def summary(question: Question, rows: pd.DataFrame) -> pd.DataFrame:
 VERDICTS = {1: " ▲", -1: " ▼", 0: ""}
 
 
-def note_on_test(question: Question) -> str:
+def note_on_test(question: ResearchQuestion) -> str:
     """What the marks in a question's table mean."""
     return (
         f"▲ better, ▼ worse than {question.reference} on the same splits: Student's paired t test, "
@@ -62,7 +62,7 @@ def note_on_test(question: Question) -> str:
     )
 
 
-def tests_text(question: Question, rows: pd.DataFrame) -> str:
+def format_tests(question: ResearchQuestion, rows: pd.DataFrame) -> str:
     """Every comparison of a question's table in a sentence of its own."""
     text = f"## {question.title}: every comparison\n"
     by_place: dict[tuple, list[Comparison]] = {}
@@ -74,7 +74,7 @@ def tests_text(question: Question, rows: pd.DataFrame) -> str:
     return text
 
 
-def cell_text(line: Any, digits: int) -> str:
+def format_cell(line: Any, digits: int) -> str:
     """A line of ``summary`` in words: ``69.98 ± 4.84 (69.41, +0.57) ▼``."""
     text = f"{line.mean:.{digits}f}"
     if not math.isnan(line.std):
@@ -84,7 +84,7 @@ def cell_text(line: Any, digits: int) -> str:
     return text + VERDICTS[line.verdict]
 
 
-def markdown(question: Question, rows: pd.DataFrame) -> str:
+def format_markdown(question: ResearchQuestion, rows: pd.DataFrame) -> str:
     """The question's table: ours, the paper's figure, the difference, the test."""
     head = f"## {question.title}\n\n"
     if rows.empty:
@@ -105,13 +105,14 @@ def markdown(question: Question, rows: pd.DataFrame) -> str:
         words = [str(rows.loc[of_cell, word].iloc[0]).replace("_", " ") for word in question.words]
         found = {line.quantity: line for line in part.itertuples()}
         texts = [
-            cell_text(found[f.key], f.digits) if f.key in found else "" for f in question.quantities
+            format_cell(found[f.key], f.digits) if f.key in found else ""
+            for f in question.quantities
         ]
         table += "| " + " | ".join([*(str(where[c]) for c in places), *words, *texts]) + " |\n"
     return head + table + _paragraph(" ".join(filter(None, notes)))
 
 
-def _pooled_table(question: Question, rows: pd.DataFrame) -> str:
+def _pooled_table(question: ResearchQuestion, rows: pd.DataFrame) -> str:
     keys = [f.key for f in question.quantities]
     means = rows.groupby("method")[keys].mean().sort_values(keys[1])
     table = _line(["settings"], question.quantities)

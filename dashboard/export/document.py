@@ -124,7 +124,7 @@ def _run(name: str, view: View, limits: Mapping[str, Any], shared: Shared) -> di
         "mean": _steps(result.mean) if view.explains.variance else None,
         "std": _steps(np.sqrt(result.var)) if result.var is not None else None,
         "no_interval": view.no_interval,
-        "own": columns.score_columns(table)[bup.experiments.own_score(spec.method)].label,
+        "own": columns.score_columns(table)[bup.experiments.epistemic_score(spec.method)].label,
         "colours": [
             _colour(view, colour, column, limits[colour])
             for colour, column in columns.menu_columns(table).items()

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bup import metrics
-from bup.experiments import own_score
+from bup.experiments import epistemic_score
 from bup.explain import detection
 from bup.metrics import METRICS
 from dashboard.figures import ood
@@ -114,7 +114,7 @@ def unseen(view: View) -> list[Block]:
     search = detection.unseen(view.result, view.graph)
     if not search.possible:
         return []
-    scores, own = columns.score_columns(view.table), own_score(view.spec.method)
+    scores, own = columns.score_columns(view.table), epistemic_score(view.spec.method)
     doubts = view.result.uncertainties()
     taken = _taken_for(view, search)
     blocks = []
@@ -286,7 +286,7 @@ def compare(views: Mapping[str, View]) -> dict[str, Any]:
     ]
     curves = []
     for label, view in views.items():
-        search, score = detection.unseen(view.result, view.graph), own_score(view.spec.method)
+        search, score = detection.unseen(view.result, view.graph), epistemic_score(view.spec.method)
         if search.possible:
             doubt = view.result.uncertainties()[score][search.nodes]
             name = f"{label}, {columns.score_columns(view.table)[score].label.lower()}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bup.experiments import own_score
+from bup.experiments import epistemic_score
 from dashboard.figures.card import card_html
 from dashboard.session.links import link
 from dashboard.session.state import View, parameters
@@ -20,7 +20,7 @@ def card(view: View, here: str = "", run: str = "") -> None:
     """
     if not view.picked:
         return
-    score = own_score(view.spec.method)
+    score = epistemic_score(view.spec.method)
     with st.container(border=True, key="node_card", horizontal=True, vertical_alignment="center"):
         st.html(
             card_html(

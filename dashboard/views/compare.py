@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bup import metrics
-from bup.experiments import own_score
+from bup.experiments import epistemic_score
 from bup.io.csv import csv_text
 from dashboard.cache import maps, run_cache
 from dashboard.components.chart import ChartFigure
@@ -184,7 +184,7 @@ def _under_each(view: View, views: Mapping[str, View]) -> None:
 
 def _verdict(label: str, view: View) -> Verdict:
     row, node = view.table.iloc[view.node], view.node
-    score = own_score(view.spec.method)
+    score = epistemic_score(view.spec.method)
     span = None
     if not view.no_interval:
         answer = int(view.result.probs[node].argmax())

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bup import experiments
-from bup.experiments import QUESTIONS, Planned, Protocol
+from bup.experiments import QUESTIONS, PlannedRun, Protocol
 from bup.methods import METHODS
 from bup.results.store import Store
 from bup.training.fitting import run_of
@@ -34,7 +34,7 @@ def over_reruns(view: View, views: Mapping[str, View]) -> None:
     quantities = tuple(f for f in full.quantities if f.key in LOOKED_AT)
     question = dataclasses.replace(full, quantities=quantities, reference=reference)
     planned = [
-        Planned(
+        PlannedRun(
             view.graph.name,
             v.spec.per_class,
             Protocol(left_out=v.spec.left_out),
@@ -60,10 +60,10 @@ def over_reruns(view: View, views: Mapping[str, View]) -> None:
         _offer(view, [run for run in planned if run.spec.seed < MORE])
 
 
-def _show(question: experiments.Question, rows: pd.DataFrame) -> None:
+def _show(question: experiments.ResearchQuestion, rows: pd.DataFrame) -> None:
     lines = experiments.summary(question, rows)
     titles = {f.key: f for f in question.quantities}
-    texts = [experiments.cell_text(x, titles[x.quantity].digits) for x in lines.itertuples()]
+    texts = [experiments.format_cell(x, titles[x.quantity].digits) for x in lines.itertuples()]
     wide = lines.assign(text=texts).pivot(index="method", columns="quantity", values="text")
     order = [f.key for f in question.quantities if f.key in wide]
     wide = wide.loc[list(dict.fromkeys(rows.method)), order]
@@ -77,7 +77,7 @@ def _show(question: experiments.Question, rows: pd.DataFrame) -> None:
         st.markdown("\n".join(f"- {escaped(c.in_words())}" for c in found))
 
 
-def _offer(view: View, planned: list[Planned]) -> None:
+def _offer(view: View, planned: list[PlannedRun]) -> None:
     """A button that trains the first few seeds of every run."""
     asked = [run.spec for run in planned]
     if st.button(f"Train {MORE} seeds of each", icon=":material/play_arrow:"):

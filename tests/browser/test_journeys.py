@@ -128,7 +128,7 @@ def test_a_point_of_a_table_opens_its_reruns(app, page):
     page.set_viewport_size({"width": 1440, "height": 1700})
     visit(page, f"{app}/reproduce", "Do the published results hold here?")
     wait_for_charts(page, "reproduce_picture")
-    methods = QUESTIONS["q1"].contenders
+    methods = QUESTIONS["q1"].variants
     click_point(page, 3 * len(methods), "reproduce_picture")  # the first one with 20 per class
     reruns = page.get_by_role("heading", name="bup (published), 20 per class: rerun by rerun")
     expect(reruns).to_be_visible(timeout=LONG)

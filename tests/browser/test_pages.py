@@ -85,7 +85,7 @@ def test_the_card_goes_along_to_the_published_results_and_sees_the_chosen_rerun(
     expect(card).to_contain_text("Paper 35", timeout=LONG)
     expect(card).to_contain_text("BUP, 20 per class, seed 0")
     wait_for_charts(page, "reproduce_picture")
-    methods = QUESTIONS["q1"].contenders
+    methods = QUESTIONS["q1"].variants
     gcn = 3 * len(methods) + [each.label for each in methods].index("gcn")
     click_point(page, gcn, "reproduce_picture")
     expect(card).to_contain_text("gcn, 20 per class, seed 0", timeout=LONG)

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bup import metrics
-from bup.experiments import own_score
+from bup.experiments import epistemic_score
 from bup.explain import detection
 from bup.explain.detection import Search
 from dashboard.cache import run_cache
@@ -103,7 +103,7 @@ def chosen(view: View) -> Hunt:
     score = two.selectbox(
         "Score",
         list(scores),
-        index=list(scores).index(own_score(view.spec.method)),
+        index=list(scores).index(epistemic_score(view.spec.method)),
         key="ood_score",
         format_func=lambda key: scores[key].label,
         bind="query-params",
@@ -148,5 +148,5 @@ def chosen(view: View) -> Hunt:
 def _contender(found: View, view: View, score: str) -> Contender:
     """A run by the chosen score, or by its own where it has no such score."""
     offered = found.result.uncertainties()
-    used = score if score in offered else own_score(found.spec.method)
+    used = score if score in offered else epistemic_score(found.spec.method)
     return Contender(label_of(found.spec, view), found, used, offered[used])

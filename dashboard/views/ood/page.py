@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from bup.experiments import PAPERS_BUP
-from bup.experiments.published import published
+from bup.experiments.published import published_figures
 from dashboard.session import state
 from dashboard.session.state import View
 from dashboard.views import exports, highlight
@@ -72,7 +72,9 @@ def _choose_class(view: View) -> None:
 
 def _published(view: View) -> None:
     """The publication's second question for this run, where it was asked of this graph."""
-    paper = published("q2", view.spec.graph, view.spec.per_class, protocol="", method=PAPERS_BUP)
+    paper = published_figures(
+        "q2", view.spec.graph, view.spec.per_class, protocol="", method=PAPERS_BUP
+    )
     found = view.known.report().get("ood")
     if not paper or found is None:
         return

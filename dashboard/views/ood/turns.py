@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from bup import metrics
-from bup.experiments import own_score
+from bup.experiments import epistemic_score
 from bup.explain import detection
 from bup.io.csv import csv_text
 from bup.run.spec import Run, Spec
@@ -144,12 +144,12 @@ def auroc(view: View, turn: Turn) -> float | None:
     search = detection.unseen(known.result, view.graph)
     if not search.possible:
         return math.nan
-    doubt = known.result.uncertainties()[own_score(turn.spec.method)]
+    doubt = known.result.uncertainties()[epistemic_score(turn.spec.method)]
     return metrics.auroc(doubt[search.nodes], search.sought)
 
 
 def _score(turn: Turn) -> str:
-    return columns.score_title(own_score(turn.spec.method))
+    return columns.score_title(epistemic_score(turn.spec.method))
 
 
 def _percent(value: float) -> str:

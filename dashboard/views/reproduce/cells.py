@@ -13,7 +13,7 @@ import streamlit as st
 
 import bup
 from bup import experiments
-from bup.experiments import QUESTIONS, Comparison, Planned, Question
+from bup.experiments import QUESTIONS, Comparison, PlannedRun, ResearchQuestion
 from bup.graph import Graph
 from bup.run.spec import Run, Spec
 from bup.training import fitting
@@ -30,8 +30,8 @@ class Cell(NamedTuple):
     method: str
 
     @classmethod
-    def of(cls, run: Planned) -> Cell:
-        return cls(run.per_class, run.protocol.name, run.contender)
+    def of(cls, run: PlannedRun) -> Cell:
+        return cls(run.per_class, run.protocol.name, run.variant)
 
     @property
     def group(self) -> str:
@@ -44,9 +44,9 @@ class Cell(NamedTuple):
 class Plan:
     """The runs of a table on one graph."""
 
-    question: Question
+    question: ResearchQuestion
     graph: Graph
-    runs: Mapping[Planned, Run]  # each planned one, and what it is known by
+    runs: Mapping[PlannedRun, Run]  # each planned one, and what it is known by
 
     @property
     def key(self) -> Hashable:
@@ -62,8 +62,8 @@ class Plan:
 
 
 @kept(by=lambda question, graph: (question.name, graph.digest))
-def plan_of(question: Question, graph: Graph) -> Plan:
-    planned = experiments.runs_of(question, {graph.name: graph})
+def plan_of(question: ResearchQuestion, graph: Graph) -> Plan:
+    planned = experiments.plan_runs(question, {graph.name: graph})
     return Plan(question, graph, {run: fitting.run_of(run.spec, graph) for run in planned})
 
 
@@ -107,7 +107,7 @@ def _by_cell(table: pd.DataFrame) -> dict[Cell, pd.DataFrame]:
 @kept(by=lambda plan: plan.key)
 def measured(plan: Plan) -> Source:
     """What came with the package."""
-    rows = experiments.shipped().rows(plan.question, plan.runs, {plan.graph.name: plan.graph})
+    rows = experiments.load_shipped().rows(plan.question, plan.runs, {plan.graph.name: plan.graph})
     return Source("as measured", rows, plan)
 
 
@@ -146,12 +146,12 @@ def stored_rows(plan: Plan, stamps: tuple[int, ...]) -> pd.DataFrame:
         if row is not None:
             rows.append(run.place | row)
     bar.empty()
-    return experiments.frame_of(plan.question, rows)
+    return experiments.to_frame(plan.question, rows)
 
 
 @st.cache_data(max_entries=10_000, show_spinner=False)
 def _measured(
-    question: str, key: str, stamp: int, _run: Planned, _graph: Graph
+    question: str, key: str, stamp: int, _run: PlannedRun, _graph: Graph
 ) -> dict[str, Any] | None:
     result = fitting.load(_run.spec, _graph)
     return None if result is None else QUESTIONS[question].measure(result, _graph, _run.protocol)

@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from bup import experiments
-from bup.experiments import Quantity, Question
-from bup.experiments.published import published
+from bup.experiments import Quantity, ResearchQuestion
+from bup.experiments.published import published_figures
 from bup.io.csv import csv_text
 from dashboard.cache.maps import drawn
 from dashboard.cache.shared_cache import kept
@@ -25,7 +25,7 @@ from dashboard.views.reproduce.training import offer_reruns
 FIRST_DRAWN = ("ece", "auroc_own")  # what a table is most looked at for
 
 
-def choose_quantity(question: Question, sources: list[Source]) -> Quantity:
+def choose_quantity(question: ResearchQuestion, sources: list[Source]) -> Quantity:
     """Which of a table's columns is drawn; those that nothing was measured of are not offered."""
     measured = {key for source in sources for key in source.lines.quantity}
     measured = measured or {f.key for f in question.quantities}
@@ -71,7 +71,7 @@ def show_picture(plan: Plan, sources: list[Source], quantity: Quantity) -> None:
 
 
 def _published(plan: Plan, cell: Cell) -> dict[str, float]:
-    return published(plan.question.name, plan.graph.name, *cell)
+    return published_figures(plan.question.name, plan.graph.name, *cell)
 
 
 class Table(NamedTuple):
@@ -114,7 +114,7 @@ def show_table(plan: Plan, sources: list[Source]) -> None:
     )
     tested = any(source.lines.p.notna().any() for source in sources)
     notes = [question.note, experiments.note_on_test(question) if tested else ""]
-    notes.append(f"As measured: {experiments.shipped().origin}.")
+    notes.append(f"As measured: {experiments.load_shipped().origin}.")
     st.caption(escaped(" ".join(filter(None, notes))))
     st.download_button(
         "Every rerun as CSV",
@@ -127,7 +127,7 @@ def show_table(plan: Plan, sources: list[Source]) -> None:
 
 
 def _line(
-    question: Question, cell: Cell, source: Source | None, paper: dict[str, float]
+    question: ResearchQuestion, cell: Cell, source: Source | None, paper: dict[str, float]
 ) -> dict[str, Any]:
     """A row of the table: a cell's figures by one origin, or that there are none yet."""
     own = source.of(cell) if source is not None else pd.DataFrame()
@@ -142,7 +142,7 @@ def _line(
         row[word.replace("_", " ")] = text.replace("_", " ")
     for quantity in question.quantities:
         if quantity.key in found:
-            text = experiments.cell_text(found[quantity.key], quantity.digits)
+            text = experiments.format_cell(found[quantity.key], quantity.digits)
         else:
             text = (
                 f"– ({paper[quantity.key]:.{quantity.digits}f})" if quantity.key in paper else "–"

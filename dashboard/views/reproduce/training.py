@@ -7,7 +7,7 @@ from collections.abc import Collection
 import streamlit as st
 
 import bup
-from bup.experiments import Planned, Question
+from bup.experiments import PlannedRun, ResearchQuestion
 from bup.graph import Graph
 from bup.methods import METHODS
 from bup.run.spec import Run, Spec
@@ -32,11 +32,11 @@ def _ask(specs: list[Spec], graph: Graph) -> None:
     st.session_state.reproduce_waiting = [job.run for job in ask_for(specs, graph, again=True)]
 
 
-def start_cell(question: Question, graph: Graph, planned: list[Planned]) -> None:
+def start_cell(question: ResearchQuestion, graph: Graph, planned: list[PlannedRun]) -> None:
     """A small reproduction, trained in the background by the server."""
     st.header("Train some of it here")
     sizes = list(dict.fromkeys(run.per_class for run in planned))
-    everyone = list(dict.fromkeys(run.contender for run in planned))
+    everyone = list(dict.fromkeys(run.variant for run in planned))
     with st.form("reproduce_form"):
         left, middle, right = st.columns([1, 2, 1])
         size = left.selectbox(
@@ -49,7 +49,7 @@ def start_cell(question: Question, graph: Graph, planned: list[Planned]) -> None
     specs = [
         run.spec
         for run in planned
-        if run.per_class == size and run.contender in who and run.spec.seed in seeds
+        if run.per_class == size and run.variant in who and run.spec.seed in seeds
     ]
     if asked:
         _ask(specs, graph)

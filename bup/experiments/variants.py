@@ -12,7 +12,7 @@ from bup.run.spec import Value
 
 
 @dataclass(frozen=True)
-class Contender:
+class MethodVariant:
     """A row of a table: a method with settings, under a name of its own."""
 
     label: str
@@ -30,30 +30,30 @@ AS_PUBLISHED = {PAPERS_BUP: "bup"} | {
 """Rows that predict in that way: the paper's rule, and others in its place."""
 
 
-def contender(label: str) -> Contender:
+def find_variant(label: str) -> MethodVariant:
     """By a name that ``bup fit --method`` takes, or one of ``AS_PUBLISHED``.
 
     A name is the same model here as everywhere: what differs from it is called otherwise.
     """
     if label in AS_PUBLISHED:
-        return Contender(label, AS_PUBLISHED[label], tuple(PUBLISHED.items()))
+        return MethodVariant(label, AS_PUBLISHED[label], tuple(PUBLISHED.items()))
     find(meaning(label)[0])  # raises for a name that nothing has
-    return Contender(label, label)
+    return MethodVariant(label, label)
 
 
-def of_bup(label: str, **settings: Value) -> Contender:
+def bup_variant(label: str, **settings: Value) -> MethodVariant:
     """BUP as published, but for these settings."""
-    return Contender(label, "bup", tuple((PUBLISHED | settings).items()))
+    return MethodVariant(label, "bup", tuple((PUBLISHED | settings).items()))
 
 
-def contenders(*labels: str) -> tuple[Contender, ...]:
-    return tuple(contender(label) for label in labels)
+def find_variants(*labels: str) -> tuple[MethodVariant, ...]:
+    return tuple(find_variant(label) for label in labels)
 
 
-def ablation_contenders() -> tuple[Contender, ...]:
+def ablation_variants() -> tuple[MethodVariant, ...]:
     """Propagation rule x loss x prediction, each part of the paper on and off."""
     return tuple(
-        of_bup(
+        bup_variant(
             f"{rule} / {loss} / {prediction}", propagation=rule, loss=loss, prediction=prediction
         )
         for rule, loss, prediction in itertools.product(
@@ -64,52 +64,52 @@ def ablation_contenders() -> tuple[Contender, ...]:
     )
 
 
-def rule_contenders() -> tuple[Contender, ...]:
+def rule_variants() -> tuple[MethodVariant, ...]:
     """The paper's rule and what it leaves open; our rule and its parts; the other rules."""
     return (
-        contender(PAPERS_BUP),
-        of_bup("bup (published; correlation words)", correlation="words"),
-        of_bup("bup (published; neighbours linked)", neighbours="linked"),
-        of_bup("bup (published; layers paper)", layers="paper"),
-        *contenders(*(label for label in AS_PUBLISHED if label != PAPERS_BUP)),
-        of_bup("doubt (uncalibrated; links do not count)", propagation="doubt", isolation=0.0),
-        _doubt_told_more(),
-        of_bup("GCN averaging", propagation="gcn"),
+        find_variant(PAPERS_BUP),
+        bup_variant("bup (published; correlation words)", correlation="words"),
+        bup_variant("bup (published; neighbours linked)", neighbours="linked"),
+        bup_variant("bup (published; layers paper)", layers="paper"),
+        *find_variants(*(label for label in AS_PUBLISHED if label != PAPERS_BUP)),
+        bup_variant("doubt (uncalibrated; links do not count)", propagation="doubt", isolation=0.0),
+        _doubt_with_validation_labels(),
+        bup_variant("GCN averaging", propagation="gcn"),
     )
 
 
-def _doubt_told_more() -> Contender:
+def _doubt_with_validation_labels() -> MethodVariant:
     label = "doubt (uncalibrated; validation labels too)"
-    return of_bup(label, propagation="doubt", known="validation")
+    return bup_variant(label, propagation="doubt", known="validation")
 
 
-def told_more_contenders() -> tuple[Contender, ...]:
+def more_labels_variants() -> tuple[MethodVariant, ...]:
     """Methods that find unseen classes, told of more labels or links, or set as for that task."""
     return (
-        _doubt_told_more(),
-        Contender("grasp (validation labels too)", "grasp", (("known", "validation"),)),
-        Contender("gebm (evidence from links)", "gebm", (("evidence", "links"),)),
-        Contender("sgcn (prior weight 0.1)", "sgcn", (("prior_weight", 0.1),)),
+        _doubt_with_validation_labels(),
+        MethodVariant("grasp (validation labels too)", "grasp", (("known", "validation"),)),
+        MethodVariant("gebm (evidence from links)", "gebm", (("evidence", "links"),)),
+        MethodVariant("sgcn (prior weight 0.1)", "sgcn", (("prior_weight", 0.1),)),
     )
 
 
-def many_label_contenders() -> tuple[Contender, ...]:
+def many_labels_variants() -> tuple[MethodVariant, ...]:
     """Ours with the dropout that suits a fifth of all labels.
 
     Among six settings (dropout 0.5 and 0.8, three weight decays) it has the lowest validation NLL
     on that split, summed over three graphs with seeds that no table uses (100 to 102).
     """
     return tuple(
-        Contender(f"{label} (dropout 0.5)", found.method, (*found.settings, ("dropout", 0.5)))
+        MethodVariant(f"{label} (dropout 0.5)", found.method, (*found.settings, ("dropout", 0.5)))
         for label in ("doubt+spread", "doubt+spread+bias")
-        for found in (contender(label),)
+        for found in (find_variant(label),)
     )
 
 
-def choice_contenders() -> tuple[Contender, ...]:
+def choice_variants() -> tuple[MethodVariant, ...]:
     """Ways from layer to layer, strengths of weight decay, rules of ours, how to predict."""
     layers = (
-        of_bup(
+        bup_variant(
             f"paper's rule, layers {layers}, weight decay {decay}",
             layers=layers,
             weight_decay=decay,
@@ -117,7 +117,7 @@ def choice_contenders() -> tuple[Contender, ...]:
         for layers, decay in itertools.product(LAYERS, (5e-4, 0.01))
     )
     predictions = (
-        of_bup(
+        bup_variant(
             f"{name} (loss {loss} and prediction exact)",
             propagation=rule,
             loss=loss,
@@ -126,13 +126,17 @@ def choice_contenders() -> tuple[Contender, ...]:
         for name, rule in (("bup", "paper"), ("doubt", "doubt"))
         for loss in ("erf", "exact")
     )
-    return (*layers, *contenders("evidence (uncalibrated)", "doubt (uncalibrated)"), *predictions)
+    return (
+        *layers,
+        *find_variants("evidence (uncalibrated)", "doubt (uncalibrated)"),
+        *predictions,
+    )
 
 
-def sweep_contenders() -> tuple[Contender, ...]:
+def sweep_variants() -> tuple[MethodVariant, ...]:
     """The settings among which the defaults were chosen."""
     return tuple(
-        of_bup(
+        bup_variant(
             f"{loss}, dropout {dropout}, weight decay {decay}",
             loss=loss,
             prediction=loss,
