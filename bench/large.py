@@ -34,7 +34,7 @@ from bup.run.spec import Spec
 from bup.training import fitting
 from dashboard.components.map import map_data
 from dashboard.components.map.excerpts import excerpt
-from dashboard.layouts.arranging import arrange
+from dashboard.layouts.arrangement import arrange
 from dashboard.pages import PAGES
 from dashboard.session import state
 

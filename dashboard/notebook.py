@@ -130,7 +130,7 @@ def roc(result: Result, score: str = "confidence", dark: bool = False) -> go.Fig
     if not 0 < positive.sum() < len(positive):
         raise BupError("no test node is of a class never shown: fit with left_out=[a class number]")
     values = _scores_of(result, score)[test]
-    curve = ood.Curve(
+    curve = ood.DetectionCurve(
         score,
         metrics.roc(values, positive),
         metrics.auroc(values, positive),

@@ -11,7 +11,7 @@ from bup.training import fitting
 from dashboard import pages
 from dashboard.cache import garbage, graphs
 from dashboard.cache.run_cache import Known
-from dashboard.classroom import bar, seat
+from dashboard.classroom import bar, membership
 from dashboard.components import chart
 from dashboard.learn import lesson, tour
 from dashboard.pages import Page
@@ -95,7 +95,7 @@ def draw() -> None:
     # On arrival the link says it; the switch that reads the link comes further down.
     style.page_style(bool(st.session_state.get("large", st.query_params.get("large") == "true")))
     with show_errors():
-        seat.arrive()
+        membership.restore()
         bar.bar(page.address)
         tour.walk()
 

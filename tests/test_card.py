@@ -10,7 +10,7 @@ from figure_parts import LIGHT, NASTY
 from bup import metrics
 from bup.graph.noun import PAPER
 from bup.results.result import node_table
-from dashboard.figures.card import Verdict, card_html, sureness, verdicts_table
+from dashboard.figures.card import MethodAnswer, answers_table, card_html, confidence_text
 from dashboard.views import picking
 
 
@@ -44,16 +44,22 @@ def test_the_card_says_answer_truth_doubt_and_place():
 
 def test_names_from_the_data_stay_text():
     assert NASTY not in said(row(predicted=NASTY, true=NASTY, correct=False), NASTY)
-    verdict = Verdict(NASTY, NASTY, None, 0.5, (0.1, 0.9), NASTY, 1.0, 0.5)
-    assert NASTY not in verdicts_table([verdict], LIGHT)
+    verdict = MethodAnswer(NASTY, NASTY, None, 0.5, (0.1, 0.9), NASTY, 1.0, 0.5)
+    assert NASTY not in answers_table([verdict], LIGHT)
 
 
 def test_nothing_short_of_certain_is_called_so():
-    sure = Verdict("a", "A", True, 0.9999, (0.9996, 1.0), "score", 1.0, 0.5)
-    assert "<td>&gt;99.9%</td>" in verdicts_table([sure], LIGHT)
+    sure = MethodAnswer("a", "A", True, 0.9999, (0.9996, 1.0), "score", 1.0, 0.5)
+    assert "<td>&gt;99.9%</td>" in answers_table([sure], LIGHT)
     unsure = sure._replace(span=(0.0001, 0.25))
-    assert "<td>&lt;0.1% to 25.0%</td>" in verdicts_table([unsure], LIGHT)
-    assert [sureness(p) for p in (0.5, 0.994, 0.9999, 1.0)] == ["50%", "99%", "over 99%", "100%"]
+    assert "<td>&lt;0.1% to 25.0%</td>" in answers_table([unsure], LIGHT)
+    words = [confidence_text(p) for p in (0.5, 0.994, 0.9999, 1.0)]
+    assert words == [
+        "50%",
+        "99%",
+        "over 99%",
+        "100%",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import bup
 from dashboard.classroom import database, register
-from dashboard.classroom.place import Place
-from dashboard.classroom.question import MOST_LETTERS, Guess, Question, as_csv
-from dashboard.classroom.register import HOURS, Lead, Register, tidy
+from dashboard.classroom.destination import Destination
+from dashboard.classroom.question import MOST_LETTERS, Guess, LessonQuestion, as_csv
+from dashboard.classroom.register import HOURS, LecturerKey, Register, normalize_code
 from dashboard.network.clients import Client
 
-QUESTION = Question("expect", "What will it be?", ("less", "the same", "more"), 1)
-OTHER = Question("expect", "What will it be now?", ("less", "more"), 0)
+QUESTION = LessonQuestion("expect", "What will it be?", ("less", "the same", "more"), 1)
+OTHER = LessonQuestion("expect", "What will it be now?", ("less", "more"), 0)
 
 
 class Clock:
@@ -39,7 +39,7 @@ def desk(tmp_path, clock) -> Register:
     return Register(tmp_path / "classes.sqlite", clock)
 
 
-def counts(desk: Register, lead: Lead) -> dict[str, tuple[int, ...]]:
+def counts(desk: Register, lead: LecturerKey) -> dict[str, tuple[int, ...]]:
     return {tally.question.words: tally.counts for tally in desk.tallies(lead)}
 
 
@@ -127,8 +127,8 @@ def test_only_the_lecturer_steers(desk, what):
     before = desk.find(lead.code)
     for key in ("", student, other.key, lead.key[:-1], "\udcff"):
         with pytest.raises(bup.BupError, match="only its lecturer"):
-            STEERING[what](desk, Lead(lead.code, key))
-        assert not desk.leads(Lead(lead.code, key))
+            STEERING[what](desk, LecturerKey(lead.code, key))
+        assert not desk.leads(LecturerKey(lead.code, key))
     assert desk.find(lead.code) == before
 
 
@@ -185,7 +185,7 @@ def test_everything_is_bounded(desk, monkeypatch):
     with pytest.raises(bup.BupError, match="is full"):
         desk.join(lead.code)
     for number in range(2):
-        desk.guess(lead.code, student, Question(f"{number}", "?", ("a", "b"), 0), 0)
+        desk.guess(lead.code, student, LessonQuestion(f"{number}", "?", ("a", "b"), 0), 0)
     with pytest.raises(bup.BupError, match="asked 2 questions"):
         desk.guess(lead.code, student, QUESTION, 0)
     newest = desk.start()
@@ -210,7 +210,7 @@ def test_a_full_or_broken_file_is_one_line(tmp_path, monkeypatch):
     with pytest.raises(bup.BupError, match="full"):
         for number in range(100):
             words = f"{number}".ljust(1500, "?")
-            desk.guess(lead.code, student, Question("q", words, ("a", "b"), 0), 0)
+            desk.guess(lead.code, student, LessonQuestion("q", words, ("a", "b"), 0), 0)
     assert desk.find(lead.code) is not None
 
 
@@ -233,8 +233,8 @@ HOSTILE = st.text(max_size=60) | st.sampled_from(
 @settings(deadline=None)
 @given(HOSTILE)
 def test_no_code_is_more_than_a_code(text):
-    assert all(c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" for c in tidy(text))
-    assert tidy(tidy(text)) == tidy(text)
+    assert all(c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" for c in normalize_code(text))
+    assert normalize_code(normalize_code(text)) == normalize_code(text)
 
 
 @settings(
@@ -251,9 +251,9 @@ def test_hostile_codes_and_guesses_change_nothing(desk, code, student, choice):
         lambda: desk.leave(lead.code, student),
         lambda: desk.guess(lead.code, student, QUESTION, choice),
         lambda: desk.choice(lead.code, student, QUESTION),
-        lambda: desk.leads(Lead(code, student)),
-        lambda: desk.end(Lead(code, student)),
-        lambda: desk.end(Lead(lead.code, student)),
+        lambda: desk.leads(LecturerKey(code, student)),
+        lambda: desk.end(LecturerKey(code, student)),
+        lambda: desk.end(LecturerKey(lead.code, student)),
         lambda: desk.send(lead, student),
     ):
         with contextlib.suppress(bup.BupError):
@@ -333,7 +333,7 @@ def _look(path: str) -> None:
 
 
 def test_guesses_as_a_sheet():
-    tricky = Question("q", '=HYPERLINK("http://x")', ("+1", "-1", "@a", "b, c"), 3)
+    tricky = LessonQuestion("q", '=HYPERLINK("http://x")', ("+1", "-1", "@a", "b, c"), 3)
     text = as_csv([Guess(1, tricky, choice) for choice in range(4)])
     rows = list(csv.reader(io.StringIO(text)))
     assert rows[0] == ["student", "question", "guess", "right answer", "right"]
@@ -360,7 +360,7 @@ def test_the_sheet_has_a_number_for_a_student_and_nothing_else(desk):
 )  # fmt: skip
 def test_a_question_that_is_none_is_refused(parts):
     with pytest.raises(bup.BupError):
-        Question(*parts)
+        LessonQuestion(*parts)
 
 
 PAGES = ["explore", "ood", "learn-3-travel"]
@@ -368,28 +368,30 @@ PAGES = ["explore", "ood", "learn-3-travel"]
 
 def test_a_place_is_any_link_of_the_app():
     for link in ("ood", "/ood", "http://host:8501/ood", "https://a.b/base/path/ood/"):
-        assert Place.read(link, PAGES) == Place("ood")
+        assert Destination.read(link, PAGES) == Destination("ood")
     for link in ("", "/", "http://host/", "http://host"):
-        assert Place.read(link, PAGES) == Place("explore")
-    place = Place.read("/ood?graph=Cora&left_out=a&left_out=b+c&large=true&lead=X.y&code=X", PAGES)
+        assert Destination.read(link, PAGES) == Destination("explore")
+    place = Destination.read(
+        "/ood?graph=Cora&left_out=a&left_out=b+c&large=true&lead=X.y&code=X", PAGES
+    )
     assert place.query == (("graph", "Cora"), ("left_out", "a"), ("left_out", "b c"))
     assert str(place) == "ood?graph=Cora&left_out=a&left_out=b+c"
-    assert Place.read(str(place), PAGES) == place
+    assert Destination.read(str(place), PAGES) == place
 
 
 @settings(deadline=None)
 @given(st.text(max_size=80))
 def test_no_link_leads_out_of_the_app(text):
     with contextlib.suppress(bup.BupError):
-        place = Place.read(text, PAGES)
+        place = Destination.read(text, PAGES)
         assert place.address in PAGES and str(place).isascii()
-        assert Place.read(str(place), PAGES) == place
+        assert Destination.read(str(place), PAGES) == place
 
 
 @pytest.mark.parametrize("link", ["javascript:alert(1)", "//evil/x", "http://[", "ood/../x"])
 def test_a_link_elsewhere_is_refused(link):
     with pytest.raises(bup.BupError):
-        Place.read(link, PAGES)
+        Destination.read(link, PAGES)
 
 
 def student(number: int, address: str = "10.0.0.1") -> Client:
@@ -435,7 +437,7 @@ def test_thirty_browsers_without_cookies_get_in_and_one_votes_once(desk):
 
 
 def test_one_browser_starts_few_classes_and_an_address_not_all(desk, clock):
-    def lead(number: int, address: str = "10.0.0.1") -> Lead:
+    def lead(number: int, address: str = "10.0.0.1") -> LecturerKey:
         clock.now += 1
         return desk.start(Client(f"lecturer{number}", address))
 

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 import bup
 from dashboard.classroom import polling
-from dashboard.classroom.question import Question, Tally
-from dashboard.classroom.register import Lead, Register
+from dashboard.classroom.question import LessonQuestion, Tally
+from dashboard.classroom.register import LecturerKey, Register
 from dashboard.classroom.tally import tally_bars
 from dashboard.figures.qr import qr_picture
 from dashboard.learn import cases
@@ -51,8 +51,8 @@ def lecturer(opened) -> AppTest:
 
 
 @pytest.fixture
-def lead(lecturer) -> Lead:
-    return lecturer.session_state.seat.lead
+def lead(lecturer) -> LecturerKey:
+    return lecturer.session_state.class_membership.lecturer
 
 
 def texts(app: AppTest) -> str:
@@ -160,7 +160,7 @@ def test_a_student_cannot_steer(lead, opened):
             "Send",
             "Show the answer",
         }
-        assert student.session_state.seat.lead is None
+        assert student.session_state.class_membership.lecturer is None
 
 
 def test_follow_me_and_let_go(lecturer, lead, go_to):
@@ -183,16 +183,16 @@ def test_a_page_can_be_sent(lecturer, lead):
 def test_a_reload_keeps_the_seat_and_the_guess(lead, opened):
     student = opened(LESSON, code=lead.code)
     student.radio(KEY).set_value(1).run()
-    again = opened(LESSON, cookies=student.session_state.seat.cookies)
-    assert again.session_state.seat == student.session_state.seat
+    again = opened(LESSON, cookies=student.session_state.class_membership.cookies)
+    assert again.session_state.class_membership == student.session_state.class_membership
     assert again.radio(KEY).value == 1 and "Your guess is in" in texts(again)
     lecturer = opened(LESSON, cookies={"bup_lead": f"{lead.code}.{lead.key}"})
-    assert lecturer.session_state.seat.lead == lead
+    assert lecturer.session_state.class_membership.lecturer == lead
 
 
 def test_a_key_leaves_the_address_bar(lead, opened):
     app = opened("class", lead=f"{lead.code}.{lead.key}")
-    assert app.session_state.seat.lead == lead and "lead" not in app.query_params
+    assert app.session_state.class_membership.lecturer == lead and "lead" not in app.query_params
 
 
 @pytest.mark.parametrize(
@@ -201,13 +201,13 @@ def test_a_key_leaves_the_address_bar(lead, opened):
     + [{"bup_lead": value} for value in ("AAAAA.", "AAAAA.\udcff", "." * 99)],
 )
 def test_a_strange_cookie_is_no_seat(opened, cookies):
-    assert opened("class", cookies=cookies).session_state.seat is None
+    assert opened("class", cookies=cookies).session_state.class_membership is None
 
 
 def test_a_wrong_code_is_explained(opened):
     for query in ({"code": "<b>"}, {"lead": "AAAAA.key"}):
         app = opened("class", **query)
-        assert app.error and app.session_state.seat is None
+        assert app.error and app.session_state.class_membership is None
 
 
 @pytest.mark.parametrize(("code", "said"), [("", "type the code"), ("QQQQQ", "no class QQQQQ")])
@@ -215,21 +215,23 @@ def test_a_code_that_was_mistyped_can_be_typed_again(opened, code, said):
     app = opened("class")
     app.text_input[0].set_value(code)
     next(b for b in app.button if b.label == "Join").click().run()
-    assert said in app.error[0].value and app.session_state.seat is None
+    assert said in app.error[0].value and app.session_state.class_membership is None
     assert "class_start" in {b.key for b in app.button}, "the page is all there"
 
 
 def test_leaving_and_the_end(lecturer, lead, opened):
     student = opened(LESSON, code=lead.code)
     student.button("class_leave").click().run()
-    assert student.session_state.seat is None and Register().find(lead.code).students == 0
+    assert (
+        student.session_state.class_membership is None and Register().find(lead.code).students == 0
+    )
     assert "Choose one to see the answer." in texts(student), "alone again"
     other = opened(LESSON, code=lead.code)
     lecturer.button("class_end").click().run()
     assert "Teach with guesses" in texts(lecturer) and Register().find(lead.code) is None
-    cookies = other.session_state.seat.cookies
+    cookies = other.session_state.class_membership.cookies
     other.run()
-    assert other.session_state.seat is None and not other.exception
+    assert other.session_state.class_membership is None and not other.exception
     for app in (other, opened("reliability", cookies=cookies)):
         assert f"Class {lead.code} has ended" in texts(app)
         app.button("class_close").click().run()
@@ -308,7 +310,7 @@ def test_news_are_few_bytes(lead):
 
 
 def test_bars_are_as_long_as_their_shares_and_hide_the_answer():
-    question = Question("q", "<img src=x>", ("<script>", "b"), 1)
+    question = LessonQuestion("q", "<img src=x>", ("<script>", "b"), 1)
     hidden = tally_bars(Tally(question, (1, 4), revealed=False))
     assert "width:20.0%" in hidden and "width:80.0%" in hidden and "80%" in hidden
     assert "right" not in hidden and "✓" not in hidden

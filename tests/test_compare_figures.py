@@ -32,7 +32,7 @@ def test_a_score_that_only_one_run_has_wins_nothing(run, rival, cora):
     table = compare.metrics_table({"a": evaluate(run, cora), "b": evaluate(rival, cora)})
     alone = table[table.metric == "AUROC: Message uncertainty"]
     assert alone.run.tolist() == ["a", "a"] and not alone.best.any()
-    shown = compare.shown(table).set_index(["group", "metric"])
+    shown = compare.wide_table(table).set_index(["group", "metric"])
     assert list(shown.columns) == ["a", "b"]
     assert shown.loc[("Finding mistakes", "AUROC: Message uncertainty"), "b"] == ""
 
@@ -43,7 +43,7 @@ def test_the_table_for_reading_writes_percent_intervals_and_a_star():
         "b": {"test": {"accuracy": 0.7, "nll": 0.5, "nodes": 9}, "errors": {}},
     }
     spans = {"a": {"accuracy": metrics.Interval(0.75, 0.85)}}
-    shown = compare.shown(compare.metrics_table(reports, spans))
+    shown = compare.wide_table(compare.metrics_table(reports, spans))
     assert shown["a"].tolist() == ["80.0% [75.0, 85.0] ★", "0.500 ★"]
     assert shown["b"].tolist() == ["70.0%", "0.500 ★"]
     assert not compare.metrics_table({"a": reports["a"]}).best.any()

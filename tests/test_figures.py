@@ -5,7 +5,7 @@ from figure_parts import LIGHT, NASTY, texts, two_bins
 from bup import metrics
 from bup.propagation import Shares
 from dashboard.figures import compare, node, reliability, structure, training
-from dashboard.figures.reproduce import Dot, Found, beside_published
+from dashboard.figures.reproduce import ComparisonRow, MeanInterval, comparison_figure
 from dashboard.ui.theme import Theme
 
 
@@ -62,12 +62,12 @@ def test_text_from_the_data_is_never_markup(name):
 def test_figures_stand_beside_the_published_ones():
     nan = float("nan")
     dots = [
-        Dot(0, "5 per class", "bup", 7.8, Found(4.5, 2.2, 6.8), Found(4.4)),
-        Dot(1, "5 per class", "gcn+temperature", nan, Found(4.8), Found()),
-        Dot(2, "20 per class", "nothing", nan, Found(), Found()),
-        Dot(3, "20 per class", "<b>vgcn", 9.6, Found(), Found()),
+        ComparisonRow(0, "5 per class", "bup", 7.8, MeanInterval(4.5, 2.2, 6.8), MeanInterval(4.4)),
+        ComparisonRow(1, "5 per class", "gcn+temperature", nan, MeanInterval(4.8), MeanInterval()),
+        ComparisonRow(2, "20 per class", "nothing", nan, MeanInterval(), MeanInterval()),
+        ComparisonRow(3, "20 per class", "<b>vgcn", 9.6, MeanInterval(), MeanInterval()),
     ]
-    figure = beside_published(dots, "ECE (lower is better)", Theme())
+    figure = comparison_figure(dots, "ECE (lower is better)", Theme())
     published, measured, here, later, nothing_measured, _ = figure.data
     assert (list(measured.x), list(measured.y)) == ([4.5, 4.8], ["bup", "gcn+temperature"])
     assert list(measured.customdata) == [0, 1]
@@ -80,7 +80,7 @@ def test_figures_stand_beside_the_published_ones():
     assert titles == ["<b>5 per class</b>", "<b>20 per class</b>"]
     assert figure.layout.xaxis.showticklabels, "the last panel's axis is far below"
     assert figure.layout.yaxis2.range[0] < 1, "a row of which nothing is known takes no room"
-    assert len(beside_published(dots[:1], "ECE", Theme()).data) == 3
+    assert len(comparison_figure(dots[:1], "ECE", Theme()).data) == 3
     assert [t.showlegend for t in figure.data[:4]] == [True, True, True, False]
-    late = beside_published(dots[1:], "ECE", Theme()).data
+    late = comparison_figure(dots[1:], "ECE", Theme()).data
     assert late[3].showlegend, "what only a later group has is explained too"

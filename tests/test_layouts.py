@@ -18,8 +18,8 @@ from bup.graph import Graph, simple_edges
 from bup.io import files
 from dashboard import layouts
 from dashboard.layouts import __main__ as command
-from dashboard.layouts import arranging, drawing, forces, storage
-from dashboard.layouts.packing import packed
+from dashboard.layouts import arrangement, forces, process, storage
+from dashboard.layouts.packing import pack
 
 BUILT_IN = ["cora", "citeseer", "pubmed", "synthetic"]
 
@@ -28,9 +28,9 @@ BUILT_IN = ["cora", "citeseer", "pubmed", "synthetic"]
 def own_cache(tmp_path, monkeypatch):
     # Graphs come from the session's fixtures, so only positions land here.
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
-    storage._finished.clear()
+    storage._cache.clear()
     yield tmp_path
-    storage._finished.clear()
+    storage._cache.clear()
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def computed(monkeypatch):
             def wait(self, finished):
                 self.at_end(self.steps)
 
-        monkeypatch.setattr(storage, "Drawing", Drawing)
+        monkeypatch.setattr(storage, "LayoutProcess", Drawing)
         return sizes
 
     return instead
@@ -63,7 +63,7 @@ def no_computing(computed):
 
 
 def drawn(graph):
-    made = drawing.Drawing(graph.num_nodes, graph.edges)
+    made = process.LayoutProcess(graph.num_nodes, graph.edges)
     made.wait(finished=True)
     return made.steps
 
@@ -121,7 +121,7 @@ def test_positions_are_computed_once_and_kept(path_graph, request):
     first = layouts.positions(path_graph)
     assert len(np.unique(first, axis=0)) == 5 and np.abs(first).max() == 1
     request.getfixturevalue("no_computing")
-    storage._finished.clear()  # from the file
+    storage._cache.clear()  # from the file
     assert np.array_equal(layouts.positions(path_graph), first)
     with pytest.raises(AssertionError, match="are computed"):
         layouts.positions(replace(path_graph, class_names=("a", "c")))
@@ -136,7 +136,7 @@ def test_a_damaged_or_foreign_file_is_computed_again(path_graph, own_cache, comp
     other = files.pack({"steps": np.ones((5, 2), np.int16)}, {"digest": "another"})
     for content in (whole[:-1], b"", short, other, files.pack({}, {"digest": path_graph.digest})):
         path.write_bytes(content)
-        storage._finished.clear()
+        storage._cache.clear()
         assert layouts.positions(path_graph).shape == (5, 2)
         arrays, values = files.read_packed(path)
         assert values == stored.values and np.array_equal(arrays["steps"], stored.arrays["steps"])
@@ -161,17 +161,17 @@ def test_computing_again_gives_the_same_positions():
 
 
 def test_a_failing_drawing_is_one_line_that_says_so(path_graph, monkeypatch):
-    monkeypatch.setattr(drawing, "_PATIENCE", 0.01)
+    monkeypatch.setattr(process, "_PATIENCE", 0.01)
     with pytest.raises(bup.BupError, match=r"map of path .* took more than"):
-        layouts.look(path_graph)
-    monkeypatch.setattr(drawing, "_PATIENCE", 60)
+        layouts.get_layout(path_graph)
+    monkeypatch.setattr(process, "_PATIENCE", 60)
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(bup.BupError, match=r"map of path .*code 1") as raised:
-        layouts.look(path_graph)
+        layouts.get_layout(path_graph)
     assert "\n" not in str(raised.value)
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(bup.BupError, match=r"map of path .*No such file"):
-        layouts.look(path_graph)
+        layouts.get_layout(path_graph)
 
 
 @settings(max_examples=40, deadline=None)
@@ -179,7 +179,7 @@ def test_a_failing_drawing_is_one_line_that_says_so(path_graph, monkeypatch):
 def test_any_graph_can_be_drawn(n, data):
     nodes = st.integers(0, n - 1)
     graph = graph_of(n, data.draw(st.lists(st.tuples(nodes, nodes), max_size=2 * n)))
-    steps = arranging.arrange(n, graph.edges)
+    steps = arrangement.arrange(n, graph.edges)
     assert steps.dtype == np.int16 and np.abs(steps.astype(int)).max() == (32767 if n > 1 else 0)
     assert len(np.unique(steps, axis=0)) == n
 
@@ -188,7 +188,7 @@ def test_nodes_keep_apart_and_components_keep_out_of_each_other():
     random = np.random.RandomState(0)
     pairs = [(i, random.randint(i - i % 40, i)) for i in range(200) if i % 40]
     graph = graph_of(210, pairs)
-    points = arranging.arrange(210, graph.edges).astype(float)
+    points = arrangement.arrange(210, graph.edges).astype(float)
     spacing = KDTree(points).query(points, k=2)[0][:, 1]
     assert spacing.min() > 0.6 * np.median(spacing)
     parts = [points[graph.components == k] for k in range(15)]
@@ -206,7 +206,7 @@ component = hnp.arrays(
 @given(st.lists(component, min_size=1, max_size=14))
 def test_packed_components_keep_their_shape_and_their_gap(components):
     components = sorted(components, key=len, reverse=True)
-    placed = packed(components, gap=0.8)
+    placed = pack(components, gap=0.8)
     for before, after in zip(components, placed, strict=True):
         apart = [np.linalg.norm(p[:, None] - p, axis=2) for p in (before, after)]
         assert np.allclose(*apart, atol=1e-5)
@@ -215,7 +215,7 @@ def test_packed_components_keep_their_shape_and_their_gap(components):
         least = 1.6 - 1e-9 if k else 1.0
         for other in placed[k + 1 :]:
             assert KDTree(other).query(one)[0].min() >= least
-    again = packed(components, gap=0.8)
+    again = pack(components, gap=0.8)
     assert all(np.array_equal(a, b) for a, b in zip(placed, again, strict=True))
 
 
@@ -233,7 +233,7 @@ def test_many_small_components_leave_little_room_empty():
     sizes = [1] * 60 + [2] * 60 + [3] * 40 + [5] * 20
     first = np.cumsum([0, *sizes[:-1]])
     pairs = [(a + i, a + i + 1) for a, n in zip(first, sizes, strict=True) for i in range(n - 1)]
-    points = arranging.arrange(sum(sizes), graph_of(sum(sizes), pairs).edges) / 32767
+    points = arrangement.arrange(sum(sizes), graph_of(sum(sizes), pairs).edges) / 32767
     width, height = np.ptp(points, axis=0)
     assert 1 < width / height < 1.6
     # Of the cells of an eighth of the width, those well within the ellipse have a node.
@@ -249,7 +249,7 @@ def test_many_small_components_leave_little_room_empty():
 @given(hnp.arrays(float, (30, 2), elements=st.floats(-100, 100, width=16), unique=True))
 def test_evening_out_keeps_directions_and_the_order_from_the_centre(points):
     centred = points - np.median(points, axis=0)
-    evened = arranging._evened(points)
+    evened = arrangement._evened(points)
     before, after = np.hypot(*centred.T), np.hypot(*evened.T)
     assert np.allclose(centred * after[:, None], evened * before[:, None])
     order = np.argsort(before, kind="stable")
@@ -259,7 +259,7 @@ def test_evening_out_keeps_directions_and_the_order_from_the_centre(points):
 def test_pushing_apart_moves_only_what_is_too_close():
     crowd = np.random.RandomState(0).uniform(0, 4, (40, 2))
     alone = np.array([[20.0, 20.0], [21.5, 20.0]])
-    moved = arranging._apart(np.concatenate([crowd, alone]))
+    moved = arrangement._apart(np.concatenate([crowd, alone]))
     assert np.array_equal(moved[40:], alone)
     nearest = [KDTree(p).query(p, k=2)[0][:, 1].min() for p in (crowd, moved[:40])]
     assert nearest[1] > 0.8 > 5 * nearest[0]
@@ -280,7 +280,7 @@ def ring_of_groups(groups=6, members=100):
 def test_large_components_still_show_their_structure():
     edges, group = ring_of_groups()
     told = []
-    steps = arranging.arrange(600, edges, lambda *what: told.append(what), large=60)
+    steps = arrangement.arrange(600, edges, lambda *what: told.append(what), large=60)
     shares, drafts = zip(*told, strict=True)
     assert list(shares) == sorted(shares) and shares[-1] < 1
     (draft,) = (draft for draft in drafts if draft is not None)
@@ -299,7 +299,7 @@ def test_large_components_still_show_their_structure():
 
 def test_a_large_map_is_the_same_whenever_it_is_drawn():
     edges, _ = ring_of_groups()
-    first, again = (arranging.arrange(600, edges, large=60) for _ in range(2))
+    first, again = (arrangement.arrange(600, edges, large=60) for _ in range(2))
     assert np.array_equal(first, again)
 
 
@@ -308,7 +308,7 @@ def test_a_large_map_is_the_same_whenever_it_is_drawn():
 def test_any_large_graph_can_be_drawn(n, data):
     nodes = st.integers(0, n - 1)
     graph = graph_of(n, data.draw(st.lists(st.tuples(nodes, nodes), max_size=2 * n)))
-    steps = arranging.arrange(n, graph.edges, large=1)
+    steps = arrangement.arrange(n, graph.edges, large=1)
     assert np.abs(steps.astype(int)).max() == 32767
     assert len(np.unique(steps, axis=0)) == n
 
@@ -327,14 +327,16 @@ def test_pushes_from_a_grid_are_those_of_all_pairs():
 
 
 def test_a_first_picture_comes_before_the_last(monkeypatch, own_cache):
-    monkeypatch.setattr(storage, "Drawing", lambda *args: drawing.Drawing(*args, large=60))
+    monkeypatch.setattr(
+        storage, "LayoutProcess", lambda *args: process.LayoutProcess(*args, large=60)
+    )
     edges, _ = ring_of_groups()
     labels = np.zeros(600, dtype=int)
     graph = Graph("ring", np.ones((600, 1), np.float32), edges, labels, ("a",))
-    first = layouts.look(graph)
-    last = layouts.look(graph, finished=True)
+    first = layouts.get_layout(graph)
+    last = layouts.get_layout(graph, wait=True)
     assert first.points.shape == last.points.shape and last.finished
-    assert layouts.look(graph).finished and storage._drawings == {}
+    assert layouts.get_layout(graph).finished and storage._drawings == {}
 
 
 def test_the_command_takes_built_in_graphs_only():
@@ -362,9 +364,9 @@ def test_positions_need_neither_the_web_framework_nor_graphviz():
 def test_it_is_said_how_a_drawing_ended(monkeypatch, code, said, words):
     script = f"import os, sys; sys.stderr.write({said!r}); sys.stderr.flush()\n"
     script += f"os.kill(os.getpid(), {-code})" if code < 0 else f"sys.exit({code})"
-    popen = drawing.subprocess.Popen
+    popen = process.subprocess.Popen
     monkeypatch.setattr(
-        drawing.subprocess,
+        process.subprocess,
         "Popen",
         lambda command, **more: popen([sys.executable, "-c", script], **more),
     )
@@ -385,7 +387,7 @@ def test_maps_on_disk_are_bounded_and_those_last_used_stay(monkeypatch, own_cach
             size = first.stat().st_size
             monkeypatch.setenv("BUP_LAYOUT_BYTES", str(2.5 * size))
         if number == 1:
-            storage._finished.clear()
+            storage._cache.clear()
             layouts.positions(graphs[0])  # read, so used
     left = {path.stem for path in (own_cache / "layouts").iterdir()}
     assert left == {graphs[0].digest, graphs[2].digest}
@@ -394,6 +396,6 @@ def test_maps_on_disk_are_bounded_and_those_last_used_stay(monkeypatch, own_cach
 def test_only_so_many_drawings_wait(monkeypatch, path_graph, no_computing):
     waiting = {str(k): SimpleNamespace(ended=k == 0) for k in range(storage.MOST_WAITING + 1)}
     monkeypatch.setattr(storage, "_drawings", waiting)
-    monkeypatch.setattr(storage, "_finished", storage.OrderedDict())
+    monkeypatch.setattr(storage, "_cache", storage.OrderedDict())
     with pytest.raises(bup.BupError, match="20 maps of other graphs"):
-        layouts.look(path_graph)
+        layouts.get_layout(path_graph)

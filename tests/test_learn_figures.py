@@ -14,7 +14,7 @@ from dashboard.figures.learn.messages import (
     messages_figure,
     wins_figure,
 )
-from dashboard.figures.learn.networks import Answers, networks_figure
+from dashboard.figures.learn.networks import NetworkAnswers, networks_figure
 from dashboard.figures.learn.rules import rule_figures
 from dashboard.figures.learn.thresholds import answers_figure, drawn_roc_figure, threshold_figure
 from dashboard.figures.learn.truth import truth_figure
@@ -153,7 +153,7 @@ def test_the_arrow_points_downhill():
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_networks_stay_at_their_height_and_the_axis_where_it_is(theme):
-    few = [Answers("a", [0.1, 0.9, 0.5], 0.8), Answers("b", [0.4, 0.6, 0.2], None)]
+    few = [NetworkAnswers("a", [0.1, 0.9, 0.5], 0.8), NetworkAnswers("b", [0.4, 0.6, 0.2], None)]
     many = [paper._replace(values=[0.7, 0.72, 0.75]) for paper in few]
     drawn = [networks_figure(rows, ("A", "B"), theme) for rows in (few, many)]
     assert drawn[0].data[0].y == drawn[1].data[0].y

@@ -177,7 +177,7 @@ def test_of_very_many_nodes_those_shown_are_drawn_first(monkeypatch):
     monkeypatch.setattr(maps, "MOST_POINTS", 20)
     shown = np.zeros(60, dtype=bool)
     shown[[3, 17, 40]] = True
-    nodes = maps.drawn(shown)
+    nodes = maps.sample_nodes(shown)
     assert len(nodes) == 20 and {3, 17, 40} <= set(nodes.tolist())
     figure = maps.map_figure(TABLE, PLACES, "correct", NAMES, LIGHT, shown=shown)
     lit = [trace for trace in figure.data if trace.customdata is not None]

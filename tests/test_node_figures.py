@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as arrays
 from bup.errors import BupError
 from bup.explain.inspection import inspect
 from bup.propagation import Shares
-from dashboard.figures import classes, node
+from dashboard.figures import class_tables, node
 from dashboard.ui.theme import Theme
 
 TWO = np.array([0.5, 0.6])
@@ -35,7 +35,7 @@ def test_probabilities_are_shown_with_interval_prediction_and_truth(number, them
     probs = np.random.RandomState(0).dirichlet(np.ones(number))
     low, high = probs / 2, (1 + probs) / 2
     names = [f"class {i}" for i in range(number)]
-    found = rows(classes.probability_table(probs, low, high, names, number - 1, theme))
+    found = rows(class_tables.probability_table(probs, low, high, names, number - 1, theme))
     top = int(probs.argmax())
     for i, (name, text, marks, about) in enumerate(found):
         assert name == names[i] + (" ★" if i == number - 1 else "")
@@ -48,7 +48,7 @@ def test_probabilities_are_shown_with_interval_prediction_and_truth(number, them
 
 def test_probabilities_do_without_interval_and_truth():
     found = rows(
-        classes.probability_table(np.array([0.5, 0.5]), None, None, ["a", "a"], None, LIGHT)
+        class_tables.probability_table(np.array([0.5, 0.5]), None, None, ["a", "a"], None, LIGHT)
     )
     assert [list(marks) for *_, marks, _ in found] == [["bar"], ["bar"]]
     assert [name for name, *_ in found] == ["a", "a"]
@@ -60,7 +60,7 @@ def test_probabilities_do_without_interval_and_truth():
     arrays.arrays(float, 4, elements=st.floats(1e-3, 1e3)),
 )
 def test_a_ridge_spans_three_std_around_its_mean_on_one_scale(mean, std):
-    table = classes.message_table(mean, std, list("abcd"), LIGHT)
+    table = class_tables.message_table(mean, std, list("abcd"), LIGHT)
     left, right = (mean - 3 * std).min(), (mean + 3 * std).max()
 
     def share(value):
@@ -79,7 +79,7 @@ def test_a_ridge_spans_three_std_around_its_mean_on_one_scale(mean, std):
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
 def test_ticks_are_few_and_round(low, width):
-    ticks = classes._round_numbers(low, low + width)
+    ticks = class_tables._round_numbers(low, low + width)
     assert len(ticks) <= 6
     steps = np.diff(ticks)
     if len(steps):
@@ -160,8 +160,8 @@ def test_what_adds_variance_is_hatched():
 
 def test_text_from_the_data_is_never_markup_in_a_table_of_classes():
     for table in (
-        classes.probability_table(TWO, TWO, TWO, [NASTY, "b"], 0, LIGHT),
-        classes.message_table(TWO, TWO + 1, [NASTY, "b"], LIGHT),
+        class_tables.probability_table(TWO, TWO, TWO, [NASTY, "b"], 0, LIGHT),
+        class_tables.message_table(TWO, TWO + 1, [NASTY, "b"], LIGHT),
     ):
         assert "<img" not in table and "<b>" not in table
         assert rows(table)[0][0].startswith(NASTY)

@@ -62,7 +62,7 @@ def test_a_score_that_the_method_lacks_is_named(rival, cora):
 def curve_of(scores, out):
     area = metrics.auroc(scores, out)
     found = metrics.roc(scores, out), area, metrics.precision_recall(scores, out)
-    return [ood.Curve("this score", *found)]
+    return [ood.DetectionCurve("this score", *found)]
 
 
 def detection(run, cora, score):
@@ -123,7 +123,7 @@ def test_the_share_of_strangers_is_drawn_with_its_spread():
 
 def test_several_runs_share_an_axis_and_bars_say_which_nodes_they_are():
     right, ood_mask = np.array([True, False, True, False]), np.array([False, False, False, True])
-    parts = ood.parts_of(ood_mask, right)
+    parts = ood.node_groups(ood_mask, right)
     first, second = np.array([0.0, 0.2, 0.4, 1.0]), np.array([1.0, 0.5, 0.2, 0.0])
     figure = ood.histograms(parts, [("a", first), ("b", second)], LIGHT, "rank", bins=4)
     bars = [t for t in figure.data if t.type == "bar"]

@@ -26,7 +26,7 @@ from bup.training.fitting import run_of
 from dashboard import pages
 from dashboard.cache import run_cache
 from dashboard.components import static_files
-from dashboard.figures.classes import percent
+from dashboard.figures.class_tables import percent
 from dashboard.pages import PAGES, Page
 from dashboard.session import state, waiting
 from dashboard.session.links import link

@@ -104,5 +104,5 @@ def test_of_very_many_nodes_a_chart_shows_how_many_are_where(monkeypatch, log):
     column = (x >= cells.x[3]) & (x < cells.x[4])
     assert counts[:, 3].sum() == column.sum()
     assert (np.isfinite(np.array(cells.z, dtype=float)) == (counts > 0)).all()
-    assert "more than 500 nodes" in structure.crowd_words(2000, LIGHT)
-    assert "Click a point" in structure.crowd_words(500, LIGHT)
+    assert "more than 500 nodes" in structure.points_caption(2000, LIGHT)
+    assert "Click a point" in structure.points_caption(500, LIGHT)

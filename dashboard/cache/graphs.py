@@ -104,10 +104,10 @@ def _drawn_elsewhere(name: str) -> Graph:
 
 def layout(graph: Graph) -> Layout:
     """Where a graph's nodes stand; of a large one, a first picture while it is being drawn."""
-    if (finished := layouts.known(graph)) is not None:
+    if (finished := layouts.cached_layout(graph)) is not None:
         return finished
     with st.spinner("Drawing the map for the first time ..."):
-        return layouts.look(graph)
+        return layouts.get_layout(graph)
 
 
 @kept(by=lambda graph: graph.digest)

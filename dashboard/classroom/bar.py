@@ -7,10 +7,10 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard.classroom import guessing, polling, seat
-from dashboard.classroom.place import Place
-from dashboard.classroom.register import Lead
-from dashboard.classroom.seat import Seat
+from dashboard.classroom import guessing, membership, polling
+from dashboard.classroom.destination import Destination
+from dashboard.classroom.membership import Membership
+from dashboard.classroom.register import LecturerKey, Register
 from dashboard.components.news import Redirect, news
 from dashboard.session.links import addresses, link, title
 from dashboard.ui.errors import show_errors
@@ -34,14 +34,14 @@ STYLE = """
 
 def bar(address: str) -> None:
     """For whoever has a seat; ``address`` is the page below."""
-    here = seat.mine()
+    here = membership.current()
     if here is not None:
         st.session_state.class_cookies = True
-        if here.lead is not None:
+        if here.lecturer is not None:
             _lead_bar(address)
         else:
             _follow_bar(address)
-    elif code := seat.ended():
+    elif code := membership.ended_class():
         with _row():
             _say_that_it_ended(code)
             _forget_seat()
@@ -54,7 +54,7 @@ def _nothing() -> None:
 
 
 def _forget_seat() -> None:
-    news("class_news", "", "", "", _nothing, cookies=seat.NO_COOKIES)
+    news("class_news", "", "", "", _nothing, cookies=membership.NO_COOKIES)
 
 
 def _say_that_it_ended(code: str) -> None:
@@ -63,32 +63,32 @@ def _say_that_it_ended(code: str) -> None:
         f":material/waving_hand: **Class {code} has ended.** Its guesses are deleted, and you may "
         "go on by yourself."
     )
-    st.button("Close", key="class_close", type="tertiary", on_click=seat.take, args=(None,))
+    st.button("Close", key="class_close", type="tertiary", on_click=membership.change, args=(None,))
 
 
-def _over(here: Seat) -> None:
+def _over(here: Membership) -> None:
     """Leave a class that has ended."""
-    seat.stand_up(here.code)
+    membership.end(here.code)
     st.rerun()
 
 
 @st.fragment
 def _follow_bar(address: str) -> None:
     """Runs again when the browser has heard of something new, at a moment when nobody types."""
-    here = seat.mine()
+    here = membership.current()
     if here is None:
         st.rerun()
     with show_errors():
-        room = seat.register().find(here.code)
+        room = Register().find(here.code)
         if room is None:
             _over(here)
             return
-        place = Place.read(room.place, addresses()) if room.place else None
+        place = Destination.read(room.place, addresses()) if room.place else None
         going = False
         if st.session_state.pop("class_heard", False):
             st.session_state.class_known = room.news
             going = place is not None and here.follows and room.step != here.step
-            here = seat.went_along(here, room)
+            here = membership.record_step(here, room)
             if not going and guessing.answered(room):
                 st.rerun()
         with _row():
@@ -110,7 +110,10 @@ def _follow_bar(address: str) -> None:
                     "Go there", key="class_go", type="tertiary", icon=":material/east:"
                 )
             st.button(
-                "Leave", key="class_leave", type="tertiary", on_click=show_errors()(seat.leave)
+                "Leave",
+                key="class_leave",
+                type="tertiary",
+                on_click=show_errors()(membership.leave_class),
             )
             news(
                 "class_news",
@@ -119,14 +122,14 @@ def _follow_bar(address: str) -> None:
                 st.session_state.get("class_known", ""),
                 _heard,
                 cookies=here.cookies,
-                lasting=seat.SECONDS,
+                lasting=membership.COOKIE_SECONDS,
                 go=_way(place) if going and place is not None else None,
             )
 
 
-def _way(place: Place) -> Redirect:
+def _way(place: Destination) -> Redirect:
     st.session_state.class_ways = st.session_state.get("class_ways", 0) + 1
-    root = Place(".", place.query) if place.address == addresses()[0] else place
+    root = Destination(".", place.query) if place.address == addresses()[0] else place
     return Redirect(st.session_state.class_ways, str(root))
 
 
@@ -135,16 +138,16 @@ def _heard() -> None:
 
 
 def _follow() -> None:
-    seat.follow(bool(st.session_state.class_follows))
+    membership.set_following(bool(st.session_state.class_follows))
 
 
 @st.fragment
 def _lead_bar(address: str) -> None:
-    here = seat.mine()
-    if here is None or here.lead is None:
+    here = membership.current()
+    if here is None or here.lecturer is None:
         st.rerun()
     with show_errors():
-        room = seat.register().find(here.code)
+        room = Register().find(here.code)
         if room is None:
             _over(here)
             return
@@ -155,12 +158,14 @@ def _lead_bar(address: str) -> None:
                 width="content",
             )
             if address != PAGE:
-                send = partial(_send_here, here.lead, address)
+                send = partial(_send_here, here.lecturer, address)
                 _button("Send everybody here", ":material/campaign:", send)
             if room.place:
                 where = title(room.place.partition("?")[0])
                 st.caption(f"The class is at: {where}", width="content")
-                _button("Let students browse", ":material/pan_tool:", partial(_let_go, here.lead))
+                _button(
+                    "Let students browse", ":material/pan_tool:", partial(_let_go, here.lecturer)
+                )
             if address != PAGE:
                 link(PAGE, "Guesses and code", ":material/qr_code_2:")
             news(
@@ -170,7 +175,7 @@ def _lead_bar(address: str) -> None:
                 str(room.version),
                 _nothing,
                 cookies=here.cookies,
-                lasting=seat.SECONDS,
+                lasting=membership.COOKIE_SECONDS,
             )
 
 
@@ -183,12 +188,12 @@ def _button(label: str, icon: str, run: Callable[[], None]) -> None:
 
 
 @show_errors()
-def _send_here(lead: Lead, address: str) -> None:
+def _send_here(lead: LecturerKey, address: str) -> None:
     """Exactly what the lecturer sees: the page and all that its address says."""
     query = [(key, value) for key in st.query_params for value in st.query_params.get_all(key)]
-    seat.register().send(lead, str(Place.of(address, query)))
+    Register().send(lead, str(Destination.of(address, query)))
 
 
 @show_errors()
-def _let_go(lead: Lead) -> None:
-    seat.register().send(lead, "")
+def _let_go(lead: LecturerKey) -> None:
+    Register().send(lead, "")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.classroom import polling, seat
-from dashboard.classroom.question import Question, Tally
-from dashboard.classroom.register import Lead, Room
-from dashboard.classroom.seat import Seat
+from dashboard.classroom import membership, polling
+from dashboard.classroom.membership import Membership
+from dashboard.classroom.question import LessonQuestion, Tally
+from dashboard.classroom.register import Classroom, LecturerKey, Register
 from dashboard.classroom.tally import tally_bars
 from dashboard.components.news import news
 from dashboard.ui.errors import show_errors
@@ -16,7 +16,7 @@ SECONDS = 1.0
 """How often a lecturer's browser looks for guesses."""
 
 
-def guess(question: Question, usual: bool = True) -> int | None:
+def guess(question: LessonQuestion, usual: bool = True) -> int | None:
     """The visitor's guess; None as long as the answer must stay hidden.
 
     Alone, one sees the answer at once. In a class a guess is counted and its answer waits for the
@@ -24,11 +24,11 @@ def guess(question: Question, usual: bool = True) -> int | None:
     that is not ``usual``, because somebody changed the settings of a lesson, is the room's only if
     the lecturer has changed them too.
     """
-    here = seat.mine()
+    here = membership.current()
     if here is None:
         return _chosen(question)
-    if here.lead is not None:
-        return _room_guess(here.lead, question)
+    if here.lecturer is not None:
+        return _room_guess(here.lecturer, question)
     with show_errors():
         return _counted_guess(here, question, usual)
     return None
@@ -36,8 +36,8 @@ def guess(question: Question, usual: bool = True) -> int | None:
 
 def leads() -> bool:
     """Whether guesses are a room's, and this is the screen of its lecturer."""
-    here = seat.mine()
-    return here is not None and here.lead is not None
+    here = membership.current()
+    return here is not None and here.lecturer is not None
 
 
 def _awaited() -> set[str]:
@@ -45,14 +45,14 @@ def _awaited() -> set[str]:
     return st.session_state.setdefault("awaited_answers", set())
 
 
-def answered(room: Room) -> bool:
+def answered(room: Classroom) -> bool:
     """Whether an answer that this session waited for can be seen now."""
     found = _awaited() if not room.holds else _awaited() & room.revealed
     _awaited().difference_update(set(found))
     return bool(found)
 
 
-def _chosen(question: Question, then: str = "Choose one to see the answer.") -> int | None:
+def _chosen(question: LessonQuestion, then: str = "Choose one to see the answer.") -> int | None:
     if (before := st.session_state.get(question.name)) is not None:
         # Marked again where a wait had taken the question away: the browser has forgotten it.
         st.session_state[question.name] = before
@@ -69,8 +69,8 @@ def _chosen(question: Question, then: str = "Choose one to see the answer.") -> 
     return chosen
 
 
-def _counted_guess(here: Seat, question: Question, usual: bool) -> int | None:
-    register = seat.register()
+def _counted_guess(here: Membership, question: LessonQuestion, usual: bool) -> int | None:
+    register = Register()
     room = register.find(here.code)
     if room is None:
         return _chosen(question)
@@ -100,7 +100,7 @@ def _counted_guess(here: Seat, question: Question, usual: bool) -> int | None:
     return None
 
 
-def _room_guess(lead: Lead, question: Question) -> int | None:
+def _room_guess(lead: LecturerKey, question: LessonQuestion) -> int | None:
     """The lecturer's view; once she has shown the answer, what more than half of the room guessed,
     or what is right if the room did not agree on anything.
     """
@@ -115,8 +115,8 @@ def _room_guess(lead: Lead, question: Question) -> int | None:
     return None
 
 
-def _tally(lead: Lead, question: Question) -> Tally:
-    register = seat.register()
+def _tally(lead: LecturerKey, question: LessonQuestion) -> Tally:
+    register = Register()
     found = [tally for tally in register.tallies(lead) if tally.question == question]
     if found:
         return found[0]
@@ -125,7 +125,7 @@ def _tally(lead: Lead, question: Question) -> Tally:
 
 
 @st.fragment
-def _live(lead: Lead, question: Question) -> None:
+def _live(lead: LecturerKey, question: LessonQuestion) -> None:
     with show_errors():
         watch(lead, f"watch_{question.id}")
         tally = _tally(lead, question)
@@ -133,15 +133,15 @@ def _live(lead: Lead, question: Question) -> None:
             st.rerun()
 
 
-def watch(lead: Lead, key: str) -> None:
+def watch(lead: LecturerKey, key: str) -> None:
     """Run the fragment around this again whenever something happens in the class."""
-    room = seat.register().find(lead.code)
+    room = Register().find(lead.code)
     known = polling.OVER if room is None else str(room.version)
     source = polling.source(lead.code)
     news(key, source, polling.LEAD, known, lambda: None, seconds=SECONDS)
 
 
-def show_guesses(lead: Lead, tally: Tally) -> bool:
+def show_guesses(lead: LecturerKey, tally: Tally) -> bool:
     """What the room guessed, for those who see the lecturer's screen; whether the answer was shown
     to the room just now.
 
@@ -171,5 +171,5 @@ def show_guesses(lead: Lead, tally: Tally) -> bool:
     if shown:
         st.html(tally_bars(tally))
     if pressed:
-        seat.register().reveal(lead, question)
+        Register().reveal(lead, question)
     return pressed

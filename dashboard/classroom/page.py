@@ -8,11 +8,11 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
-from dashboard.classroom import guessing, seat
+from dashboard.classroom import guessing, membership
 from dashboard.classroom.bar import PAGE
-from dashboard.classroom.place import Place
+from dashboard.classroom.destination import Destination
 from dashboard.classroom.question import as_csv
-from dashboard.classroom.register import HOURS, Lead, Room
+from dashboard.classroom.register import HOURS, Classroom, LecturerKey, Register
 from dashboard.figures.qr import qr_picture
 from dashboard.network import interfaces
 from dashboard.session.links import addresses, link, title
@@ -20,15 +20,15 @@ from dashboard.ui.errors import show_errors
 
 
 def page() -> None:
-    here = seat.mine()
+    here = membership.current()
     if here is None:
         _doors()
-    elif here.lead is None:
+    elif here.lecturer is None:
         _seated(here.code)
     else:
-        room = seat.register().find(here.code)
+        room = Register().find(here.code)
         if room is not None:
-            _led(here.lead, room)
+            _led(here.lecturer, room)
 
 
 def _doors() -> None:
@@ -41,7 +41,7 @@ def _doors() -> None:
             joining = st.form_submit_button("Join", icon=":material/login:")
         if joining:
             with show_errors():
-                seat.join(code)
+                membership.join_class(code)
                 st.rerun()
         st.caption(
             "Your guesses are counted without a name; your phone remembers a random number until "
@@ -56,7 +56,7 @@ def _doors() -> None:
         )
         st.button(
             "Start a class", icon=":material/cast_for_education:", type="primary",
-            on_click=show_errors()(seat.start), key="class_start",
+            on_click=show_errors()(membership.start_class), key="class_start",
         )  # fmt: skip
         st.caption(f"It ends by itself after {HOURS} hours, and every guess is deleted with it.")
 
@@ -71,7 +71,7 @@ def _seated(code: str) -> None:
     link("learn", "Look at the lessons meanwhile", ":material/school:")
 
 
-def _led(lead: Lead, room: Room) -> None:
+def _led(lead: LecturerKey, room: Classroom) -> None:
     left, right = st.columns([2, 5], gap="large")
     with left, st.container(key="class_way_in"):
         _way_in(lead)
@@ -133,12 +133,12 @@ def _say_why_unreachable() -> None:
         st.code(lines, "sh", wrap_lines=True)
 
 
-def _way_in(lead: Lead) -> None:
+def _way_in(lead: LecturerKey) -> None:
     st.title(lead.code, anchor=False)
     roots = _roots()
     root = _students_root(roots) if roots else _root()
-    join = f"{root}/{PAGE}?{urlencode({seat.JOIN: lead.code})}"
-    led = f"{root}/{PAGE}?{urlencode({seat.LEAD: f'{lead.code}.{lead.key}'})}"
+    join = f"{root}/{PAGE}?{urlencode({membership.JOIN_PARAMETER: lead.code})}"
+    led = f"{root}/{PAGE}?{urlencode({membership.LEAD_PARAMETER: f'{lead.code}.{lead.key}'})}"
     if roots:
         st.html(qr_picture(join))
         st.markdown(f"Scan, or open **{root}/{PAGE}** and type the code.")
@@ -168,12 +168,12 @@ def _way_in(lead: Lead) -> None:
         )  # fmt: skip
 
 
-def _end(lead: Lead) -> None:
-    seat.register().end(lead)
-    seat.take(None)
+def _end(lead: LecturerKey) -> None:
+    Register().end(lead)
+    membership.change(None)
 
 
-def _steering(lead: Lead, room: Room) -> None:
+def _steering(lead: LecturerKey, room: Classroom) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         titles = {address: title(address) for address in addresses() if address != PAGE}
         chosen = st.selectbox(
@@ -186,24 +186,22 @@ def _steering(lead: Lead, room: Room) -> None:
             "everybody to exactly what you see.",
         )
         if st.button("Send", icon=":material/campaign:", key="class_send"):
-            seat.register().send(lead, str(Place.read(str(chosen), addresses())))
+            Register().send(lead, str(Destination.read(str(chosen), addresses())))
             st.rerun()
         st.toggle(
             "Answers wait for me",
             room.holds,
             key="class_holds",
-            on_change=show_errors()(
-                lambda: seat.register().hold(lead, st.session_state.class_holds)
-            ),
+            on_change=show_errors()(lambda: Register().hold(lead, st.session_state.class_holds)),
             help="Off: whoever guesses sees the answer at once, for a class that works alone.",
         )
 
 
 @st.fragment
-def _guesses(lead: Lead) -> None:
+def _guesses(lead: LecturerKey) -> None:
     with show_errors():
         guessing.watch(lead, "watch_guesses")
-        asked = seat.register().tallies(lead)
+        asked = Register().tallies(lead)
         tallies = [tally for tally in asked if tally.guesses or tally.revealed]
         if not tallies:
             st.info(
@@ -215,7 +213,7 @@ def _guesses(lead: Lead) -> None:
                 st.markdown(f"**{tally.question.words}**")
                 if guessing.show_guesses(lead, tally):
                     st.rerun(scope="fragment")
-        room = seat.register().find(lead.code)
+        room = Register().find(lead.code)
         if tallies and room is not None:
             left = max(0, int(room.ends - time.time())) // 60
             st.download_button(
@@ -232,5 +230,5 @@ def _guesses(lead: Lead) -> None:
             )
 
 
-def _sheet(lead: Lead) -> str:
-    return as_csv(seat.register().guesses(lead))
+def _sheet(lead: LecturerKey) -> str:
+    return as_csv(Register().guesses(lead))

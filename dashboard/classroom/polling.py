@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 import bup
-from dashboard.classroom.register import Register, tidy
+from dashboard.classroom.register import Register, normalize_code
 
 FOLDER = "class-news"
 STUDENT, LEAD = "student", "lead"
@@ -36,7 +36,7 @@ def routes() -> list[Route]:
 def _answer(request: Request) -> Response:
     """In a thread, because reading takes a moment."""
     try:
-        said = news(tidy(request.path_params["code"]))
+        said = news(normalize_code(request.path_params["code"]))
     except bup.BupError:
         return Response(status_code=503)
     return JSONResponse(said, headers={"Cache-Control": "no-store"})

@@ -14,7 +14,7 @@ MOST_LETTERS = 2000  # of the question, and of all its options together
 
 
 @dataclass(frozen=True)
-class Question:
+class LessonQuestion:
     """A question with its options; ``right`` is the place of the right one."""
 
     name: str
@@ -49,7 +49,7 @@ class Question:
 class Tally:
     """How often each option of a question was guessed."""
 
-    question: Question
+    question: LessonQuestion
     counts: tuple[int, ...]
     revealed: bool
 
@@ -61,7 +61,7 @@ class Tally:
 @dataclass(frozen=True)
 class Guess:
     student: int  # counts from 1, in no order that tells who it is
-    question: Question
+    question: LessonQuestion
     choice: int
 
 

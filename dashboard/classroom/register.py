@@ -20,7 +20,7 @@ from pathlib import Path
 import bup
 from bup.io import files
 from dashboard.classroom.database import connected, count
-from dashboard.classroom.question import Guess, Question, Tally
+from dashboard.classroom.question import Guess, LessonQuestion, Tally
 from dashboard.network.clients import CROWD, Client
 
 HOURS = 4
@@ -39,7 +39,7 @@ LECTURER = ""
 
 
 @dataclass(frozen=True)
-class Lead:
+class LecturerKey:
     """What makes somebody the lecturer of a class; the key is kept nowhere but in her browser."""
 
     code: str
@@ -47,7 +47,7 @@ class Lead:
 
 
 @dataclass(frozen=True)
-class Room:
+class Classroom:
     """A class as everybody in it may see it."""
 
     code: str
@@ -65,12 +65,12 @@ class Room:
         """Changes with what a student has to know."""
         return f"{self.step}-{len(self.revealed)}-{self.holds:d}"
 
-    def shows(self, question: Question) -> bool:
+    def shows(self, question: LessonQuestion) -> bool:
         """Whether whoever has guessed may see the answer."""
         return not self.holds or question.id in self.revealed
 
 
-def tidy(code: str) -> str:
+def normalize_code(code: str) -> str:
     """A code as it is kept, however it was typed; what cannot be one becomes one that is not."""
     return "".join(c for c in code.upper()[:40] if c.isascii() and c.isalnum())[: CODE_LENGTH + 1]
 
@@ -89,7 +89,7 @@ class Register:
         self.path = Path(path) if path is not None else files.cache_folder() / "classes.sqlite"
         self.clock = clock
 
-    def start(self, client: Client | None = None) -> Lead:
+    def start(self, client: Client | None = None) -> LecturerKey:
         """Open a class; where there are too many, one that nobody joined makes room.
 
         So it is among those of one ``client`` too.
@@ -114,14 +114,14 @@ class Register:
             )
             if client is not None:
                 _arrived(db, code, client, LECTURER)
-        return Lead(code, key)
+        return LecturerKey(code, key)
 
-    def find(self, code: str) -> Room | None:
+    def find(self, code: str) -> Classroom | None:
         """The class of this code, unless there is none or it has ended."""
         with self._reading() as db:
             return self._find(db, code)
 
-    def leads(self, lead: Lead) -> bool:
+    def leads(self, lead: LecturerKey) -> bool:
         with self._reading() as db:
             return self._leads(db, lead)
 
@@ -156,10 +156,11 @@ class Register:
         """Her guesses stay: they are nobody's."""
         with self._writing() as db:
             db.execute(
-                "DELETE FROM student WHERE code = ? AND student = ?", (tidy(code), _plain(student))
+                "DELETE FROM student WHERE code = ? AND student = ?",
+                (normalize_code(code), _plain(student)),
             )
 
-    def guess(self, code: str, student: str, question: Question, choice: int) -> None:
+    def guess(self, code: str, student: str, question: LessonQuestion, choice: int) -> None:
         """Count a guess. It may change until its answer can be seen."""
         if not 0 <= choice < len(question.options):
             raise bup.BupError(
@@ -179,16 +180,16 @@ class Register:
             )
             _happened(db, room.code)
 
-    def choice(self, code: str, student: str, question: Question) -> int | None:
+    def choice(self, code: str, student: str, question: LessonQuestion) -> int | None:
         """What a student guessed before."""
         with self._reading() as db:
             found = db.execute(
                 "SELECT choice FROM guess WHERE code = ? AND question = ? AND student = ?",
-                (tidy(code), question.id, _plain(student)),
+                (normalize_code(code), question.id, _plain(student)),
             ).fetchone()
         return found[0] if found else None
 
-    def tallies(self, lead: Lead) -> list[Tally]:
+    def tallies(self, lead: LecturerKey) -> list[Tally]:
         """What was guessed so far, the question that came last first."""
         with self._reading() as db:
             self._steer(db, lead)
@@ -210,7 +211,7 @@ class Register:
                 for question, revealed in _questions(db, lead.code)
             ]
 
-    def guesses(self, lead: Lead) -> list[Guess]:
+    def guesses(self, lead: LecturerKey) -> list[Guess]:
         """Every guess; students are numbered in the order of their random numbers."""
         with self._reading() as db:
             self._steer(db, lead)
@@ -224,12 +225,12 @@ class Register:
             Guess(numbers[student], questions[asked], choice) for student, asked, choice in rows
         ]
 
-    def ask(self, lead: Lead, question: Question) -> None:
+    def ask(self, lead: LecturerKey, question: LessonQuestion) -> None:
         """Put a question to the class before anybody has guessed."""
         with self._steering(lead) as db:
             _note(db, lead.code, question)
 
-    def reveal(self, lead: Lead, question: Question) -> None:
+    def reveal(self, lead: LecturerKey, question: LessonQuestion) -> None:
         """Show the answer to everybody who has guessed; from now on nothing is counted."""
         with self._steering(lead) as db:
             _note(db, lead.code, question)
@@ -238,12 +239,12 @@ class Register:
                 (lead.code, question.id),
             )
 
-    def hold(self, lead: Lead, holds: bool) -> None:
+    def hold(self, lead: LecturerKey, holds: bool) -> None:
         """Whether answers wait until they are revealed, or come with the guess."""
         with self._steering(lead) as db:
             db.execute("UPDATE class SET holds = ? WHERE code = ?", (int(holds), lead.code))
 
-    def send(self, lead: Lead, place: str) -> None:
+    def send(self, lead: LecturerKey, place: str) -> None:
         """Bring everybody who follows to a place; "" lets go."""
         if len(place) > LONGEST_PLACE:
             raise bup.BupError(
@@ -256,54 +257,54 @@ class Register:
                 "UPDATE class SET place = ?, step = step + 1 WHERE code = ?", (place, lead.code)
             )
 
-    def end(self, lead: Lead) -> None:
+    def end(self, lead: LecturerKey) -> None:
         """End the class and forget what it did."""
         with self._steering(lead) as db:
             db.execute("DELETE FROM class WHERE code = ?", (lead.code,))
 
     @contextlib.contextmanager
-    def _steering(self, lead: Lead) -> Iterator[sqlite3.Connection]:
+    def _steering(self, lead: LecturerKey) -> Iterator[sqlite3.Connection]:
         with self._writing() as db:
             self._steer(db, lead)
             yield db
             _happened(db, lead.code)
 
-    def _steer(self, db: sqlite3.Connection, lead: Lead) -> None:
+    def _steer(self, db: sqlite3.Connection, lead: LecturerKey) -> None:
         self._room(db, lead.code)
         if not self._leads(db, lead):
-            raise bup.BupError(f"only its lecturer can steer class {tidy(lead.code)}")
+            raise bup.BupError(f"only its lecturer can steer class {normalize_code(lead.code)}")
 
-    def _leads(self, db: sqlite3.Connection, lead: Lead) -> bool:
+    def _leads(self, db: sqlite3.Connection, lead: LecturerKey) -> bool:
         found = db.execute(
             "SELECT lock FROM class WHERE code = ? AND ends > ?", (_plain(lead.code), self.clock())
         ).fetchone()
         return found is not None and hmac.compare_digest(found[0], _lock(lead.key))
 
-    def _room(self, db: sqlite3.Connection, code: str) -> Room:
-        if not tidy(code):
+    def _room(self, db: sqlite3.Connection, code: str) -> Classroom:
+        if not normalize_code(code):
             raise bup.BupError("type the code of the class: your lecturer's screen shows it")
         room = self._find(db, code)
         if room is None:
             raise bup.BupError(
-                f"there is no class {tidy(code)} now: check the code, or ask for a new one (a "
-                "class ends by itself)"
+                f"there is no class {normalize_code(code)} now: check the code, or ask for a new "
+                "one (a class ends by itself)"
             )
         return room
 
-    def _find(self, db: sqlite3.Connection, code: str) -> Room | None:
+    def _find(self, db: sqlite3.Connection, code: str) -> Classroom | None:
         row = db.execute(
             "SELECT code, ends, place, step, holds, version, "
             "(SELECT count(*) FROM student WHERE student.code = class.code), "
             "(SELECT group_concat(id) FROM question WHERE question.code = class.code), "
             "(SELECT group_concat(id) FROM question WHERE question.code = class.code AND revealed) "
             "FROM class WHERE code = ? AND ends > ?",
-            (tidy(code), self.clock()),
+            (normalize_code(code), self.clock()),
         ).fetchone()
         if row is None:
             return None
         code, ends, place, step, holds, version, students, *questions = row
         asked, revealed = (frozenset((ids or "").split(",")) - {""} for ids in questions)
-        return Room(code, ends, place, step, bool(holds), students, asked, revealed, version)
+        return Classroom(code, ends, place, step, bool(holds), students, asked, revealed, version)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -409,7 +410,7 @@ def _happened(db: sqlite3.Connection, code: str) -> None:
     db.execute("UPDATE class SET version = version + 1 WHERE code = ?", (code,))
 
 
-def _note(db: sqlite3.Connection, code: str, question: Question) -> None:
+def _note(db: sqlite3.Connection, code: str, question: LessonQuestion) -> None:
     """Remember the words of a question, once."""
     known = "SELECT count(*) FROM question WHERE code = ?"
     if count(db, f"{known} AND id = ?", code, question.id):
@@ -426,7 +427,7 @@ def _note(db: sqlite3.Connection, code: str, question: Question) -> None:
     )
 
 
-def _questions(db: sqlite3.Connection, code: str) -> list[tuple[Question, bool]]:
+def _questions(db: sqlite3.Connection, code: str) -> list[tuple[LessonQuestion, bool]]:
     """The questions of a class and whether their answers were shown, the last first."""
     rows = db.execute(
         "SELECT content, revealed FROM question WHERE code = ? ORDER BY number DESC", (code,)
@@ -434,5 +435,5 @@ def _questions(db: sqlite3.Connection, code: str) -> list[tuple[Question, bool]]
     found = []
     for content, revealed in rows:
         name, words, options, right = json.loads(content)
-        found.append((Question(name, words, tuple(options), right), bool(revealed)))
+        found.append((LessonQuestion(name, words, tuple(options), right), bool(revealed)))
     return found

@@ -21,7 +21,7 @@ from dashboard.components.map import LIBRARY
 from dashboard.components.map.excerpts import MOST_LINKS
 from dashboard.components.map.map_data import MOST_NAMES
 from dashboard.export.document import document
-from dashboard.figures import card, classes
+from dashboard.figures import card, class_tables
 
 MOST_NODES, MOST_RUNS = MOST_NAMES, 6
 LIMITS = f"{MOST_NODES:,} nodes and {MOST_LINKS:,} links"
@@ -60,7 +60,7 @@ def page(known: Sequence[Known], made: datetime.date | None = None) -> str:
     return Template(_source("page.html")).substitute(
         policy=html.escape(_POLICY),
         title=html.escape(about["title"]),
-        style="\n".join([_source("page.css"), classes.STYLE, card.STYLE]),
+        style="\n".join([_source("page.css"), class_tables.STYLE, card.STYLE]),
         document=_squeezed(json.dumps(about, allow_nan=False)),
         plotly=_plotly(),
         # The map's own script, then ours in a scope of its own: names may be the same.

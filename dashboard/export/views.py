@@ -13,8 +13,8 @@ from bup.experiments import epistemic_score
 from bup.explain import detection
 from bup.metrics import METRICS
 from dashboard.figures import ood
-from dashboard.figures.compare import metrics_table, overlay_reliability, shown
-from dashboard.figures.ood import Curve
+from dashboard.figures.compare import metrics_table, overlay_reliability, wide_table
+from dashboard.figures.ood import DetectionCurve
 from dashboard.figures.reliability import (
     confidence_histogram,
     reliability_figure,
@@ -24,8 +24,8 @@ from dashboard.figures.structure import (
     MOST_POINTS,
     against_figure,
     binned_medians,
-    crowd_words,
     factor_figure,
+    points_caption,
 )
 from dashboard.session.state import View
 from dashboard.ui import columns
@@ -159,7 +159,7 @@ def _bars(view: View, score: str) -> dict[int, Group]:
     """The nodes behind the bars of ``ood.score_histograms``."""
     test = view.table[view.table.part == "test"]
     values = test[score].to_numpy(float)
-    parts = ood.parts_of(test.ood.to_numpy(bool), test.correct.fillna(False).to_numpy(bool))
+    parts = ood.node_groups(test.ood.to_numpy(bool), test.correct.fillna(False).to_numpy(bool))
     edges = np.histogram_bin_edges(values, ood.BINS)
     bar = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, ood.BINS - 1)
     return {
@@ -241,7 +241,7 @@ def _against(view: View, score: str, axis: str) -> Chart:
         log,
         binned_medians(x, y),
     )
-    return Chart(title, figure, f"{words} {crowd_words(len(nodes), view.theme)}")
+    return Chart(title, figure, f"{words} {points_caption(len(nodes), view.theme)}")
 
 
 def _factor(view: View) -> Chart | None:
@@ -274,7 +274,7 @@ def compare(views: Mapping[str, View]) -> dict[str, Any]:
     first = next(iter(views.values()))
     parts = {label: v.judged()[:2] for label, v in views.items()}
     spans = {label: metrics.bootstrap_intervals(*part) for label, part in parts.items()}
-    table = shown(metrics_table({k: v.known.report() for k, v in views.items()}, spans))
+    table = wide_table(metrics_table({k: v.known.report() for k, v in views.items()}, spans))
     bins = {label: metrics.reliability_bins(p, y, 10) for label, (p, y) in parts.items()}
     charts = [
         Chart(
@@ -314,9 +314,9 @@ def compare(views: Mapping[str, View]) -> dict[str, Any]:
     }
 
 
-def _curve(label: str, doubt: np.ndarray, sought: np.ndarray) -> Curve:
+def _curve(label: str, doubt: np.ndarray, sought: np.ndarray) -> DetectionCurve:
     roc, area = metrics.roc(doubt, sought), metrics.auroc(doubt, sought)
-    return Curve(label, roc, area, metrics.precision_recall(doubt, sought))
+    return DetectionCurve(label, roc, area, metrics.precision_recall(doubt, sought))
 
 
 def _number(view: View, key: str, value: float) -> tuple[str, str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bup.graph.noun import Noun
-from dashboard.figures.classes import percent
+from dashboard.figures.class_tables import percent
 from dashboard.ui.theme import IN, Theme
 
 STYLE = """
@@ -31,7 +31,7 @@ STYLE = """
 """
 
 
-def sureness(share: float) -> str:
+def confidence_text(share: float) -> str:
     """A probability in words: never 100% where it is not."""
     return f"{share:.0%}" if share <= 0.995 else "over 99%" if share < 1 else "100%"
 
@@ -59,7 +59,8 @@ def card_html(
     ]
     return (
         f'<div class="picked" role="status"><p><b>{noun.one.capitalize()} {escape(name)}</b>:'
-        f" the model says <b>{escape(str(row.predicted))}</b>, {sureness(row.confidence)} sure. "
+        f" the model says <b>{escape(str(row.predicted))}</b>, "
+        f"{confidence_text(row.confidence)} sure. "
         f'<span class="mark" style="color:{colour}">{mark}</span> {verdict}</p>'
         f'<p class="facts">{escape(" · ".join(fact for fact in facts if fact))}</p></div>'
     )
@@ -85,7 +86,7 @@ def _distance(distance: float, noun: Noun) -> str:
     return f"{distance:.0f} link{'s' if distance != 1 else ''} from the nearest training {noun.one}"
 
 
-class Verdict(NamedTuple):
+class MethodAnswer(NamedTuple):
     """What one method says of a node."""
 
     method: str
@@ -98,7 +99,7 @@ class Verdict(NamedTuple):
     rank: float  # the share of nodes of which it is surer
 
 
-def verdicts_table(verdicts: Sequence[Verdict], theme: Theme) -> str:
+def answers_table(verdicts: Sequence[MethodAnswer], theme: Theme) -> str:
     """A row per method: answer, confidence with its interval, uncertainty."""
     rows = []
     for v in verdicts:
@@ -115,7 +116,7 @@ def verdicts_table(verdicts: Sequence[Verdict], theme: Theme) -> str:
             )
         rows.append(
             f'<tr><th scope="row">{escape(v.method)}</th><td>{mark}<b>{escape(v.answer)}</b></td>'
-            f'<td>{sureness(v.confidence)}</td><td class="plot"><div>{bar}</div></td>'
+            f'<td>{confidence_text(v.confidence)}</td><td class="plot"><div>{bar}</div></td>'
             f"<td>{span}</td><td>{escape(v.score)} {v.doubt:.3g}, above {v.rank:.0%}</td></tr>"
         )
     head = "".join(

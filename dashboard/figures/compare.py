@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 
 from bup.errors import BupError
 from bup.metrics import METRICS, Interval, ReliabilityBins
-from dashboard.figures.frame import framed
 from dashboard.figures.reliability import RUN_STYLES, bin_points, diagonal
+from dashboard.figures.style import apply_style
 from dashboard.ui.columns import score_title
 from dashboard.ui.theme import Theme
 
@@ -54,7 +54,7 @@ def metrics_table(
     return table
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
+def wide_table(table: pd.DataFrame) -> pd.DataFrame:
     """The table of ``metrics_table`` for reading: a row per metric, a column per run.
 
     Percent where that is usual, intervals in brackets, a star at the best.
@@ -89,7 +89,7 @@ def overlay_reliability(runs: Sequence[tuple[str, ReliabilityBins]], theme: Them
         line = bin_points(bins, label, style, theme)
         figure.add_trace(line.update(mode="lines+markers", customdata=numbers))
         before += len(bins.count)
-    framed(figure, theme, height=440)
+    apply_style(figure, theme, height=440)
     title = "confidence in the predicted class"
     figure.update_xaxes(title=title, range=[0, 1.01], tickformat=".0%")
     return figure.update_yaxes(title="share that is right", range=[0, 1.02], tickformat=".0%")

@@ -12,7 +12,7 @@ from PIL import ImageColor
 
 from bup.errors import BupError
 from dashboard.figures.edges import bounds
-from dashboard.figures.frame import unformatted
+from dashboard.figures.style import escape_markup
 from dashboard.ui import columns
 from dashboard.ui.columns import Column
 from dashboard.ui.theme import (
@@ -60,7 +60,7 @@ def map_figure(
         raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {names}")
     everyone = np.ones(len(table), dtype=bool)
     shown = everyone if shown is None else np.asarray(shown, dtype=bool)
-    number = drawn(shown)
+    number = sample_nodes(shown)
     table, shown, places = table.iloc[number], shown[number], positions[number].astype(np.float32)
     n = len(table)
     size = size or float(np.clip(330 / np.sqrt(n), 3, 9)) * (1.3 if theme.large else 1)
@@ -83,7 +83,7 @@ def map_figure(
     verdict, has_value = columns.verdicts(table), np.isfinite(values)
     text, predicted = _hover_texts(table, colour_by)
     exact = column.kind == "score" and not column.log
-    tail = f"<br>{unformatted(column.label)}: %{{marker.color:.3g}}" if exact else ""
+    tail = f"<br>{escape_markup(column.label)}: %{{marker.color:.3g}}" if exact else ""
     for kind, (symbol, factor, _) in _SYMBOLS.items():
         for valued in (True, False):
             nodes = np.flatnonzero(shown & (verdict == kind) & (has_value == valued))
@@ -138,7 +138,7 @@ def map_figure(
     return _laid_out(figure, positions, theme, column.kind)
 
 
-def drawn(shown: np.ndarray) -> np.ndarray:
+def sample_nodes(shown: np.ndarray) -> np.ndarray:
     """The nodes that get a point: all, or of very many those shown and some of the others."""
     n = len(shown)
     if n <= MOST_POINTS:
@@ -161,7 +161,7 @@ def _scores(
     words = [
         f"{10**tick if column.log else tick:{digits}}<br>{meaning}"
         for tick, meaning in zip(
-            ticks, (ends[0], f"<b>{unformatted(column.label)}</b>", ends[1]), strict=True
+            ticks, (ends[0], f"<b>{escape_markup(column.label)}</b>", ends[1]), strict=True
         )
     ]
     marker = {
@@ -218,7 +218,7 @@ def _categories(
 
 
 def _short(name: str, most: int = 26) -> str:
-    return unformatted(name if len(name) <= most else name[: most - 1] + "…")
+    return escape_markup(name if len(name) <= most else name[: most - 1] + "…")
 
 
 def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.ndarray]:
@@ -226,10 +226,10 @@ def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.nd
 
     There is no markup in them: on the way to the browser it would treble their size.
     """
-    names = {name: unformatted(name) for name in {*table["true"], *table["predicted"]}}
+    names = {name: escape_markup(name) for name in {*table["true"], *table["predicted"]}}
     predicted = table["predicted"].map(names)
     true = table["true"].map(names).where(table["true"] != "", "unlabelled, predicted " + predicted)
-    text = table["id"].map(unformatted) + ": " + true
+    text = table["id"].map(escape_markup) + ": " + true
     if colour_by in ("degree", "part"):
         text += f", {colour_by} " + table[colour_by].astype(str)
     return text.to_numpy(object), predicted.to_numpy(object)

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from bup.errors import BupError
 from bup.propagation import Shares
-from dashboard.figures.frame import framed, hatch, unformatted
+from dashboard.figures.style import apply_style, escape_markup, hatch
 from dashboard.ui.theme import IN, WRONG, Theme
 
 MOST_NEIGHBOURS = 8
@@ -52,7 +52,7 @@ def shares_figure(
         parts += [changes[column - 1, rest].sum()] if len(rest) else []
         parts += [own[column - 1]] if own.any() else []
         _add_waterfall(figure, step, np.array(parts), steps[0].neighbours[shown], theme, column)
-    framed(figure, theme, height=100 + 20 * len(names))
+    apply_style(figure, theme, height=100 + 20 * len(names))
     figure.update_layout(barmode="overlay", showlegend=False, margin={"t": 30, "b": 44, "r": 8})
     ticks = {"tickvals": list(range(len(names))), "ticktext": names}
     figure.update_yaxes(range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False, **ticks)
@@ -121,4 +121,4 @@ def _add_waterfall(
 
 def _short(name: str) -> str:
     """A name from the data, cut to fit beside a chart and harmless in it."""
-    return unformatted(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
+    return escape_markup(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")

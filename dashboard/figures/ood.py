@@ -13,13 +13,13 @@ from plotly.subplots import make_subplots
 
 from bup.errors import BupError
 from bup.metrics import PrecisionRecall, Roc
-from dashboard.figures.frame import framed, hatch, row_title, unformatted
 from dashboard.figures.reliability import RUN_STYLES
+from dashboard.figures.style import apply_style, escape_markup, hatch, row_title
 from dashboard.ui import columns
 from dashboard.ui.theme import IN, OUT, WRONG, Theme
 
 
-class Part(NamedTuple):
+class NodeGroup(NamedTuple):
     """Some of the nodes, in a panel of their own."""
 
     name: str
@@ -31,12 +31,12 @@ class Part(NamedTuple):
 BINS = 40
 
 
-def parts_of(ood: np.ndarray, right: np.ndarray) -> list[Part]:
+def node_groups(ood: np.ndarray, right: np.ndarray) -> list[NodeGroup]:
     """Right answers, wrong answers and classes never shown, as far as there are any."""
     parts = (
-        Part("known classes, right", right & ~ood, IN, ""),
-        Part("known classes, wrong", ~right & ~ood, WRONG, "/"),
-        Part("classes never shown", ood, OUT, "x"),
+        NodeGroup("known classes, right", right & ~ood, IN, ""),
+        NodeGroup("known classes, wrong", ~right & ~ood, WRONG, "/"),
+        NodeGroup("classes never shown", ood, OUT, "x"),
     )
     return [part for part in parts if part.member.any()]
 
@@ -48,14 +48,14 @@ def score_histograms(table: pd.DataFrame, score: str, theme: Theme, bins: int = 
         raise BupError(f"this run has no score {score!r}: choose one of {', '.join(known)}")
     test = table[table["part"] == "test"]
     right = test["correct"].fillna(False).to_numpy(bool)
-    parts = parts_of(test["ood"].to_numpy(bool), right)
+    parts = node_groups(test["ood"].to_numpy(bool), right)
     values = test[score].to_numpy(float)
     axis = known[score].axis or known[score].label
     return histograms(parts, [("", values)], theme, axis, bins)
 
 
 def histograms(
-    parts: Sequence[Part],
+    parts: Sequence[NodeGroup],
     runs: Sequence[tuple[str, np.ndarray]],
     theme: Theme,
     axis: str,
@@ -109,7 +109,7 @@ def histograms(
                 mode="lines",
                 line={"color": style.colour, "dash": style.dash, "width": 2},
                 hoverinfo="skip",
-                name=unformatted(other),
+                name=escape_markup(other),
                 showlegend=row == 1,
                 row=row,
                 col=1,
@@ -118,14 +118,14 @@ def histograms(
         figure.add_vline(mean, line={"color": theme.text, "width": 2}, row=row, col=1)
         counted = theme.noun.counted(len(inside))
         row_title(figure, row, f"<b>{part.name}</b>: {counted}, mean {mean:.3f}")
-    framed(figure, theme, height=90 + 130 * len(parts) + 30 * bool(others))
+    apply_style(figure, theme, height=90 + 130 * len(parts) + 30 * bool(others))
     figure.update_layout(bargap=0, legend_y=1.1, showlegend=bool(others))
     figure.update_yaxes(nticks=4, rangemode="tozero")
     figure.update_yaxes(title="density", row=(len(parts) + 1) // 2)
-    return figure.update_xaxes(title=unformatted(axis), row=len(parts))
+    return figure.update_xaxes(title=escape_markup(axis), row=len(parts))
 
 
-class Curve(NamedTuple):
+class DetectionCurve(NamedTuple):
     """How one run finds what is sought."""
 
     label: str
@@ -135,7 +135,7 @@ class Curve(NamedTuple):
 
 
 def roc_figure(
-    curves: Sequence[Curve],
+    curves: Sequence[DetectionCurve],
     theme: Theme,
     false_alarms: float | None = None,
     nodes: np.ndarray | None = None,
@@ -153,7 +153,7 @@ def roc_figure(
             mode="lines",
             line={"color": style.colour, "dash": style.dash, "width": 2.5},
             hovertemplate="%{y:.1%} found, %{x:.1%} of the others flagged<extra></extra>",
-            name=f"{unformatted(label)}: AUROC {auroc:.1%}",
+            name=f"{escape_markup(label)}: AUROC {auroc:.1%}",
         )
     figure.add_scatter(
         x=[0, 1],
@@ -171,7 +171,10 @@ def roc_figure(
 
 
 def precision_recall_figure(
-    curves: Sequence[Curve], base_rate: float, theme: Theme, nodes: np.ndarray | None = None
+    curves: Sequence[DetectionCurve],
+    base_rate: float,
+    theme: Theme,
+    nodes: np.ndarray | None = None,
 ) -> go.Figure:
     """How pure the flagged nodes are when this share of the sought ones is to be found.
 
@@ -187,7 +190,7 @@ def precision_recall_figure(
             # Steps, because average precision is the area under steps, not under slopes.
             line={"color": style.colour, "dash": style.dash, "width": 2.5, "shape": "hv"},
             hovertemplate="%{x:.1%} found, %{y:.1%} of the flagged are right<extra></extra>",
-            name=unformatted(label),
+            name=escape_markup(label),
         )
     figure.add_scatter(
         x=[0, 1],
@@ -214,8 +217,8 @@ def matrix_figure(
     number = np.array(true)[:, None] * len(names) + np.array(assigned)
     words = [
         [
-            f"{theme.noun.counted(int(n))}: {unformatted(names[i])}, taken for "
-            f"{unformatted(names[j])}"
+            f"{theme.noun.counted(int(n))}: {escape_markup(names[i])}, taken for "
+            f"{escape_markup(names[j])}"
             for j, n in zip(assigned, row, strict=True)
         ]
         for i, row in zip(true, cells, strict=True)
@@ -237,18 +240,18 @@ def matrix_figure(
             ygap=2,
         )
     )
-    framed(figure, theme, height=170 + 40 * len(true))
+    apply_style(figure, theme, height=170 + 40 * len(true))
     ticks = {"showgrid": False, "zeroline": False}
     figure.update_xaxes(
         title="taken for",
         tickvals=np.arange(len(assigned)),
-        ticktext=[unformatted(names[j]) for j in assigned],
+        ticktext=[escape_markup(names[j]) for j in assigned],
         tickangle=-25,
         **ticks,
     )
     return figure.update_yaxes(
         tickvals=np.arange(len(true)),
-        ticktext=[unformatted(names[i]) for i in true],
+        ticktext=[escape_markup(names[i]) for i in true],
         autorange="reversed",
         **ticks,
     )
@@ -275,7 +278,7 @@ def catches_figure(found: Mapping[tuple[str, ...], np.ndarray], theme: Theme) ->
             hoverinfo="text",
         )
     )
-    framed(figure, theme, height=110 + 34 * len(sizes))
+    apply_style(figure, theme, height=110 + 34 * len(sizes))
     figure.update_xaxes(title=theme.noun.many, range=[0, 1.15 * max([1, *sizes])])
     return figure.update_yaxes(
         tickvals=np.arange(len(sizes)), ticktext=names, autorange="reversed", showgrid=False
@@ -285,7 +288,9 @@ def catches_figure(found: Mapping[tuple[str, ...], np.ndarray], theme: Theme) ->
 def _only(who: tuple[str, ...]) -> str:
     if not who:
         return "none of them"
-    return f"only {unformatted(who[0])}" if len(who) == 1 else " and ".join(map(unformatted, who))
+    return (
+        f"only {escape_markup(who[0])}" if len(who) == 1 else " and ".join(map(escape_markup, who))
+    )
 
 
 def share_figure(
@@ -300,7 +305,7 @@ def share_figure(
     styles = zip(rows.groupby("method", sort=False), cycle(RUN_STYLES), strict=False)
     for (method, part), style in styles:
         cells = part.groupby("unseen_share").auroc_own.agg(["mean", "std"])
-        name = unformatted(str(method))
+        name = escape_markup(str(method))
         figure.add_scatter(
             x=cells.index,
             y=cells["mean"],
@@ -322,7 +327,7 @@ def share_figure(
                 showarrow=False,
             )
     figure.add_hline(50, line={"color": theme.text, "width": 1, "dash": "dot"})
-    framed(figure, theme, height=420 if here is None else 265)
+    apply_style(figure, theme, height=420 if here is None else 265)
     if here is not None:
         figure.add_scatter(
             x=[here[0]],
@@ -340,6 +345,6 @@ def share_figure(
 
 
 def _unit_square(figure: go.Figure, theme: Theme) -> None:
-    framed(figure, theme, height=420)
+    apply_style(figure, theme, height=420)
     figure.update_xaxes(range=[0, 1.01], tickformat=".0%")
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%")

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from bup.graph.noun import Noun
 from bup.metrics import ReliabilityBins, RiskCoverage
-from dashboard.figures.frame import framed, hatch, unformatted
+from dashboard.figures.style import apply_style, escape_markup, hatch
 from dashboard.ui.theme import IN, OUT, WRONG, Theme
 
 
@@ -121,7 +121,7 @@ def reliability_figure(
             row=2,
             col=1,
         )
-    framed(figure, theme, height=480).update_layout(barmode="overlay", bargap=0)
+    apply_style(figure, theme, height=480).update_layout(barmode="overlay", bargap=0)
     figure.update_xaxes(range=[0, 1.01])
     figure.update_xaxes(title="confidence in the predicted class", tickformat=".0%", row=2)
     figure.update_yaxes(title="share that is right", range=[0, 1.02], tickformat=".0%", row=1)
@@ -154,7 +154,7 @@ def bin_points(bins: ReliabilityBins, label: str, style: RunStyle, theme: Theme)
         },
         text=_texts(bins, theme.noun),
         hovertemplate="%{text}<extra>%{fullData.name}</extra>",
-        name=unformatted(label),
+        name=escape_markup(label),
     )
 
 
@@ -209,7 +209,7 @@ def confidence_histogram(
             hovertemplate=theme.noun.said("%{y:,} nodes, %{hovertext}"),
             name=name,
         )
-    framed(figure, theme)
+    apply_style(figure, theme)
     lines = [
         (confidence.mean(), "mean confidence", "dash"),
         (correct.mean(), "accuracy", "solid"),
@@ -265,7 +265,7 @@ def set_size_figure(size: np.ndarray, covered: np.ndarray, classes: int, theme: 
             hovertemplate=theme.noun.said("%{y:,} nodes with %{x} classes"),
             name=name,
         )
-    framed(figure, theme, 320)
+    apply_style(figure, theme, 320)
     figure.update_layout(barmode="stack", bargap=0.2)
     figure.update_xaxes(title="classes in the set", dtick=1)
     return figure.update_yaxes(title=theme.noun.many)
@@ -296,7 +296,7 @@ def risk_coverage_figure(
             line={"color": style.colour, "dash": style.dash, "width": 2.5},
             marker={"color": style.colour, "symbol": style.symbol, "size": 6},
             hovertemplate="%{x:.1%} answered, %{y:.1%} right<extra>%{fullData.name}</extra>",
-            name=f"{unformatted(name)}: {here:.1%} right",
+            name=f"{escape_markup(name)}: {here:.1%} right",
         )
         figure.add_scatter(
             x=[coverage],
@@ -313,7 +313,7 @@ def risk_coverage_figure(
         )
         # The first few nodes make the rate jump between 0 and 1; they must not set the scale.
         lowest = min(lowest, here, accuracy[run.coverage >= 0.05].min())
-    framed(figure, theme)
+    apply_style(figure, theme)
     figure.add_vline(coverage, line={"color": theme.text, "width": 1, "dash": "dot"})
     figure.update_xaxes(
         title=theme.noun.said("share of nodes answered, surest first"), range=[0, 1.02]

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.figures.frame import framed, row_title, unformatted
+from dashboard.figures.style import apply_style, escape_markup, row_title
 from dashboard.ui.theme import IN, OUT, Theme
 
 ROW, GAP = 24, 50  # pixels of a row, and between two groups
@@ -28,7 +28,7 @@ SOURCES = {
 """Whose reruns: those that came with the package, those of this machine."""
 
 
-class Found(NamedTuple):
+class MeanInterval(NamedTuple):
     """A mean over reruns, and where the mean over all possible ones lies."""
 
     mean: float = np.nan
@@ -36,25 +36,25 @@ class Found(NamedTuple):
     high: float = np.nan
 
 
-class Dot(NamedTuple):
+class ComparisonRow(NamedTuple):
     """A cell's figures; NaN where nothing was measured, trained here, or published."""
 
     place: int  # what a click on it gives back
     group: str
     label: str
     published: float
-    measured: Found
-    here: Found
+    measured: MeanInterval
+    here: MeanInterval
 
     @property
     def known(self) -> bool:
         return bool(np.isfinite([self.published, self.measured.mean, self.here.mean]).any())
 
 
-def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure:
+def comparison_figure(dots: Sequence[ComparisonRow], title: str, theme: Theme) -> go.Figure:
     """Means with their spread and the published figures; a panel for each group of rows."""
     dots = [dot for dot in dots if dot.known]
-    groups: dict[str, list[Dot]] = {}
+    groups: dict[str, list[ComparisonRow]] = {}
     for dot in dots:
         groups.setdefault(dot.group, []).append(dot)
     inside = ROW * len(dots) + GAP * (len(groups) - 1)
@@ -73,7 +73,7 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
         published = [dot for dot in members if np.isfinite(dot.published)]
         figure.add_scatter(
             x=[dot.published for dot in published],
-            y=[unformatted(dot.label) for dot in published],
+            y=[escape_markup(dot.label) for dot in published],
             customdata=[dot.place for dot in published],
             mode="markers",
             marker={"symbol": "diamond-open", "size": 11, "color": OUT, "line_width": 2},
@@ -91,7 +91,7 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
             ]
             figure.add_scatter(
                 x=[figures.mean for _, figures in found],
-                y=[unformatted(dot.label) for dot, _ in found],
+                y=[escape_markup(dot.label) for dot, _ in found],
                 customdata=[dot.place for dot, _ in found],
                 error_x={
                     "array": np.nan_to_num([f.high - f.mean for _, f in found]),
@@ -119,13 +119,13 @@ def beside_published(dots: Sequence[Dot], title: str, theme: Theme) -> go.Figure
             )
         figure.update_yaxes(
             categoryorder="array",
-            categoryarray=[unformatted(dot.label) for dot in members],
+            categoryarray=[escape_markup(dot.label) for dot in members],
             range=[len(members) - 0.4, -0.6],
             row=row,
         )
-        row_title(figure, row, f"<b>{unformatted(name)}</b>")
-    framed(figure, theme, height=inside + 150)
+        row_title(figure, row, f"<b>{escape_markup(name)}</b>")
+    apply_style(figure, theme, height=inside + 150)
     # A title stands above the first row too, so the legend goes higher still.
     figure.update_layout(legend_y=1 + 28 / inside, margin_t=70)
     figure.update_xaxes(showticklabels=True)  # of every panel: the last one is far below
-    return figure.update_xaxes(title=unformatted(title), row=len(groups))
+    return figure.update_xaxes(title=escape_markup(title), row=len(groups))

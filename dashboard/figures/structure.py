@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bup.errors import BupError
-from dashboard.figures.frame import framed, unformatted
+from dashboard.figures.style import apply_style, escape_markup
 from dashboard.ui.theme import IN, OUT, Theme
 
 # Plotly's own ticks are unreadable where an axis spans only one or two powers of ten.
@@ -91,9 +91,9 @@ def against_figure(
     _add_points(figure, x, y, nodes, ids, (x_label.partition(" (")[0], y_label), theme)
     if binned is not None:
         _add_medians(figure, binned, theme)
-    framed(figure, theme, height=420)
-    figure.update_xaxes(title=unformatted(x_label), **(_LOG_AXIS if log_x else {}))
-    return figure.update_yaxes(title=unformatted(y_label))
+    apply_style(figure, theme, height=420)
+    figure.update_xaxes(title=escape_markup(x_label), **(_LOG_AXIS if log_x else {}))
+    return figure.update_yaxes(title=escape_markup(y_label))
 
 
 def factor_figure(
@@ -113,14 +113,14 @@ def factor_figure(
         words = ("degree", "factor" if row == 1 else "message uncertainty")
         _add_points(figure, degree, values, nodes, ids, words, theme, **place)
         _add_medians(figure, binned_medians(degree, values), theme, **place)
-    framed(figure, theme, height=560)
+    apply_style(figure, theme, height=560)
     figure.update_xaxes(**_LOG_AXIS)
     figure.update_xaxes(title=theme.noun.said("degree (linked nodes + 1)"), row=2)
     figure.update_yaxes(title="factor of the rule", row=1)
     return figure.update_yaxes(title="message uncertainty", row=2)
 
 
-def crowd_words(count: int, theme: Theme) -> str:
+def points_caption(count: int, theme: Theme) -> str:
     """What a chart of this many nodes says of its points."""
     if count <= MOST_POINTS:
         return theme.noun.said("Click a point to pick its node.")
@@ -143,12 +143,12 @@ def _add_points(
     if len(x) > MOST_POINTS:
         return _add_density(figure, x, y, theme, **place)
     x, y, nodes, names = _finite(x, y, nodes, np.array(ids, dtype=object))
-    across, up = (unformatted(word[0].lower() + word[1:]) for word in words)
+    across, up = (escape_markup(word[0].lower() + word[1:]) for word in words)
     figure.add_scattergl(
         x=x,
         y=y,
         customdata=nodes,
-        text=[unformatted(name) for name in names],
+        text=[escape_markup(name) for name in names],
         mode="markers",
         marker={"color": IN, "size": 6, "opacity": 0.6 if theme.dark else 0.35},
         selected={"marker": {"color": OUT, "opacity": 1, "size": 12}},

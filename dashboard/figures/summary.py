@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard.figures.frame import framed, unformatted
+from dashboard.figures.style import apply_style, escape_markup
 from dashboard.ui.theme import IN, Theme, class_colours
 
 _LINKS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000]
@@ -28,13 +28,13 @@ def class_sizes_figure(sizes: Mapping[str, int], theme: Theme) -> go.Figure:
             textposition="outside",
             cliponaxis=False,
             hovertext=[
-                f"{unformatted(name)}: {theme.noun.counted(size)}" for name, size in sizes.items()
+                f"{escape_markup(name)}: {theme.noun.counted(size)}" for name, size in sizes.items()
             ],
             hoverinfo="text",
         )
     )
-    framed(figure, theme, 360)
-    names = [unformatted(name) for name in sizes]
+    apply_style(figure, theme, 360)
+    names = [escape_markup(name) for name in sizes]
     figure.update_yaxes(
         autorange="reversed", tickvals=np.arange(len(sizes)), ticktext=names, showgrid=False
     )
@@ -62,7 +62,7 @@ def degrees_figure(counts: np.ndarray, theme: Theme) -> go.Figure:
             hoverinfo="text",
         )
     )
-    framed(figure, theme, 360)
+    apply_style(figure, theme, 360)
     ticks = [k for k in _LINKS if k <= links.max()]
     figure.update_xaxes(
         title="links",

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.figures.frame import framed
+from dashboard.figures.style import apply_style
 from dashboard.ui.theme import IN, WRONG, Theme
 
 
@@ -38,7 +38,7 @@ def curves_figure(
             row=row,
             col=1,
         )
-    framed(figure, theme, height=400)
+    apply_style(figure, theme, height=400)
     if kept_epoch is not None:
         figure.add_vline(kept_epoch, line={"color": theme.text, "width": 1.5, "dash": "dot"})
         late = kept_epoch > epochs / 2

@@ -9,6 +9,6 @@ Those of any other graph are drawn on first use, by a process of its own, and ke
 folder. Either way they belong to a graph's content, by its digest, never to its name alone.
 """
 
-from dashboard.layouts.storage import Layout, known, look, positions
+from dashboard.layouts.storage import Layout, cached_layout, get_layout, positions
 
-__all__ = ["Layout", "known", "look", "positions"]
+__all__ = ["Layout", "cached_layout", "get_layout", "positions"]

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 import bup
-from dashboard.layouts.drawing import serve
+from dashboard.layouts.process import serve
 from dashboard.layouts.storage import BUILT_IN, ship
 
 

@@ -28,7 +28,7 @@ class _Level(NamedTuple):
     cluster: np.ndarray  # of the finer level's
 
 
-def drawn(n: int, edges: np.ndarray) -> Iterator[tuple[float, int, np.ndarray]]:
+def draw(n: int, edges: np.ndarray) -> Iterator[tuple[float, int, np.ndarray]]:
     """After each level: share of the work done, number of clusters, and where each node's is.
 
     Points [n, 2] float32, such that linked nodes are some units apart.
@@ -60,8 +60,8 @@ def _rounds(count: int) -> int:
     return max(least, round(few + share * (many - few)))
 
 
-def opened(n: int, clusters: int, points: np.ndarray) -> np.ndarray:
-    """What ``drawn`` gives after some level, with the nodes of a cluster around its place."""
+def expand(n: int, clusters: int, points: np.ndarray) -> np.ndarray:
+    """What ``draw`` gives after some level, with the nodes of a cluster around its place."""
     return points + _around(n, 0.5 * np.sqrt(n / clusters), np.random.RandomState(0))
 
 

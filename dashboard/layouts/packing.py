@@ -12,7 +12,7 @@ _FINE = {50_000: 2.0, 500_000: 1.0}  # cells in the distance that nodes keep, up
 _COARSE = 0.5  # and for more
 
 
-def packed(components: Sequence[np.ndarray], gap: float = 0.8) -> list[np.ndarray]:
+def pack(components: Sequence[np.ndarray], gap: float = 0.8) -> list[np.ndarray]:
     """The components [k, 2] around the first, each along its rim, as near as it has room.
 
     Given the largest first, in units of the distance that nodes keep. Nearness is measured by an

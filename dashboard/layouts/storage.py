@@ -14,8 +14,8 @@ from bup.errors import BupError
 from bup.graph import Graph
 from bup.io import files
 from bup.io.limits import limits
-from dashboard.layouts.arranging import STEPS
-from dashboard.layouts.drawing import Drawing
+from dashboard.layouts.arrangement import STEPS
+from dashboard.layouts.process import LayoutProcess
 
 BUILT_IN = ("cora", "citeseer", "pubmed", "synthetic")
 
@@ -25,8 +25,8 @@ MOST_WAITING = 20  # drawings, each with the links of its graph
 
 log = logging.getLogger(__name__)
 _lock = threading.Lock()
-_finished: OrderedDict[str, Layout] = OrderedDict()
-_drawings: dict[str, Drawing] = {}
+_cache: OrderedDict[str, Layout] = OrderedDict()
+_drawings: dict[str, LayoutProcess] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,19 +41,19 @@ class Layout:
         return self.share == 1
 
 
-def known(graph: Graph) -> Layout | None:
+def cached_layout(graph: Graph) -> Layout | None:
     """The finished layout of a graph that somebody has just looked at."""
-    return _finished.get(graph.digest)
+    return _cache.get(graph.digest)
 
 
-def look(graph: Graph, finished: bool = False) -> Layout:
+def get_layout(graph: Graph, wait: bool = False) -> Layout:
     """What is known of a graph's layout; of a large one that nobody has seen, soon a first picture.
 
-    The drawing goes on meanwhile, and is kept. With ``finished``, waits for its end: seconds for a
+    The drawing goes on meanwhile, and is kept. With ``wait``, waits for its end: seconds for a
     graph of Cora's size or of 100,000 nodes. Raises BupError where it fails.
     """
     with _lock:
-        found = known(graph) or _read(graph)
+        found = cached_layout(graph) or _read(graph)
         if found is not None:
             _remember(graph.digest, found)
             return found
@@ -64,9 +64,9 @@ def look(graph: Graph, finished: bool = False) -> Layout:
                     f"{MOST_WAITING} maps of other graphs are to be drawn before this one: try "
                     "again in some minutes, or use the pages that need no map"
                 )
-            drawing = Drawing(graph.num_nodes, graph.edges, lambda steps: _keep(steps, graph))
+            drawing = LayoutProcess(graph.num_nodes, graph.edges, lambda steps: _keep(steps, graph))
             _drawings[graph.digest] = drawing
-    drawing.wait(finished)
+    drawing.wait(wait)
     if drawing.problem is not None:
         with _lock:
             _drawings.pop(graph.digest, None)  # whoever asks again gets another try
@@ -81,12 +81,12 @@ def look(graph: Graph, finished: bool = False) -> Layout:
 
 def positions(graph: Graph) -> np.ndarray:
     """Position [n, 2] of every node, float32, within [-1, 1] both ways, y up."""
-    return look(graph, finished=True).points
+    return get_layout(graph, wait=True).points
 
 
 def ship(graph: Graph) -> Path:
     """Draw a built-in graph again, by Graphviz whatever its size; the file that it is kept in."""
-    drawing = Drawing(graph.num_nodes, graph.edges, large=graph.num_nodes)
+    drawing = LayoutProcess(graph.num_nodes, graph.edges, large=graph.num_nodes)
     drawing.wait(finished=True)
     if drawing.problem is not None or drawing.steps is None:
         raise BupError(f"the map of {graph.name} cannot be computed, {drawing.problem}")
@@ -107,10 +107,10 @@ def _keep(steps: np.ndarray, graph: Graph) -> None:
 
 
 def _remember(digest: str, layout: Layout) -> None:
-    _finished[digest] = layout
-    _finished.move_to_end(digest)
-    while len(_finished) > _IN_MEMORY:
-        _finished.popitem(last=False)
+    _cache[digest] = layout
+    _cache.move_to_end(digest)
+    while len(_cache) > _IN_MEMORY:
+        _cache.popitem(last=False)
 
 
 def _path(graph: Graph) -> Path:

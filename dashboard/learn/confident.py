@@ -8,7 +8,7 @@ import streamlit as st
 from bup import metrics
 from bup.results.result import wrong_without
 from dashboard.cache import graphs
-from dashboard.figures.card import sureness
+from dashboard.figures.card import confidence_text
 from dashboard.figures.learn.thresholds import answers_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
@@ -151,9 +151,8 @@ def _gallery(hidden: Case, shown: Case) -> None:
     st.markdown(f"**Wrong only because {name} was hidden:** shown it, the same network is right.")
     for node in found:
         said = escaped(graph.class_names[without.predicted[node]])
-        words = (
-            f"{escaped(graph.node_id(node))}: “{said}”, {sureness(without.probs[node].max())} "
-            f"sure; shown it, right: {sureness(told.probs[node].max())}"
-        )
+        before, after = (confidence_text(r.probs[node].max()) for r in (without, told))
+        id_ = escaped(graph.node_id(node))
+        words = f"{id_}: “{said}”, {before} sure; shown it, right: {after}"
         query = cases.query(hidden, node=graph.node_id(node))
         link("explore", words, ":material/hub:", query)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from bup.graph import Graph
 from bup.metrics.conformal import Sets, conformal_sets
-from dashboard.figures.learn.groups import Group, coverage_figure
+from dashboard.figures.learn.groups import NeighbourGroup, coverage_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.session.links import link
@@ -74,7 +74,7 @@ def alike(graph: Graph) -> np.ndarray:
     return np.where(links > 0, equal / np.maximum(links, 1), np.nan)
 
 
-def by_neighbours(case: Case, sets: Sets) -> list[Group]:
+def by_neighbours(case: Case, sets: Sets) -> list[NeighbourGroup]:
     """All test papers, then those with like and unlike neighbours."""
     judged = case.result.judged(case.graph)
     share = alike(case.graph)[judged.nodes]
@@ -88,7 +88,7 @@ def by_neighbours(case: Case, sets: Sets) -> list[Group]:
     covered = sets.member[judged.nodes, judged.targets]
     size = sets.size[judged.nodes]
     return [
-        Group(name, int(here.sum()), float(covered[here].mean()), float(size[here].mean()))
+        NeighbourGroup(name, int(here.sum()), float(covered[here].mean()), float(size[here].mean()))
         for name, here in parts.items()
         if here.any()
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.cache import graphs
-from dashboard.figures.learn.networks import Answers, networks_figure
+from dashboard.figures.learn.networks import NetworkAnswers, networks_figure
 from dashboard.learn import lesson
 from dashboard.learn.kinds_table import FIRST, GRAPH, HIDDEN, LABELS, SECOND, papers
 from dashboard.session import state
@@ -61,7 +61,7 @@ def _lesson(here: lesson.Lesson) -> None:
         lesson.end(here, answered, [("Such a network in the dashboard", "ood", query)])
 
 
-def rows(labels: int) -> dict[str, Answers]:
+def rows(labels: int) -> dict[str, NetworkAnswers]:
     """What is shown of every paper when each network has so many labels per topic."""
     stranger = graphs.graph(GRAPH).class_names[HIDDEN]
     titles = {
@@ -70,7 +70,7 @@ def rows(labels: int) -> dict[str, Answers]:
         "stranger": f"A stranger ({stranger})",
     }
     return {
-        name: Answers(
+        name: NetworkAnswers(
             titles[name],
             paper.answers[labels],
             None if name == "stranger" else paper.truth[FIRST],

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.classroom.guessing import guess, leads
-from dashboard.classroom.question import Question
+from dashboard.classroom.question import LessonQuestion
 from dashboard.components.into_view import into_view
 from dashboard.learn.course import LESSONS as LESSONS
 from dashboard.learn.course import Lesson as Lesson
@@ -147,7 +147,7 @@ def predict(
     """
     with st.container(border=True, key=f"asked_{key}"):
         st.markdown(f":material/psychology_alt: **What do you expect?** {question}")
-        chosen = guess(Question(key, question, tuple(options), right), usual)
+        chosen = guess(LessonQuestion(key, question, tuple(options), right), usual)
         if chosen is None:
             return False
         with st.container(key=f"verdict_{key}"):

@@ -13,12 +13,12 @@ from bup.experiments import epistemic_score
 from bup.io.csv import csv_text
 from dashboard.cache import maps, run_cache
 from dashboard.components.chart import ChartFigure
-from dashboard.figures.card import Verdict, verdicts_table
+from dashboard.figures.card import MethodAnswer, answers_table
 from dashboard.figures.compare import (
     disagreement_table,
     metrics_table,
     overlay_reliability,
-    shown,
+    wide_table,
 )
 from dashboard.figures.pair import paired_maps
 from dashboard.session.state import View
@@ -74,7 +74,7 @@ def page(view: View) -> None:
         {label: v.known.report() for label, v in views.items()},
         {label: metrics.bootstrap_intervals(*part) for label, part in parts.items()},
     )
-    st.dataframe(shown(numbers), hide_index=True, width="stretch")
+    st.dataframe(wide_table(numbers), hide_index=True, width="stretch")
     st.caption(
         view.say(
             "In brackets: 95% intervals from resampling the test nodes. A star marks the best; "
@@ -172,7 +172,7 @@ def _under_each(view: View, views: Mapping[str, View]) -> None:
     """The picked node under each method."""
     noun = view.graph.noun
     st.header(f"{view.say('Node')} {escaped(view.name_of(view.node))} under each method")
-    st.html(verdicts_table([_verdict(label, v) for label, v in views.items()], view.theme))
+    st.html(answers_table([_verdict(label, v) for label, v in views.items()], view.theme))
     true = str(view.table.true.iloc[view.node])
     st.caption(
         (f"True class: {escaped(true)}. " if true else "The true class is not known. ")
@@ -182,7 +182,7 @@ def _under_each(view: View, views: Mapping[str, View]) -> None:
     )
 
 
-def _verdict(label: str, view: View) -> Verdict:
+def _verdict(label: str, view: View) -> MethodAnswer:
     row, node = view.table.iloc[view.node], view.node
     score = epistemic_score(view.spec.method)
     span = None
@@ -190,7 +190,7 @@ def _verdict(label: str, view: View) -> Verdict:
         answer = int(view.result.probs[node].argmax())
         low, high = view.known.interval(node)
         span = float(low[answer]), float(high[answer])
-    return Verdict(
+    return MethodAnswer(
         label,
         str(row.predicted),
         None if pd.isna(row.correct) else bool(row.correct),

@@ -15,8 +15,8 @@ from dashboard.figures.structure import (
     MOST_POINTS,
     against_figure,
     binned_medians,
-    crowd_words,
     factor_figure,
+    points_caption,
 )
 from dashboard.session.state import View
 from dashboard.ui import columns
@@ -84,7 +84,7 @@ def page(view: View) -> None:
                 f"against_{axis}",
                 words
                 + " The line joins the medians of equally filled bins, with 95% intervals. "
-                + crowd_words(len(nodes), view.theme),
+                + points_caption(len(nodes), view.theme),
                 lambda node: picking.pick_node(view, node),
                 [Mark(float(x[i]), float(values[i])) for i in view.marked if reachable[i]],
             )
@@ -139,7 +139,7 @@ def _factor(view: View) -> None:
             "variance that was learned adds to the rule."
         )
         + (f" Spearman of the two: {same.value:+.3f}. " if same is not None else " ")
-        + crowd_words(len(nodes), view.theme),
+        + points_caption(len(nodes), view.theme),
         lambda node: picking.pick_node(view, node),
         [
             Mark(float(view.graph.looped_degree[i]), float(numbers[i]), axes)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.classroom import bar, tally
-from dashboard.figures import card, classes, qr
+from dashboard.figures import card, class_tables, qr
 from dashboard.session import state
 
 
 def page_style(large: bool) -> None:
     """Less empty space on top; everything larger for a projector."""
-    parts = (_STYLE, classes.STYLE, card.STYLE, tally.STYLE, qr.STYLE, bar.STYLE)
+    parts = (_STYLE, class_tables.STYLE, card.STYLE, tally.STYLE, qr.STYLE, bar.STYLE)
     page = f":root {{ --bup-page: {state.theme().background}; }}"
     st.html(f"<style>{page}{''.join(parts)}{_LARGE if large else ''}</style>")
 

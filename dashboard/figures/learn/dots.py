@@ -6,8 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bup.metrics import ReliabilityBins
-from dashboard.figures.frame import framed, hatch
 from dashboard.figures.reliability import diagonal
+from dashboard.figures.style import apply_style, hatch
 from dashboard.ui.theme import IN, WRONG, Theme
 
 MOST_DOTS = 500
@@ -88,7 +88,7 @@ def dots_figure(
             hovertemplate="%{x:.0%} sure<extra></extra>",
             name=name,
         )
-    framed(figure, theme, height=400)
+    apply_style(figure, theme, height=400)
     figure.update_layout(barmode="overlay", bargap=0)
     figure.update_xaxes(
         title="confidence in the predicted class", range=[0, 1.01], tickformat=".0%"

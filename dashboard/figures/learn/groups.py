@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from dashboard.figures.frame import framed, hatch, unformatted
+from dashboard.figures.style import apply_style, escape_markup, hatch
 from dashboard.ui.theme import IN, WRONG, Theme
 
 
-class Group(NamedTuple):
+class NeighbourGroup(NamedTuple):
     """Papers that have something in common, and how their sets do."""
 
     name: str
@@ -20,13 +20,13 @@ class Group(NamedTuple):
     size: float  # classes in a set, on average
 
 
-def coverage_figure(groups: Sequence[Group], level: float, theme: Theme) -> go.Figure:
+def coverage_figure(groups: Sequence[NeighbourGroup], level: float, theme: Theme) -> go.Figure:
     """How many sets of each group contain the truth, against the level promised on average."""
     figure = go.Figure()
     short = [group.covered < level - 0.03 for group in groups]
     figure.add_bar(
         x=[group.covered for group in groups],
-        y=[unformatted(f"{group.name} ({group.papers:,})") for group in groups],
+        y=[escape_markup(f"{group.name} ({group.papers:,})") for group in groups],
         orientation="h",
         marker={
             "color": [WRONG if fails else IN for fails in short],
@@ -46,6 +46,6 @@ def coverage_figure(groups: Sequence[Group], level: float, theme: Theme) -> go.F
     figure.add_annotation(
         x=level, y=1, yref="paper", yanchor="bottom", text=f"promised: {level:.0%}", showarrow=False
     )
-    framed(figure, theme, height=330)
+    apply_style(figure, theme, height=330)
     figure.update_xaxes(title="sets that contain the truth", range=[0, 1.005], tickformat=".0%")
     return figure.update_yaxes(autorange="reversed", showgrid=False)

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bup.explain.loss_surface import Point
-from dashboard.figures.frame import framed
+from dashboard.figures.style import apply_style
 from dashboard.ui.theme import WRONG, Theme
 
 HIGHEST_LOSS = 4.0
@@ -81,6 +81,6 @@ def landscape_figure(
         unselected={"marker": {"opacity": 1}},
         showlegend=False,
     )
-    framed(figure, theme, height=290).update_layout(margin_t=10)
+    apply_style(figure, theme, height=290).update_layout(margin_t=10)
     figure.update_xaxes(title="margin", range=[float(margins[0]), float(margins[-1])])
     return figure.update_yaxes(title="standard deviation", range=[float(stds[0]), float(stds[-1])])

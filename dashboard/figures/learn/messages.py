@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bup.likelihood import ProbabilityDistribution
-from dashboard.figures.frame import framed, unformatted
+from dashboard.figures.style import apply_style, escape_markup
 from dashboard.ui.theme import Theme, class_colours
 
 HIGHEST, DENSEST = 1.7, 8.0  # where a message's density, and a probability's, leave the frame
@@ -36,7 +36,7 @@ def messages_figure(
             fill="tozeroy",
             fillcolor=colours[name] + "30",
             hoverinfo="skip",
-            name=unformatted(name),
+            name=escape_markup(name),
         )
         figure.add_scatter(
             x=[draw[i]],
@@ -48,11 +48,11 @@ def messages_figure(
                 "size": 16 if draw[i] == draw.max() else 10,
                 "line": {"width": 1.5, "color": theme.text},
             },
-            hovertext=f"{unformatted(name)}: {draw[i]:.2f}",
+            hovertext=f"{escape_markup(name)}: {draw[i]:.2f}",
             hoverinfo="text",
             showlegend=False,
         )
-    framed(figure, theme, height=195)
+    apply_style(figure, theme, height=195)
     # Fixed axes: what moves is the curve, not the frame.
     figure.update_yaxes(visible=False, range=[0, HIGHEST])
     return figure.update_xaxes(title="message: higher speaks for the class", range=[-5, 5])
@@ -90,8 +90,8 @@ def wins_figure(
             y1=row + 0.42,
             line={"color": theme.text, "width": 3},
         )
-    framed(figure, theme, height=180)
-    ticks = {"tickvals": rows, "ticktext": [unformatted(name) for name in names]}
+    apply_style(figure, theme, height=180)
+    ticks = {"tickvals": rows, "ticktext": [escape_markup(name) for name in names]}
     figure.update_yaxes(range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False, **ticks)
     title = "share of the draws that the class won"
     return figure.update_xaxes(title=title, range=[0, 1.01], tickformat=".0%")
@@ -148,7 +148,10 @@ def densities_figure(
             name="mean",
             showlegend=row == 0,
         )
-    framed(figure, theme, height=235)
-    ticks = {"tickvals": list(range(len(names))), "ticktext": [unformatted(name) for name in names]}
+    apply_style(figure, theme, height=235)
+    ticks = {
+        "tickvals": list(range(len(names))),
+        "ticktext": [escape_markup(name) for name in names],
+    }
     figure.update_yaxes(range=[len(names) - 0.6, -1.0], showgrid=False, zeroline=False, **ticks)
     return figure.update_xaxes(title="probability to win", range=[-0.01, 1.01], tickformat=".0%")

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from dashboard.figures.frame import framed, unformatted
+from dashboard.figures.style import apply_style, escape_markup
 from dashboard.ui.theme import IN, OUT, Theme
 
 
-class Answers(NamedTuple):
+class NetworkAnswers(NamedTuple):
     """Of one paper: the probability of one class, by every network and by the recipe."""
 
     title: str
@@ -23,7 +23,9 @@ class Answers(NamedTuple):
         return f"{min(self.values):.0%} to {max(self.values):.0%}"
 
 
-def networks_figure(rows: Sequence[Answers], classes: tuple[str, str], theme: Theme) -> go.Figure:
+def networks_figure(
+    rows: Sequence[NetworkAnswers], classes: tuple[str, str], theme: Theme
+) -> go.Figure:
     """A row a paper, a dot a network, always at the same height; the axis never moves."""
     figure = go.Figure()
     for row, paper in enumerate(rows):
@@ -34,7 +36,7 @@ def networks_figure(rows: Sequence[Answers], classes: tuple[str, str], theme: Th
         )  # fmt: skip
         figure.add_annotation(
             x=0, y=row - 0.34, xanchor="left", yanchor="bottom", showarrow=False,
-            text=unformatted(paper.title), font={"size": theme.font_size + 1},
+            text=escape_markup(paper.title), font={"size": theme.font_size + 1},
         )  # fmt: skip
         figure.add_annotation(
             x=1, y=row - 0.34, xanchor="right", yanchor="bottom", showarrow=False,
@@ -56,10 +58,10 @@ def networks_figure(rows: Sequence[Answers], classes: tuple[str, str], theme: Th
                 "line": {"width": 2, "color": theme.text}},
         hovertemplate="%{x:.0%}<extra></extra>", cliponaxis=False,
     )  # fmt: skip
-    framed(figure, theme, height=430).update_layout(margin_l=36)
+    apply_style(figure, theme, height=430).update_layout(margin_l=36)
     figure.update_xaxes(
         title="what a network answers", range=[-0.01, 1.01], tickvals=[0, 0.25, 0.5, 0.75, 1],
-        ticktext=[f"surely<br>{unformatted(classes[1])}", "25%", "50%", "75%",
-                  f"surely<br>{unformatted(classes[0])}"],
+        ticktext=[f"surely<br>{escape_markup(classes[1])}", "25%", "50%", "75%",
+                  f"surely<br>{escape_markup(classes[0])}"],
     )  # fmt: skip
     return figure.update_yaxes(range=[len(rows) - 0.6, -0.75], visible=False)

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bup.propagation import Shares
-from dashboard.figures.frame import framed, unformatted
+from dashboard.figures.style import apply_style, escape_markup
 from dashboard.ui.theme import IN, WRONG, Theme
 
 
@@ -20,7 +20,7 @@ def rule_figures(
     for rule, step in steps.items():
         before, own, changes = float(step.before[0]), float(step.own[0]), step.change[:, 0].tolist()
         parts = [own, *changes] if own else changes
-        names = ["the node itself"] * bool(own) + [unformatted(name) for name in neighbour_names]
+        names = ["the node itself"] * bool(own) + [escape_markup(name) for name in neighbour_names]
         values = [before, *parts, before + sum(parts)]
         bars = go.Waterfall(
             orientation="h",
@@ -35,7 +35,7 @@ def rule_figures(
             totals={"marker": {"color": "#8C8C8C"}},
             connector={"line": {"color": theme.faint, "width": 1}},
         )
-        figure = framed(go.Figure(bars), theme, height=60 + 26 * len(values))
+        figure = apply_style(go.Figure(bars), theme, height=60 + 26 * len(values))
         ticks = {"tickvals": list(range(len(values))), "ticktext": ["before", *names, "after"]}
         figure.update_layout(margin_t=10, bargap=0.35)
         figure.update_yaxes(autorange="reversed", showgrid=False, zeroline=False, **ticks)

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bup import metrics
-from dashboard.figures.frame import framed, hatch, row_title, unformatted
 from dashboard.figures.reliability import diagonal
+from dashboard.figures.style import apply_style, escape_markup, hatch, row_title
 from dashboard.ui.theme import IN, OUT, WRONG, Theme
 
 
@@ -27,12 +27,12 @@ def answers_figure(
     for row, (name, (values, hidden)) in enumerate(groups.items(), start=1):
         colour, pattern = looks[2] if hidden else looks[row - 1]
         _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
-        title = f"<b>{unformatted(name)}</b>"
+        title = f"<b>{escape_markup(name)}</b>"
         if len(values):
             above, mean = (values >= threshold).mean(), values.mean()
             title += f": {above:.0%} of {len(values):,} trusted,<br>{mean:.0%} sure on average"
         row_title(figure, row, title)
-    framed(figure, theme, height=100 + 110 * len(groups))
+    apply_style(figure, theme, height=100 + 110 * len(groups))
     figure.update_layout(barmode="overlay", bargap=0, margin_t=48)
     figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
     figure.update_xaxes(range=[0, 1.01], tickformat=".0%")
@@ -95,7 +95,7 @@ def threshold_figure(
         _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
         flagged = float((values >= threshold).mean()) if len(values) else 0.0
         row_title(figure, row, f"<b>{name}</b>: {flagged:.0%} of {len(values):,} flagged")
-    framed(figure, theme, height=205)
+    apply_style(figure, theme, height=205)
     figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
     figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
     return figure.update_xaxes(title=title, row=2)
@@ -135,7 +135,7 @@ def drawn_roc_figure(
         name="your threshold",
     )
     figure.add_trace(diagonal(theme).update(name="chance"))
-    framed(figure, theme, height=255)
+    apply_style(figure, theme, height=255)
     figure.update_xaxes(
         title="known papers flagged by mistake", range=[-0.01, 1.01], tickformat=".0%"
     )

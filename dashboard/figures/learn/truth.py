@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard.figures.frame import framed
 from dashboard.figures.reliability import diagonal
+from dashboard.figures.style import apply_style
 from dashboard.ui.theme import IN, WRONG, Theme
 
 
@@ -28,7 +28,7 @@ def truth_figure(
             name=f"answer {name}",
         )
     figure.add_trace(diagonal(theme).update(name="as sure as it should be"))
-    framed(figure, theme, height=360)
+    apply_style(figure, theme, height=360)
     figure.update_xaxes(title="confidence of the network", range=[0, 1.02], tickformat=".0%")
     return figure.update_yaxes(
         title="true probability of its answer", range=[-0.02, 1.03], tickformat=".0%"

@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from bup.explain.inspection import Inspection
-from dashboard.figures.card import sureness
-from dashboard.figures.classes import probability_table
+from dashboard.figures.card import confidence_text
+from dashboard.figures.class_tables import probability_table
 from dashboard.session.state import View
 from dashboard.ui.markdown import escaped
 
@@ -25,7 +25,7 @@ def probabilities(view: View, node: int, seen: Inspection | None = None) -> None
 
 def verdict(row: pd.Series) -> str:
     predicted = escaped(row.predicted)
-    says = f"The model says **{predicted}** and is {sureness(row.confidence)} sure."
+    says = f"The model says **{predicted}** and is {confidence_text(row.confidence)} sure."
     if row.ood:
         return (
             f":material/help: {says} In truth it is **{escaped(row.true)}**, a class that it was "

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard.figures.classes import message_table
+from dashboard.figures.class_tables import message_table
 from dashboard.session import selected_node
 from dashboard.session.state import View
 from dashboard.ui.markdown import escaped

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard.components.network import clicked_node, network
 from dashboard.components.network.ego import EgoNetwork, ego_network, not_drawn
-from dashboard.figures.classes import score_bar
+from dashboard.figures.class_tables import score_bar
 from dashboard.session import selected_node, url
 from dashboard.session.state import View
 from dashboard.ui import columns

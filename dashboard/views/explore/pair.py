@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import bup
-from dashboard.figures.classes import compared_table, facts_table
+from dashboard.figures.class_tables import compared_table, facts_table
 from dashboard.session.state import View
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bup import metrics
 from bup.io.csv import csv_text
-from dashboard.figures.card import sureness
+from dashboard.figures.card import confidence_text
 from dashboard.session.state import View
 from dashboard.views import picking
 
@@ -37,7 +37,7 @@ def selection(view: View) -> bool:
             type="tertiary",
             key="let_go_of_group",
         )
-    said = f"On average the model is **{sureness(float(table.confidence.mean()))} sure**."
+    said = f"On average the model is **{confidence_text(float(table.confidence.mean()))} sure**."
     if len(judged):
         targets = view.result.split.targets(view.graph.labels[judged])
         probs = view.result.probs[judged]

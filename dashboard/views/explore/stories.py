@@ -16,7 +16,7 @@ from bup.results.result import wrong_without
 from bup.run.spec import Spec
 from bup.training.fitting import run_of
 from dashboard.cache import run_cache
-from dashboard.figures.classes import percent
+from dashboard.figures.class_tables import percent
 from dashboard.session import selected_node
 from dashboard.session.state import View
 from dashboard.session.waiting import manager, visitor

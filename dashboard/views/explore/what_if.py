@@ -9,7 +9,7 @@ import bup
 from bup.explain.inspection import Inspection
 from bup.graph import Graph
 from bup.methods import METHODS
-from dashboard.figures.classes import compared_table, percent
+from dashboard.figures.class_tables import compared_table, percent
 from dashboard.session.state import View
 from dashboard.ui.markdown import escaped
 from dashboard.views.explore.answer import probabilities

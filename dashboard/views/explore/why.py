@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from bup.methods import METHODS
-from dashboard.figures.classes import breakdown_table
+from dashboard.figures.class_tables import breakdown_table
 from dashboard.figures.node import shares_figure
 from dashboard.session.state import View
 from dashboard.views import charts, exports, picking

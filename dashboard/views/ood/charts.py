@@ -12,7 +12,7 @@ from bup.explain.detection import Search
 from bup.scores import SCORES
 from dashboard.components.chart import Mark
 from dashboard.figures import ood
-from dashboard.figures.ood import BINS, Part
+from dashboard.figures.ood import BINS, NodeGroup
 from dashboard.session.state import View
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
@@ -52,9 +52,9 @@ def distributions(view: View, hunt: Hunt, groups: Groups) -> None:
     search, many = hunt.search, len(hunt.contenders) > 1
     table = view.table.iloc[search.nodes]
     right = table.correct.fillna(False).to_numpy(bool)
-    parts = ood.parts_of(table.ood.to_numpy(bool), right)
+    parts = ood.node_groups(table.ood.to_numpy(bool), right)
     if hunt.what != UNSEEN:
-        parts = [Part("right", right, IN, ""), Part("wrong", ~right, WRONG, "/")]
+        parts = [NodeGroup("right", right, IN, ""), NodeGroup("wrong", ~right, WRONG, "/")]
     column = columns.score_columns(view.table)[hunt.own.score]
     if many:
         runs = [(c.label, search.ranks(c.doubt)) for c in hunt.contenders]

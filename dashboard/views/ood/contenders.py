@@ -12,7 +12,7 @@ from bup.experiments import epistemic_score
 from bup.explain import detection
 from bup.explain.detection import Search
 from dashboard.cache import run_cache
-from dashboard.figures.ood import Curve
+from dashboard.figures.ood import DetectionCurve
 from dashboard.session.state import View
 from dashboard.ui import columns
 from dashboard.views.rivals import (
@@ -70,13 +70,13 @@ class Hunt:
         """Whom each contender flags [m], at the same false alarms."""
         return {c.label: self.search.flagged(c.doubt, self.false_alarms) for c in self.contenders}
 
-    def curves(self) -> list[Curve]:
+    def curves(self) -> list[DetectionCurve]:
         search = self.search
         curves = []
         for c in self.contenders:
             doubt = c.doubt[search.nodes]
             curves.append(
-                Curve(
+                DetectionCurve(
                     c.label,
                     metrics.roc(doubt, search.sought),
                     metrics.auroc(doubt, search.sought),

@@ -15,7 +15,7 @@ from bup.io.csv import csv_text
 from dashboard.cache.maps import drawn
 from dashboard.cache.shared_cache import kept
 from dashboard.components import chart
-from dashboard.figures.reproduce import Dot, Found, beside_published
+from dashboard.figures.reproduce import ComparisonRow, MeanInterval, comparison_figure
 from dashboard.session import state
 from dashboard.ui.markdown import escaped
 from dashboard.views import charts
@@ -50,8 +50,10 @@ def show_picture(plan: Plan, sources: list[Source], quantity: Quantity) -> None:
         found = []
         for source in sources:
             line = source.lines_of(cell).get(quantity.key)
-            found.append(Found() if line is None else Found(line.mean, line.low, line.high))
-        dots.append(Dot(place, cell.group, cell.method, paper, *found))
+            found.append(
+                MeanInterval() if line is None else MeanInterval(line.mean, line.low, line.high)
+            )
+        dots.append(ComparisonRow(place, cell.group, cell.method, paper, *found))
     if not any(dot.known for dot in dots):
         return
     better = {1: " (higher is better)", -1: " (lower is better)", 0: ""}[quantity.better]
@@ -61,7 +63,7 @@ def show_picture(plan: Plan, sources: list[Source], quantity: Quantity) -> None:
 
     chart.library()
     charts.clickable(
-        drawn(beside_published, dots, quantity.title + better, state.theme()),
+        drawn(comparison_figure, dots, quantity.title + better, state.theme()),
         "reproduce_picture",
         "Dots: means as we measured them; upright strokes: what was trained on this machine. Bars: "
         "where the mean over all possible reruns lies (95%). Hollow: what was published, for other "

@@ -16,7 +16,7 @@ from typing import IO
 import numpy as np
 
 from bup.io import files
-from dashboard.layouts.arranging import LARGE, arrange
+from dashboard.layouts.arrangement import LARGE, arrange
 
 _ROOT = Path(__file__).parent.parent.parent
 _NICENESS = 10
@@ -24,7 +24,7 @@ _PATIENCE = 900  # seconds
 _turn = threading.Lock()  # one drawing at a time: others of the machine want to work too
 
 
-class Drawing:
+class LayoutProcess:
     """A layout in the making.
 
     A process of its own, because Graphviz lets no other thread run, could take the server with it,

@@ -11,17 +11,24 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 import bup
-from dashboard.classroom.register import HOURS, Lead, Register, Room, is_code, tidy
+from dashboard.classroom.register import (
+    HOURS,
+    Classroom,
+    LecturerKey,
+    Register,
+    is_code,
+    normalize_code,
+)
 from dashboard.network.visitor import client
 
-LEAD, JOIN = "lead", "code"
+LEAD_PARAMETER, JOIN_PARAMETER = "lead", "code"
 """What a lecturer's and a student's link carry."""
 LEAD_COOKIE, SEAT_COOKIE = "bup_lead", "bup_seat"
-SECONDS = 3600 * HOURS
+COOKIE_SECONDS = 3600 * HOURS
 
 
 @dataclass(frozen=True)
-class Seat:
+class Membership:
     code: str
     student: str = ""  # a random number; the lecturer has none
     key: str = ""  # the lecturer's; a student has none
@@ -29,8 +36,8 @@ class Seat:
     follows: bool = True
 
     @property
-    def lead(self) -> Lead | None:
-        return Lead(self.code, self.key) if self.key else None
+    def lecturer(self) -> LecturerKey | None:
+        return LecturerKey(self.code, self.key) if self.key else None
 
     @property
     def cookies(self) -> dict[str, str]:
@@ -42,99 +49,97 @@ class Seat:
 NO_COOKIES = {LEAD_COOKIE: "", SEAT_COOKIE: ""}
 
 
-def register() -> Register:
-    return Register()
-
-
-def mine() -> Seat | None:
+def current() -> Membership | None:
     return st.session_state.get("seat")
 
 
-def take(seat: Seat | None) -> None:
+def change(seat: Membership | None) -> None:
     """Sit down here, or nowhere."""
-    st.session_state.seat = seat
+    st.session_state.class_membership = seat
     st.session_state.ended_class = ""
 
 
-def stand_up(code: str) -> None:
+def end(code: str) -> None:
     """The class of this code has ended; who sat in it is told until they have read it."""
-    take(None)
+    change(None)
     st.session_state.ended_class = code
 
 
-def ended() -> str:
+def ended_class() -> str:
     """The code of a class that has ended under this visitor; "" if none has."""
     return st.session_state.get("ended_class", "")
 
 
-def arrive() -> None:
+def restore() -> None:
     """Take the seat that a link or a cookie gives; once a run, before anything asks for it."""
     if "seat" not in st.session_state:
-        take(_remembered())
-        if mine() is None and (code := _forgotten()):
-            stand_up(code)
-    if link := _taken_from_link(LEAD):
+        change(_from_cookies())
+        if current() is None and (code := _ended_class_of_cookies()):
+            end(code)
+    if link := _pop_parameter(LEAD_PARAMETER):
         code, _, key = link.partition(".")
-        if not register().leads(Lead(code, key)):
+        if not Register().leads(LecturerKey(code, key)):
             raise bup.BupError("this link leads no class that is under way: start a new one")
-        take(Seat(code, key=key))
-    elif link := _taken_from_link(JOIN):
-        join(link)
+        change(Membership(code, key=key))
+    elif link := _pop_parameter(JOIN_PARAMETER):
+        join_class(link)
 
 
-def _taken_from_link(name: str) -> str:
+def _pop_parameter(name: str) -> str:
     value = st.query_params.get(name, "")
     if value:
         del st.query_params[name]
     return value
 
 
-def start() -> None:
-    lead = register().start(client())
-    take(Seat(lead.code, key=lead.key))
+def start_class() -> None:
+    lead = Register().start(client())
+    change(Membership(lead.code, key=lead.key))
 
 
-def join(code: str) -> None:
-    before = mine()
-    known = before.student if before is not None and before.code == tidy(code) else ""
-    take(Seat(tidy(code), register().join(code, known, client())))
+def join_class(code: str) -> None:
+    before = current()
+    known = before.student if before is not None and before.code == normalize_code(code) else ""
+    change(Membership(normalize_code(code), Register().join(code, known, client())))
 
 
-def leave() -> None:
+def leave_class() -> None:
     """A student's way out; a lecturer ends the class."""
-    here = mine()
-    take(None)
+    here = current()
+    change(None)
     if here is not None and here.student:
-        register().leave(here.code, here.student)
+        Register().leave(here.code, here.student)
 
 
-def went_along(here: Seat, room: Room) -> Seat:
+def record_step(here: Membership, room: Classroom) -> Membership:
     """Remember how far a student has gone along, or was told to."""
     here = replace(here, step=room.step)
-    take(here)
+    change(here)
     return here
 
 
-def follow(follows: bool) -> None:
-    if (here := mine()) is not None:
-        take(replace(here, follows=follows))
+def set_following(follows: bool) -> None:
+    if (here := current()) is not None:
+        change(replace(here, follows=follows))
 
 
-def _remembered() -> Seat | None:
+def _from_cookies() -> Membership | None:
     """The seat of before a reload, if its class is still under way."""
     kept = dict(st.context.cookies)
     code, _, key = kept.get(LEAD_COOKIE, "").partition(".")
-    if key and register().leads(Lead(code, key)):
-        return Seat(code, key=key)
+    if key and Register().leads(LecturerKey(code, key)):
+        return Membership(code, key=key)
     code, student, step, follows, *_ = (kept.get(SEAT_COOKIE, "") + "....").split(".")
-    if student and register().is_in(code, student):
+    if student and Register().is_in(code, student):
         known = step.isascii() and step.isdigit() and len(step) < 9
-        return Seat(tidy(code), student, "", int(step) if known else -1, follows != "0")
+        return Membership(
+            normalize_code(code), student, "", int(step) if known else -1, follows != "0"
+        )
     return None
 
 
-def _forgotten() -> str:
+def _ended_class_of_cookies() -> str:
     """The class of before a reload that has ended meanwhile."""
     kept = st.context.cookies
     code = (kept.get(LEAD_COOKIE) or kept.get(SEAT_COOKIE) or "").partition(".")[0]
-    return code if is_code(code) and register().find(code) is None else ""
+    return code if is_code(code) and Register().find(code) is None else ""

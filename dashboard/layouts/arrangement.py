@@ -1,4 +1,4 @@
-"""Where each node stands: components are drawn, evened out, pushed apart and packed.
+"""Where each node stands: components are drawn, evened out, pushed apart and pack.
 
 Graphviz's sfdp draws a component, or, where it has more than ``LARGE`` nodes, ``forces``. Half of
 every node's distance from the centre is then made even, which folds in the long arms and opens up
@@ -16,7 +16,7 @@ from scipy.sparse import csgraph
 from scipy.spatial import KDTree
 
 from dashboard.layouts import forces
-from dashboard.layouts.packing import packed
+from dashboard.layouts.packing import pack
 
 LARGE = 6_000
 STEPS = 32767  # positions are kept as 16-bit whole numbers: evenly fine, unlike half floats
@@ -49,7 +49,7 @@ def arrange(
 
     def whole(largest: np.ndarray) -> np.ndarray:
         points = np.empty((num_nodes, 2))
-        for k, placed in zip([first, *others], packed([largest, *rest]), strict=True):
+        for k, placed in zip([first, *others], pack([largest, *rest]), strict=True):
             points[nodes_of[k]] = placed
         points -= (points.max(axis=0) + points.min(axis=0)) / 2
         return np.round(points / max(np.abs(points).max(), 1e-9) * STEPS).astype(np.int16)
@@ -69,10 +69,10 @@ def _drawn(n: int, edges: np.ndarray, large: int, tell: Tell = lambda *_: None) 
         points = _evened(_sfdp(n, edges))
         return _apart(_widened(points, _axes(points)))
     axes = None  # of the first picture: those that follow are not to be turned or mirrored
-    for share, clusters, points in forces.drawn(n, edges):
+    for share, clusters, points in forces.draw(n, edges):
         draft = None
         if axes is None and (clusters >= _DRAFT or share == 1):
-            evened = _evened(forces.opened(n, clusters, points))
+            evened = _evened(forces.expand(n, clusters, points))
             axes = _axes(evened)
             draft = _widened(evened, axes)
         tell(0.9 * share, draft)

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from dashboard.ui.theme import Theme, style_figure
 
 
-def framed(figure: go.Figure, theme: Theme, height: int = 380) -> go.Figure:
+def apply_style(figure: go.Figure, theme: Theme, height: int = 380) -> go.Figure:
     """The common style, with a legend that grows away from the chart and labels never cut."""
     return style_figure(
         figure,
@@ -55,7 +55,7 @@ def hatch(shape: str, colour: str) -> dict[str, object]:
     }
 
 
-def unformatted(text: str) -> str:
+def escape_markup(text: str) -> str:
     """Text from the data, so that plotly shows it instead of reading it as markup.
 
     Quotes stay: plotly draws no attribute from text, and does not know their entities.

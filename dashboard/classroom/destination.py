@@ -8,21 +8,21 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import bup
 
-OWN = ("lead", "code", "large")
+PERSONAL_PARAMETERS = ("lead", "code", "large")
 """Parameters that are a visitor's own: seats in a class, and how large she wants her text."""
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     address: str
     query: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, address: str, query: Sequence[tuple[str, str]]) -> Place:
-        return cls(address, tuple(pair for pair in query if pair[0] not in OWN))
+    def of(cls, address: str, query: Sequence[tuple[str, str]]) -> Destination:
+        return cls(address, tuple(pair for pair in query if pair[0] not in PERSONAL_PARAMETERS))
 
     @classmethod
-    def read(cls, link: str, addresses: Sequence[str]) -> Place:
+    def read(cls, link: str, addresses: Sequence[str]) -> Destination:
         """The place of any link of the app, whose pages have these addresses, the root's first.
 
         Only the page and its query count, so that no link leads out of the app.
