@@ -27,8 +27,8 @@ from dashboard.learn.lesson import LESSONS
 from dashboard.views import compare, graph, reliability, structure
 from dashboard.views.explore import page as explore
 from dashboard.views.ood import page as ood
-from dashboard.views.own import page as own
 from dashboard.views.reproduce import page as reproduce
+from dashboard.views.upload import page as upload
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ PAGES = (
     Page("structure", structure.page, "Structure", ":material/account_tree:"),
     Page("compare", compare.page, "Compare", ":material/compare:"),
     Page("graph", graph.page, "The graph", ":material/dataset:", section=MORE),
-    Page("own", own.page, "Your own", ":material/upload_file:", False, MORE),
+    Page("own", upload.page, "Your own", ":material/upload_file:", False, MORE),
     Page("reproduce", reproduce.page, "Reproduce", ":material/fact_check:", False, MORE),
     _learn("learn", start.page, "Start here", ":material/school:"),
     _lesson(1, confident.page),

@@ -19,7 +19,7 @@ from bup.training.torch_model import run_of_predictions
 from dashboard.cache.run_cache import Known
 from dashboard.session.state import View
 from dashboard.ui.theme import Theme
-from dashboard.views import rivals
+from dashboard.views import comparison_runs
 
 NAME = "synthetic:nodes=150,classes=3,words=40,mean_degree=5"
 
@@ -120,10 +120,10 @@ def test_the_head_of_a_file_is_what_the_file_says(tmp_path):
 
 def test_no_run_is_offered_under_two_names(run, cora):
     view = View(Known(fitting.run_of(run.spec, cora), cora, run), 0, Theme())
-    specs = rivals.rival_specs(view)
+    specs = comparison_runs.comparable_specs(view)
     assert len(set(specs.values())) == len(specs) > 10
-    for formerly in rivals.FORMERLY:
-        (spec,) = rivals.chosen_specs(view, [formerly], specs)
+    for formerly in comparison_runs.OLD_LABELS:
+        (spec,) = comparison_runs.specs_of_labels(view, [formerly], specs)
         assert spec.left_out == run.spec.left_out
 
 
@@ -215,9 +215,9 @@ def test_a_graph_in_memory_is_kept_once(graph, tmp_path):
 
 
 def test_a_stored_run_that_no_method_has_any_more_is_not_offered():
-    assert rivals.is_offered(complete(bup.Spec(method="gcn")))
-    assert not rivals.is_offered(bup.Spec(method="gcn", settings=(("hidden", 3),)))
-    assert not rivals.is_offered(bup.Spec(method="gone"))
+    assert comparison_runs.can_offer(complete(bup.Spec(method="gcn")))
+    assert not comparison_runs.can_offer(bup.Spec(method="gcn", settings=(("hidden", 3),)))
+    assert not comparison_runs.can_offer(bup.Spec(method="gone"))
 
 
 def test_an_own_graph_is_called_what_its_people_call_it(open_app, stocked_cache):

@@ -43,4 +43,4 @@ def test_no_page_and_no_lesson_trains_inside_the_server():
         for path in sorted(ROOT.glob("dashboard/**/*.py"))
         if trains.search(path.read_text())
     ]
-    assert found == ["dashboard/views/own/predictions.py"]
+    assert found == ["dashboard/views/upload/predictions.py"]

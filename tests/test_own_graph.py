@@ -26,7 +26,7 @@ from bup.datasets.uploads import store
 from bup.datasets.uploads.draft import Choice, draft_of, graph_of, guess
 from bup.run.spec import Run, Spec
 from bup.training import fitting
-from dashboard.views.own import example
+from dashboard.views.upload import example
 
 NODES = "id,label,title,size\na,red,Ann,1\nb,blue,Bob,2.5\nc,,Cid,0\nd,red,Dee 🦊,4\n"
 EDGES = "source,target\na,b\nb,c\nc,d\nd,d\nb,a\n"
@@ -521,7 +521,7 @@ def own_page(files: list[tuple[str, bytes]]) -> None:
 
     import streamlit as st
 
-    from dashboard.views.own import page
+    from dashboard.views.upload import page
 
     dropped = [SimpleNamespace(name=name, getvalue=lambda data=data: data) for name, data in files]
     st.file_uploader = lambda *args, **options: dropped

@@ -498,7 +498,7 @@ def predictions_page(name: str, files: list[tuple[str, bytes]]) -> None:
 
     from dashboard.network import visitor
     from dashboard.session import links
-    from dashboard.views.own import page
+    from dashboard.views.upload import page
 
     dropped = [SimpleNamespace(name=name, getvalue=lambda data=data: data) for name, data in files]
     st.file_uploader = lambda *args, **options: dropped[0] if dropped else None

@@ -16,7 +16,7 @@ from bup.imported import predictions
 from bup.io import memory
 from dashboard.network.clients import Client
 from dashboard.uploads import reader
-from dashboard.views.own import example
+from dashboard.views.upload import example
 
 NODES = b"id,label,title,size\na,red,Ann,1\nb,blue,Bob,2.5\nc,,Cid,0\nd,red,Dee,4\n"
 EDGES = b"source,target\na,b\nb,c\nc,d\n"

@@ -72,10 +72,10 @@ def spoken_page(node: int) -> None:
     from types import SimpleNamespace
 
     import bup
-    from dashboard.views.node_words import spoken
+    from dashboard.views.node_words import node_words
 
     graph = bup.load_graph("synthetic:nodes=60,words=200,mean_degree=8")
-    spoken(SimpleNamespace(graph=graph, node=node, name_of=graph.node_id))
+    node_words(SimpleNamespace(graph=graph, node=node, name_of=graph.node_id))
 
 
 def test_the_inspector_shows_the_words():

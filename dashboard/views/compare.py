@@ -25,26 +25,26 @@ from dashboard.session.state import View
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
 from dashboard.views import charts, exports, highlight, picking
-from dashboard.views.card import card
-from dashboard.views.highlight import Group
-from dashboard.views.reruns import over_reruns
-from dashboard.views.rivals import (
-    TYPED,
-    chosen_specs,
+from dashboard.views.comparison_runs import (
+    TYPED_HELP,
+    comparable_specs,
     label_of,
     on_same_nodes,
-    rival_specs,
+    specs_of_labels,
     train_missing,
     view_of,
 )
+from dashboard.views.highlight import NodeList
+from dashboard.views.node_card import node_card
+from dashboard.views.reruns import compare_reruns
 
 PAGE = "compare"
 
 
 def page(view: View) -> None:
     st.title("Which method knows best what it does not know?")
-    card(view, PAGE)
-    specs = rival_specs(view)
+    node_card(view, PAGE)
+    specs = comparable_specs(view)
     chosen = st.multiselect(
         "Compare this run with",
         list(specs),
@@ -52,9 +52,11 @@ def page(view: View) -> None:
         key="rivals",
         bind="query-params",
         accept_new_options=True,
-        help=view.say(f"All are trained on the same nodes and tested on the same nodes. {TYPED}"),
+        help=view.say(
+            f"All are trained on the same nodes and tested on the same nodes. {TYPED_HELP}"
+        ),
     )
-    wanted = chosen_specs(view, chosen, specs)
+    wanted = specs_of_labels(view, chosen, specs)
     missing = [spec for spec in wanted if run_cache.find(spec, view.graph) is None]
     if missing:
         train_missing(missing, view)
@@ -83,7 +85,7 @@ def page(view: View) -> None:
     )
     st.download_button("CSV", csv_text(numbers), "comparison.csv", "text/csv")
 
-    over_reruns(view, views)
+    compare_reruns(view, views)
 
     st.header("Calibration")
     bins = {label: metrics.reliability_bins(p, y, 10) for label, (p, y) in parts.items()}
@@ -94,10 +96,10 @@ def page(view: View) -> None:
         "The nearer a line is to the diagonal, the more its confidence can be taken at its word. "
         "Above the diagonal a method is under-confident, below it over-confident."
         + view.say(" Click a point to see its nodes."),
-        lambda k: highlight.light(view, PAGE, list(groups)[k], list(groups.values())[k]),
+        lambda k: highlight.highlight(view, PAGE, list(groups)[k], list(groups.values())[k]),
     )
-    if (asked := highlight.asked(PAGE)) in groups:
-        highlight.show(view, PAGE, groups[asked])
+    if (asked := highlight.highlighted(PAGE)) in groups:
+        highlight.show_nodes(view, PAGE, groups[asked])
 
     st.header(view.say("Two methods, node by node"))
     first = next(iter(views.items()))
@@ -157,14 +159,14 @@ def page(view: View) -> None:
 
 def _bins(
     views: Mapping[str, View], found: Mapping[str, metrics.ReliabilityBins]
-) -> dict[str, Group]:
+) -> dict[str, NodeList]:
     """The nodes of every bin of every method, in the order of the chart's points."""
     groups = {}
     for label, bins in found.items():
         nodes = views[label].judged().nodes
         for b, (low, high) in enumerate(pairwise(bins.edges)):
             title = f"of which {escaped(label)} is {low:.0%} to {high:.0%} sure"
-            groups[f"{label} {b}"] = Group(title, nodes[bins.member == b])
+            groups[f"{label} {b}"] = NodeList(title, nodes[bins.member == b])
     return groups
 
 

@@ -12,8 +12,8 @@ from dashboard.figures.summary import class_sizes_figure, degrees_figure
 from dashboard.session.state import View
 from dashboard.ui.markdown import escaped
 from dashboard.views import charts, exports, highlight
-from dashboard.views.card import card
-from dashboard.views.highlight import Group
+from dashboard.views.highlight import NodeList
+from dashboard.views.node_card import node_card
 
 PAGE = "graph"
 COLUMNS = ("true", "degree", "part")
@@ -21,7 +21,7 @@ COLUMNS = ("true", "degree", "part")
 
 def page(view: View) -> None:
     st.title("What does the graph look like?")
-    card(view)
+    node_card(view)
     graph = view.graph
     figures = graphs.description(graph)
     homophily = figures["homophily"]
@@ -53,7 +53,7 @@ def page(view: View) -> None:
                 "A class of few nodes is harder to learn and easier to overlook. The colours are "
                 "those of the map. Click a bar to see its nodes."
             ),
-            lambda c: highlight.light(view, PAGE, f"class {c}", _of_class(view, c)),
+            lambda c: highlight.highlight(view, PAGE, f"class {c}", _of_class(view, c)),
             [Mark(0.0, float(own)) for i in view.marked if (own := int(graph.labels[i])) >= 0],
         )
     counts = np.bincount(graph.degree)
@@ -66,25 +66,25 @@ def page(view: View) -> None:
                 "A point for every number of links that occurs. Most nodes have few links, and a "
                 "few have very many. Click a point to see its nodes."
             ),
-            lambda k: highlight.light(view, PAGE, f"links {k}", _with_links(view, k)),
+            lambda k: highlight.highlight(view, PAGE, f"links {k}", _with_links(view, k)),
             [Mark(float(k + 1), float(counts[k])) for i in view.marked for k in (graph.degree[i],)],
         )
-    kind, _, number = (highlight.asked(PAGE) or "").partition(" ")
+    kind, _, number = (highlight.highlighted(PAGE) or "").partition(" ")
     if kind == "class" and int(number) < graph.num_classes:
-        highlight.show(view, PAGE, _of_class(view, int(number)))
+        highlight.show_nodes(view, PAGE, _of_class(view, int(number)))
     elif kind == "links" and int(number) < len(counts):
-        highlight.show(view, PAGE, _with_links(view, int(number)))
+        highlight.show_nodes(view, PAGE, _with_links(view, int(number)))
     found = np.flatnonzero(counts)
     rows = pd.DataFrame({"links": found, view.graph.noun.many: counts[found]})
     exports.numbers(rows, f"{view.spec.graph}-links", "degrees")
     exports.downloads(view)
 
 
-def _of_class(view: View, c: int) -> Group:
+def _of_class(view: View, c: int) -> NodeList:
     title = f"of the class {escaped(view.graph.class_names[c])}"
-    return Group(title, np.flatnonzero(view.graph.labels == c), COLUMNS)
+    return NodeList(title, np.flatnonzero(view.graph.labels == c), COLUMNS)
 
 
-def _with_links(view: View, links: int) -> Group:
+def _with_links(view: View, links: int) -> NodeList:
     title = f"with {links:,} link{'s' if links != 1 else ''}"
-    return Group(title, np.flatnonzero(view.graph.degree == links), COLUMNS)
+    return NodeList(title, np.flatnonzero(view.graph.degree == links), COLUMNS)

@@ -16,7 +16,7 @@ COLUMNS = ("true", "predicted", "confidence")
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class NodeList:
     """Some nodes in the order in which to look at them, and what they have in common."""
 
     title: str  # after "12 papers"
@@ -24,7 +24,7 @@ class Group:
     columns: tuple[str, ...] = COLUMNS
 
 
-def light(view: View, page: str, name: str, group: Group) -> None:
+def highlight(view: View, page: str, name: str, group: NodeList) -> None:
     """Ask for a group, and pick its first node; for callbacks.
 
     ``name`` says which of the page's groups it is: the page looks it up among those that it has,
@@ -35,11 +35,11 @@ def light(view: View, page: str, name: str, group: Group) -> None:
         picking.pick_node(view, int(group.nodes[0]))
 
 
-def asked(page: str) -> str | None:
+def highlighted(page: str) -> str | None:
     return st.session_state.get(f"lit_{page}")
 
 
-def show(view: View, page: str, group: Group) -> None:
+def show_nodes(view: View, page: str, group: NodeList) -> None:
     """The group as a list and on the map."""
     noun, nodes = view.graph.noun, group.nodes
     st.header(f"{noun.counted(len(nodes))} {group.title}", anchor=False)

@@ -11,7 +11,7 @@ from dashboard.ui.markdown import escaped
 MOST_NEIGHBOURS = 6
 
 
-def spoken(view: View) -> None:
+def node_words(view: View) -> None:
     """The most telling words of the picked node, and those that it shares with its neighbours."""
     graph, node = view.graph, view.node
     if graph.words is None:

@@ -21,9 +21,9 @@ from dashboard.figures.reliability import (
 )
 from dashboard.session.state import View
 from dashboard.views import charts, exports, highlight, picking
-from dashboard.views.card import card
-from dashboard.views.highlight import Group
-from dashboard.views.rivals import choose_rival, on_same_nodes
+from dashboard.views.comparison_runs import choose_comparison, on_same_nodes
+from dashboard.views.highlight import NodeList
+from dashboard.views.node_card import node_card
 
 PAGE = "reliability"
 BARS = 20
@@ -32,7 +32,7 @@ SCHEMES: dict[Scheme, str] = {"width": "an equal range", "mass": "equally many n
 
 def page(view: View) -> None:
     st.title("When the model says 80%, is it right 80% of the time?")
-    card(view)
+    node_card(view)
     one, two, three = st.columns([2, 3, 3])
     bins = one.slider("Bins", 2, 30, 10, key="bins", bind="query-params")
     scheme = two.segmented_control(
@@ -45,7 +45,7 @@ def page(view: View) -> None:
         bind="query-params",
     )
     with three:
-        rival = choose_rival(view, "reliability")
+        rival = choose_comparison(view, "reliability")
     if rival is not None:
         view, *rivals = on_same_nodes([view, rival])
         rival = rivals[0] if rivals else None
@@ -90,23 +90,23 @@ def page(view: View) -> None:
             lambda number: _light(view, groups, f"bar {number}"),
             [Mark(float(confidence[i]), 0.0) for i in place],
         )
-    if (name := highlight.asked(PAGE)) in groups:
-        highlight.show(view, PAGE, groups[str(name)])
+    if (name := highlight.highlighted(PAGE)) in groups:
+        highlight.show_nodes(view, PAGE, groups[str(name)])
     _selective(view, rival)
     _sets(view)
     exports.downloads(view)
 
 
-def _light(view: View, groups: Mapping[str, Group], name: str) -> None:
+def _light(view: View, groups: Mapping[str, NodeList], name: str) -> None:
     if name in groups:
-        highlight.light(view, PAGE, name, groups[name])
+        highlight.highlight(view, PAGE, name, groups[name])
 
 
-def _bins(found: metrics.ReliabilityBins, nodes: np.ndarray, scheme: Scheme) -> dict[str, Group]:
+def _bins(found: metrics.ReliabilityBins, nodes: np.ndarray, scheme: Scheme) -> dict[str, NodeList]:
     """The nodes of every bin that holds any."""
     bins = len(found.count)
     return {
-        f"bin {b} of {bins} by {scheme}": Group(
+        f"bin {b} of {bins} by {scheme}": NodeList(
             f"with a confidence of {100 * found.edges[b]:.3g}% to {100 * found.edges[b + 1]:.3g}%",
             nodes[found.member == b],
         )
@@ -114,7 +114,7 @@ def _bins(found: metrics.ReliabilityBins, nodes: np.ndarray, scheme: Scheme) -> 
     }
 
 
-def _bars(confidence: np.ndarray, right: np.ndarray, nodes: np.ndarray) -> dict[str, Group]:
+def _bars(confidence: np.ndarray, right: np.ndarray, nodes: np.ndarray) -> dict[str, NodeList]:
     """Those of every bar of the histogram, the surest first."""
     bar = (confidence * BARS).astype(int).clip(max=BARS - 1)
     order = np.argsort(-confidence, kind="stable")
@@ -126,7 +126,7 @@ def _bars(confidence: np.ndarray, right: np.ndarray, nodes: np.ndarray) -> dict[
             f"answered {'wrongly' if wrong else 'rightly'} with a confidence of "
             f"{low / BARS:.0%} to {(low + 1) / BARS:.0%}"
         )
-        groups[f"bar {number}"] = Group(title, nodes[chosen])
+        groups[f"bar {number}"] = NodeList(title, nodes[chosen])
     return groups
 
 
@@ -268,7 +268,7 @@ def _sets(view: View) -> None:
     number = 2 * sets.size[nodes] + ~covered
     asked = f"at {level:.0%} by {rule}"
     groups = {
-        f"sets {k} {asked}": Group(
+        f"sets {k} {asked}": NodeList(
             f"whose set of {k // 2} {'misses' if k % 2 else 'contains'} the true class",
             nodes[number == k],
         )
@@ -285,8 +285,8 @@ def _sets(view: View) -> None:
         lambda k: _light(view, groups, f"sets {k} {asked}"),
         [Mark(float(size), 0.0) for size in sets.size[nodes[np.isin(nodes, view.marked)]]],
     )
-    if (name := highlight.asked(PAGE)) in groups:
-        highlight.show(view, PAGE, groups[str(name)])
+    if (name := highlight.highlighted(PAGE)) in groups:
+        highlight.show_nodes(view, PAGE, groups[str(name)])
 
 
 def _curve(view: View) -> metrics.RiskCoverage:

@@ -15,15 +15,15 @@ from bup.results.store import Store
 from bup.training.fitting import run_of
 from dashboard.session.state import View
 from dashboard.ui.markdown import escaped
+from dashboard.views.comparison_runs import train_missing
 from dashboard.views.reproduce.cells import Plan, stamps_of, stored_rows
-from dashboard.views.rivals import train_missing
 
 LOOKED_AT = ("accuracy", "ece", "nll", "brier", "aurc")
 MOST_SEEDS = 20
 MORE = 5  # seeds that a button trains, those that are there included
 
 
-def over_reruns(view: View, views: Mapping[str, View]) -> None:
+def compare_reruns(view: View, views: Mapping[str, View]) -> None:
     """Means over seeds and what Student's test says of them; offers to train a few."""
     views = {label: v for label, v in views.items() if not METHODS[v.spec.method].brought}
     if len(views) < 2 or view.spec not in [v.spec for v in views.values()]:

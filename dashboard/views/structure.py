@@ -21,7 +21,7 @@ from dashboard.figures.structure import (
 from dashboard.session.state import View
 from dashboard.ui import columns
 from dashboard.views import charts, exports, picking
-from dashboard.views.card import card
+from dashboard.views.node_card import node_card
 
 AXES = {
     "degree": ("Degree (linked nodes + 1)", True),
@@ -31,7 +31,7 @@ AXES = {
 
 def page(view: View) -> None:
     st.title(view.say("Is a well-linked node a certain node?"))
-    card(view)
+    node_card(view)
     scores = columns.score_columns(view.table)
     score = st.selectbox(
         "Score",

@@ -11,7 +11,7 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Browser, Page, expect
 
-from dashboard.views.own import example
+from dashboard.views.upload import example
 
 from .test_journeys import LONG, app, settled
 

@@ -11,7 +11,7 @@ from dashboard.session import selected_node
 from dashboard.session.state import View
 from dashboard.ui.markdown import escaped
 from dashboard.views.explore.answer import probabilities, verdict
-from dashboard.views.node_words import spoken
+from dashboard.views.node_words import node_words
 
 
 def head(view: View) -> None:
@@ -27,7 +27,7 @@ def head(view: View) -> None:
             key="let_go",
         )
     st.markdown(verdict(view.table.iloc[view.node]))
-    spoken(view)
+    node_words(view)
 
 
 def says(view: View) -> None:

@@ -18,7 +18,7 @@ from dashboard.session.state import View
 from dashboard.session.waiting import wait_for_map
 from dashboard.ui import columns
 from dashboard.views import picking
-from dashboard.views.explore import change, what_if
+from dashboard.views.explore import before_after, what_if
 
 FILTERS = {
     "mistakes": "Only mistakes",
@@ -95,7 +95,7 @@ def node_map(view: View, shown: np.ndarray, arrived: set[str]) -> None:
             st.rerun()  # what stands beside the map was drawn before
     if not graphs.layout(view.graph).finished:
         wait_for_map(view.graph)
-    before = change.held_against(view)
+    before = before_after.comparison_run(view)
     if before is None or colour not in columns.menu_columns(before.table):
         _map(view, view.known, MAP, shown, limits, together=False)
         return

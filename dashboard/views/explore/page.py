@@ -10,11 +10,11 @@ from dashboard.components.network.standalone import standalone_html
 from dashboard.session import selected_node, url
 from dashboard.session.state import View
 from dashboard.views import exports
-from dashboard.views.explore import change
+from dashboard.views.explore import before_after
+from dashboard.views.explore.compare_nodes import compare_nodes
 from dashboard.views.explore.inspector import head, says
 from dashboard.views.explore.map import controls, in_range, node_map
 from dashboard.views.explore.neighbourhood import OFF, chosen_network, neighbourhood
-from dashboard.views.explore.pair import pair
 from dashboard.views.explore.selection import selection
 from dashboard.views.explore.stories import welcome
 from dashboard.views.explore.style import STYLE
@@ -26,7 +26,7 @@ TABS = {
     "Why?": why,
     "Links": neighbourhood,
     TAB: what_if,
-    "Compare": pair,
+    "Compare": compare_nodes,
 }
 USUAL = {"tab": "Answer", "hops": 1, "stage": OFF}
 """What the address need not say."""
@@ -68,7 +68,7 @@ def page(view: View) -> None:
                 welcome(view)  # it speaks of the colour that was just chosen
         every = shown & in_range(view)
         selected_node.among(None if every.all() else every)
-        change.told(view)
+        before_after.change_banner(view)
         node_map(view, shown, arrived)
     url.follow(USUAL)
 

@@ -18,59 +18,59 @@ from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
 from dashboard.ui.theme import IN, WRONG
 from dashboard.views import charts, exports, highlight, picking
-from dashboard.views.highlight import Group
-from dashboard.views.ood.contenders import UNSEEN, Hunt
+from dashboard.views.highlight import NodeList
+from dashboard.views.ood.detection_task import UNSEEN, DetectionTask
 
 PAGE = "ood"
-Groups = dict[str, Group]
+Groups = dict[str, NodeList]
 """What can be clicked on the page, by name."""
 
 
-def numbers(view: View, hunt: Hunt) -> None:
+def numbers(view: View, task: DetectionTask) -> None:
     """How well the score does, in figures and in a sentence."""
-    search, own = hunt.search, hunt.own
+    search, own = task.search, task.own
     doubt = own.doubt[search.nodes]
     values = {key: getattr(metrics, f)(doubt, search.sought) for key, f in _METRICS.items()}
     for column, (key, value) in zip(st.columns(len(values)), values.items(), strict=True):
         metric = metrics.METRICS[key]
         column.metric(metric.short, f"{value:.1%}", help=view.say(metric.meaning))
-    found = hunt.flags[own.label][search.sought]
+    found = task.flags[own.label][search.sought]
     st.markdown(
-        f"With {hunt.false_alarms:.0%} false alarms, **{escaped(own.title)}** finds "
-        f"**{found.sum():,} of {len(found):,}** {view.graph.noun.many} {hunt.words}."
+        f"With {task.false_alarms:.0%} false alarms, **{escaped(own.title)}** finds "
+        f"**{found.sum():,} of {len(found):,}** {view.graph.noun.many} {task.words}."
     )
     rule = view.rule
-    if hunt.what == UNSEEN and rule and own.score in SCORES and SCORES[own.score].of_var:
+    if task.what == UNSEEN and rule and own.score in SCORES and SCORES[own.score].of_var:
         st.caption(f"**{rule.title}.** {view.say(rule.unseen)}")
 
 
 _METRICS = {"auroc": "auroc", "aupr": "aupr", "fpr95": "fpr_at_95"}
 
 
-def distributions(view: View, hunt: Hunt, groups: Groups) -> None:
+def distributions(view: View, task: DetectionTask, groups: Groups) -> None:
     """The score among right, wrong and unseen nodes; with other methods, the ranks of all."""
-    search, many = hunt.search, len(hunt.contenders) > 1
+    search, many = task.search, len(task.detectors) > 1
     table = view.table.iloc[search.nodes]
     right = table.correct.fillna(False).to_numpy(bool)
     parts = ood.node_groups(table.ood.to_numpy(bool), right)
-    if hunt.what != UNSEEN:
+    if task.what != UNSEEN:
         parts = [NodeGroup("right", right, IN, ""), NodeGroup("wrong", ~right, WRONG, "/")]
-    column = columns.score_columns(view.table)[hunt.own.score]
+    column = columns.score_columns(view.table)[task.own.score]
     if many:
-        runs = [(c.label, search.ranks(c.doubt)) for c in hunt.contenders]
+        runs = [(c.label, search.ranks(c.doubt)) for c in task.detectors]
         axis = view.say("share of the test nodes that are surer")
     else:
-        runs = [(hunt.own.label, view.table[hunt.own.score].to_numpy(float)[search.nodes])]
+        runs = [(task.own.label, view.table[task.own.score].to_numpy(float)[search.nodes])]
         axis = column.axis or column.label
     values = runs[0][1]
     edges = np.histogram_bin_edges(np.concatenate([v for _, v in runs]), BINS)
     bar = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, BINS - 1)
-    name = f"bar {hunt.what} {hunt.own.score} {[c.label for c in hunt.contenders]}"
+    name = f"bar {task.what} {task.own.score} {[c.label for c in task.detectors]}"
     for p, part in enumerate(parts):
         for b in np.unique(bar[part.member]).tolist():
             chosen = search.nodes[part.member & (bar == b)]
             title = f"({part.name}) from {edges[b]:.3g} to {edges[b + 1]:.3g}"
-            groups[f"{name} {p * BINS + b}"] = _group(hunt, title, chosen)
+            groups[f"{name} {p * BINS + b}"] = _group(task, title, chosen)
     at = np.flatnonzero(np.isin(search.nodes, view.marked))
     marks = [
         Mark(float(values[i]), 0.0, "" if p == 0 else str(p + 1))
@@ -89,16 +89,16 @@ def distributions(view: View, hunt: Hunt, groups: Groups) -> None:
     )
 
 
-def curves(view: View, hunt: Hunt) -> None:
-    search, found = hunt.search, hunt.curves()
+def curves(view: View, task: DetectionTask) -> None:
+    search, found = task.search, task.curves()
     roc, precise = st.tabs(["Found against false alarms (ROC)", "Precision and recall"])
     with roc:
         charts.clickable(
             ood.roc_figure(
                 found,
                 view.theme,
-                hunt.false_alarms,
-                search.node_at(hunt.own.doubt, found[0].roc.threshold),
+                task.false_alarms,
+                search.node_at(task.own.doubt, found[0].roc.threshold),
             ),
             "roc",
             view.say(
@@ -114,7 +114,7 @@ def curves(view: View, hunt: Hunt) -> None:
                 found,
                 float(search.sought.mean()),
                 view.theme,
-                search.node_at(hunt.own.doubt, found[0].precision_recall.threshold),
+                search.node_at(task.own.doubt, found[0].precision_recall.threshold),
             ),
             "precision_recall",
             view.say(
@@ -130,44 +130,44 @@ def curves(view: View, hunt: Hunt) -> None:
             metrics.METRICS[key].label: getattr(metrics, f)(c.doubt[search.nodes], search.sought)
             for key, f in _METRICS.items()
         }
-        | {"found": int(hunt.flags[c.label][search.sought].sum())}
-        for c in hunt.contenders
+        | {"found": int(task.flags[c.label][search.sought].sum())}
+        for c in task.detectors
     ]
-    exports.numbers(pd.DataFrame(rows), f"{view.run.key}-{hunt.what}", "ood")
+    exports.numbers(pd.DataFrame(rows), f"{view.run.key}-{task.what}", "ood")
 
 
-def who_catches_what(view: View, hunt: Hunt, groups: Groups) -> None:
+def who_catches_what(view: View, task: DetectionTask, groups: Groups) -> None:
     """What one method finds and another misses, at equal false alarms."""
     st.header("Who finds what the others miss?")
-    found = detection.catches(hunt.search, hunt.flags)
-    name = f"catch {hunt.what} {hunt.false_alarms} {[(c.label, c.score) for c in hunt.contenders]}"
+    found = detection.catches(task.search, task.flags)
+    name = f"catch {task.what} {task.false_alarms} {[(c.label, c.score) for c in task.detectors]}"
     for i, (who, nodes) in enumerate(found.items()):
         by = escaped(" and ".join(who)) if who else "none of the methods"
-        title = f"{hunt.words}, found by {by}"
-        groups[f"{name} {i}"] = _group(hunt, title, nodes)
+        title = f"{task.words}, found by {by}"
+        groups[f"{name} {i}"] = _group(task, title, nodes)
     charts.clickable(
         ood.catches_figure(found, view.theme),
         "catches",
         view.say(
-            f"Every method may flag {hunt.false_alarms:.0%} of the others by mistake. A bar counts "
+            f"Every method may flag {task.false_alarms:.0%} of the others by mistake. A bar counts "
             "the nodes that exactly these methods find. Click it to see them."
         ),
         lambda k: _light(view, groups, f"{name} {k}"),
     )
 
 
-def matrix(view: View, hunt: Hunt, groups: Groups) -> None:
+def matrix(view: View, task: DetectionTask, groups: Groups) -> None:
     """True class against answer, for what is sought."""
     st.header("What are they taken for?")
     graph, names = view.graph, view.graph.class_names
-    nodes = hunt.search.nodes[hunt.search.sought]
+    nodes = task.search.nodes[task.search.sought]
     true, assigned = graph.labels[nodes], view.result.predicted[nodes]
     counts = detection.confusion(true, assigned, graph.num_classes)
     for i, j in np.argwhere(counts).tolist():
         title = f"of the class {escaped(names[i])}, taken for {escaped(names[j])}"
         chosen = nodes[(true == i) & (assigned == j)]
-        key = f"cell {hunt.what} {i * len(names) + j}"
-        groups[key] = _group(hunt, title, chosen, surest_first=True)
+        key = f"cell {task.what} {i * len(names) + j}"
+        groups[key] = _group(task, title, chosen, surest_first=True)
     charts.clickable(
         ood.matrix_figure(
             counts,
@@ -181,19 +181,21 @@ def matrix(view: View, hunt: Hunt, groups: Groups) -> None:
             "A row is a true class, a column the model's answer. Click a cell to see its nodes, "
             "those of which the model is surest first."
         ),
-        lambda k: _light(view, groups, f"cell {hunt.what} {k}"),
+        lambda k: _light(view, groups, f"cell {task.what} {k}"),
     )
 
 
 def _light(view: View, groups: Groups, name: str) -> None:
     if name in groups:
-        highlight.light(view, PAGE, name, groups[name])
+        highlight.highlight(view, PAGE, name, groups[name])
 
 
-def _group(hunt: Hunt, title: str, nodes: np.ndarray, surest_first: bool = False) -> Group:
+def _group(
+    task: DetectionTask, title: str, nodes: np.ndarray, surest_first: bool = False
+) -> NodeList:
     """Nodes in the order of the score, which is listed with them."""
-    order = ranked(hunt.own.doubt, nodes)[:: -1 if surest_first else 1]
-    return Group(title, order, tuple(dict.fromkeys((*highlight.COLUMNS, hunt.own.score))))
+    order = ranked(task.own.doubt, nodes)[:: -1 if surest_first else 1]
+    return NodeList(title, order, tuple(dict.fromkeys((*highlight.COLUMNS, task.own.score))))
 
 
 def ranked(doubt: np.ndarray, nodes: np.ndarray) -> np.ndarray:

@@ -11,25 +11,25 @@ from bup.io.csv import csv_text
 from dashboard.session.state import View
 from dashboard.ui.markdown import escaped
 from dashboard.views import highlight, picking
-from dashboard.views.highlight import Group
+from dashboard.views.highlight import NodeList
 from dashboard.views.ood.charts import PAGE, Groups, missed, ranked
-from dashboard.views.ood.contenders import UNSEEN, Hunt
+from dashboard.views.ood.detection_task import UNSEEN, DetectionTask
 
 LENGTHS = (10, 25, 50, 100, 500, 0)
 """0 is all."""
 MOST_GROUPS = 50
 
 
-def ranking(view: View, hunt: Hunt) -> None:
+def ranking(view: View, task: DetectionTask) -> None:
     """The top of a ranking, as long as one likes, and exactly that as CSV."""
     st.header("Ranking")
-    noun, search = view.graph.noun, hunt.search
-    flagged = hunt.flags[hunt.own.label]
+    noun, search = view.graph.noun, task.search
+    flagged = task.flags[task.own.label]
     lists = {
         "doubted": (f"Most doubted {noun.many}", search.nodes, False),
-        "missed": (f"Missed: {hunt.words}, yet not flagged", missed(search, flagged), True),
+        "missed": (f"Missed: {task.words}, yet not flagged", missed(search, flagged), True),
         "alarms": (
-            f"False alarms: {hunt.others}, yet flagged",
+            f"False alarms: {task.others}, yet flagged",
             search.nodes[~search.sought & flagged],
             False,
         ),
@@ -50,9 +50,9 @@ def ranking(view: View, hunt: Hunt) -> None:
         bind="query-params",
     )
     _, nodes, surest_first = lists[which if which in lists else "doubted"]
-    order = ranked(hunt.own.doubt, nodes)[:: -1 if surest_first else 1]
+    order = ranked(task.own.doubt, nodes)[:: -1 if surest_first else 1]
     shown = order[: most or None]
-    rows = _rows(view, hunt, shown)
+    rows = _rows(view, task, shown)
     st.caption(
         f"{noun.counted(len(shown))} of {len(order):,}, the "
         f"{'surest' if surest_first else 'most doubted'} first. Click a row to pick its {noun.one}."
@@ -62,7 +62,7 @@ def ranking(view: View, hunt: Hunt) -> None:
     st.download_button(
         "This list as CSV",
         lambda: csv_text(rows),
-        f"{view.run.key}-{hunt.what}-{which}.csv",
+        f"{view.run.key}-{task.what}-{which}.csv",
         "text/csv",
         icon=":material/download:",
         key="ood_ranking_csv",
@@ -70,27 +70,27 @@ def ranking(view: View, hunt: Hunt) -> None:
     )
 
 
-def _rows(view: View, hunt: Hunt, nodes: np.ndarray) -> pd.DataFrame:
+def _rows(view: View, task: DetectionTask, nodes: np.ndarray) -> pd.DataFrame:
     """What is said of each node of a list: its classes, its score, its rank by every method."""
-    search, table = hunt.search, view.table
+    search, table = task.search, view.table
     about = [name for name in ("id", "title", "true", "predicted", "confidence") if name in table]
     rows = table.iloc[nodes][about].reset_index(drop=True)
-    if hunt.own.score not in rows:
-        rows[hunt.own.score] = table[hunt.own.score].to_numpy()[nodes]
+    if task.own.score not in rows:
+        rows[task.own.score] = table[task.own.score].to_numpy()[nodes]
     sought = np.zeros(len(table), dtype=bool)
     sought[search.nodes] = search.sought
-    rows["never shown" if hunt.what == UNSEEN else "wrong"] = sought[nodes]
+    rows["never shown" if task.what == UNSEEN else "wrong"] = sought[nodes]
     place = np.zeros(len(table), dtype=np.int64)
-    for contender in hunt.contenders:
-        place[ranked(contender.doubt, search.nodes)] = 1 + np.arange(len(search.nodes))
-        rows[f"rank by {contender.label}"] = place[nodes]
+    for detector in task.detectors:
+        place[ranked(detector.doubt, search.nodes)] = 1 + np.arange(len(search.nodes))
+        rows[f"rank by {detector.label}"] = place[nodes]
     return rows
 
 
-def groups_missed(view: View, hunt: Hunt, groups: Groups) -> None:
+def groups_missed(view: View, task: DetectionTask, groups: Groups) -> None:
     """What is missed together: sought nodes that are linked, and that the score does not flag."""
     st.header("Missed together")
-    nodes = missed(hunt.search, hunt.flags[hunt.own.label])
+    nodes = missed(task.search, task.flags[task.own.label])
     found = detection.linked_groups(view.graph, nodes)
     loners = len(nodes) - sum(map(len, found))
     noun = view.graph.noun
@@ -110,12 +110,12 @@ def groups_missed(view: View, hunt: Hunt, groups: Groups) -> None:
     for number, group in enumerate(found[:MOST_GROUPS]):
         part = view.table.iloc[group]
         title = (
-            f"{hunt.words}, linked to each other and missed, taken for "
+            f"{task.words}, linked to each other and missed, taken for "
             f"{escaped(detection.agreement(part.predicted.tolist()))}"
         )
         sure = group[np.argsort(-part.confidence.to_numpy(), kind="stable")]
-        name = f"group {hunt.what} {hunt.own.score} {hunt.false_alarms} {number}"
-        groups[name] = Group(title, sure)
+        name = f"group {task.what} {task.own.score} {task.false_alarms} {number}"
+        groups[name] = NodeList(title, sure)
         rows.append(
             {
                 noun.many: len(group),
@@ -133,8 +133,8 @@ def groups_missed(view: View, hunt: Hunt, groups: Groups) -> None:
     def clicked() -> None:
         selected = st.session_state["ood_groups"]["selection"]["cells"]
         if selected:
-            name = f"group {hunt.what} {hunt.own.score} {hunt.false_alarms} {selected[0][0]}"
-            highlight.light(view, PAGE, name, groups[name])
+            name = f"group {task.what} {task.own.score} {task.false_alarms} {selected[0][0]}"
+            highlight.highlight(view, PAGE, name, groups[name])
 
     st.dataframe(
         pd.DataFrame(rows),

@@ -11,40 +11,40 @@ from bup.experiments.published import published_figures
 from dashboard.session import state
 from dashboard.session.state import View
 from dashboard.views import exports, highlight
-from dashboard.views.card import card
-from dashboard.views.ood import charts, turns
+from dashboard.views.node_card import node_card
+from dashboard.views.ood import charts, left_out_in_turn
 from dashboard.views.ood.charts import PAGE, Groups
-from dashboard.views.ood.contenders import UNSEEN, chosen
+from dashboard.views.ood.detection_task import UNSEEN, chosen
 from dashboard.views.ood.lists import groups_missed, ranking
 
 
 def page(view: View) -> None:
     st.title("Does the model notice what it does not know?")
-    card(view)
-    hunt = chosen(view)
+    node_card(view)
+    task = chosen(view)
     groups: Groups = {}
-    if hunt.search.possible:
-        charts.numbers(view, hunt)
+    if task.search.possible:
+        charts.numbers(view, task)
         left, right = st.columns(2)
         with left:
-            charts.distributions(view, hunt, groups)
+            charts.distributions(view, task, groups)
         with right:
-            charts.curves(view, hunt)
-        if len(hunt.contenders) > 1:
-            charts.who_catches_what(view, hunt, groups)
-        charts.matrix(view, hunt, groups)
+            charts.curves(view, task)
+        if len(task.detectors) > 1:
+            charts.who_catches_what(view, task, groups)
+        charts.matrix(view, task, groups)
         below = st.container()
-        ranking(view, hunt)
-        groups_missed(view, hunt, groups)
-        if (name := highlight.asked(PAGE)) in groups:
+        ranking(view, task)
+        groups_missed(view, task, groups)
+        if (name := highlight.highlighted(PAGE)) in groups:
             with below:
-                highlight.show(view, PAGE, groups[str(name)])
-    elif hunt.what == UNSEEN and not view.result.split.left_out:
+                highlight.show_nodes(view, PAGE, groups[str(name)])
+    elif task.what == UNSEEN and not view.result.split.left_out:
         _choose_class(view)
     else:
         st.warning(view.say("The test nodes are all of one kind: there is nothing to tell apart."))
-    if hunt.what == UNSEEN:
-        turns.grid(view, hunt.contenders)
+    if task.what == UNSEEN:
+        left_out_in_turn.grid(view, task.detectors)
         _published(view)
     exports.downloads(view)
 

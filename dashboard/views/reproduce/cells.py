@@ -67,7 +67,7 @@ def plan_of(question: ResearchQuestion, graph: Graph) -> Plan:
     return Plan(question, graph, {run: fitting.run_of(run.spec, graph) for run in planned})
 
 
-class Source:
+class RerunSet:
     """Reruns of one origin: their rows, and what they come to. Equal keys mean equal reruns."""
 
     def __init__(self, name: str, rows: pd.DataFrame, plan: Plan, key: Hashable = None) -> None:
@@ -105,20 +105,20 @@ def _by_cell(table: pd.DataFrame) -> dict[Cell, pd.DataFrame]:
 
 
 @kept(by=lambda plan: plan.key)
-def measured(plan: Plan) -> Source:
+def measured(plan: Plan) -> RerunSet:
     """What came with the package."""
     rows = experiments.load_shipped().rows(plan.question, plan.runs, {plan.graph.name: plan.graph})
-    return Source("as measured", rows, plan)
+    return RerunSet("as measured", rows, plan)
 
 
-def stored(plan: Plan) -> Source:
+def stored(plan: Plan) -> RerunSet:
     """What is measured of the runs that are stored here."""
     return _stored(plan, stamps_of(plan))
 
 
 @kept(by=lambda plan, stamps: (plan.key, stamps))
-def _stored(plan: Plan, stamps: tuple[int, ...]) -> Source:
-    return Source("trained here", stored_rows(plan, stamps), plan, stamps)
+def _stored(plan: Plan, stamps: tuple[int, ...]) -> RerunSet:
+    return RerunSet("trained here", stored_rows(plan, stamps), plan, stamps)
 
 
 def stamps_of(plan: Plan) -> tuple[int, ...]:

@@ -10,11 +10,11 @@ from bup.run.spec import Spec
 from dashboard.cache import run_cache
 from dashboard.session import selected_node, state
 from dashboard.session.state import View
-from dashboard.views.card import card
-from dashboard.views.reproduce.cells import Cell, Plan, Source
+from dashboard.views.node_card import node_card
+from dashboard.views.reproduce.cells import Cell, Plan, RerunSet
 
 
-def picked_node(plan: Plan, stored: Source, cell: Cell | None) -> None:
+def picked_node(plan: Plan, stored: RerunSet, cell: Cell | None) -> None:
     """Its card under the clicked rerun of the chosen cell, the first until one is clicked; without
     a cell under the run that this visitor saw last, or the one that the graph opens with. Nothing
     where that has not been trained, and nothing until a node is picked.
@@ -37,10 +37,10 @@ def picked_node(plan: Plan, stored: Source, cell: Cell | None) -> None:
         return
     method = cell.method if cell is not None else METHODS[spec.method].short
     run = f"{method}, {spec.labels_in_words}, seed {spec.seed}"
-    card(View(known, node, state.theme(graph.noun), True), "reproduce", run)
+    node_card(View(known, node, state.theme(graph.noun), True), "reproduce", run)
 
 
-def _rerun(plan: Plan, stored: Source, cell: Cell) -> Spec | None:
+def _rerun(plan: Plan, stored: RerunSet, cell: Cell) -> Spec | None:
     here = stored.of(cell).seed.tolist()
     specs = plan.specs_of(cell)
     clicked = st.session_state.get("reproduce_seed")

@@ -19,13 +19,13 @@ from dashboard.figures.reproduce import ComparisonRow, MeanInterval, comparison_
 from dashboard.session import state
 from dashboard.ui.markdown import escaped
 from dashboard.views import charts
-from dashboard.views.reproduce.cells import Cell, Plan, Source
+from dashboard.views.reproduce.cells import Cell, Plan, RerunSet
 from dashboard.views.reproduce.training import offer_reruns
 
 FIRST_DRAWN = ("ece", "auroc_own")  # what a table is most looked at for
 
 
-def choose_quantity(question: ResearchQuestion, sources: list[Source]) -> Quantity:
+def choose_quantity(question: ResearchQuestion, sources: list[RerunSet]) -> Quantity:
     """Which of a table's columns is drawn; those that nothing was measured of are not offered."""
     measured = {key for source in sources for key in source.lines.quantity}
     measured = measured or {f.key for f in question.quantities}
@@ -42,7 +42,7 @@ def choose_quantity(question: ResearchQuestion, sources: list[Source]) -> Quanti
     return quantities[key]
 
 
-def show_picture(plan: Plan, sources: list[Source], quantity: Quantity) -> None:
+def show_picture(plan: Plan, sources: list[RerunSet], quantity: Quantity) -> None:
     """One quantity of every cell, as points that can be compared at a glance."""
     dots = []
     for place, cell in enumerate(plan.cells):
@@ -83,11 +83,11 @@ class Table(NamedTuple):
 
 
 @kept(by=lambda plan, sources: (plan.key, *(source.key for source in sources)))
-def _table(plan: Plan, sources: list[Source]) -> Table:
+def _table(plan: Plan, sources: list[RerunSet]) -> Table:
     shown, cells = [], []
     for cell in plan.cells:
         paper = _published(plan, cell)
-        there: list[Source | None] = [s for s in sources if len(s.of(cell))]
+        there: list[RerunSet | None] = [s for s in sources if len(s.of(cell))]
         for source in there or [None]:
             shown.append(_line(plan.question, cell, source, paper))
             cells.append(cell)
@@ -95,7 +95,7 @@ def _table(plan: Plan, sources: list[Source]) -> Table:
     return Table(pd.DataFrame(shown), cells, csv_text(rows))
 
 
-def show_table(plan: Plan, sources: list[Source]) -> None:
+def show_table(plan: Plan, sources: list[RerunSet]) -> None:
     question, table = plan.question, _table(plan, sources)
 
     def picked() -> None:
@@ -129,7 +129,7 @@ def show_table(plan: Plan, sources: list[Source]) -> None:
 
 
 def _line(
-    question: ResearchQuestion, cell: Cell, source: Source | None, paper: dict[str, float]
+    question: ResearchQuestion, cell: Cell, source: RerunSet | None, paper: dict[str, float]
 ) -> dict[str, Any]:
     """A row of the table: a cell's figures by one origin, or that there are none yet."""
     own = source.of(cell) if source is not None else pd.DataFrame()
@@ -153,7 +153,7 @@ def _line(
     return row
 
 
-def show_cell(plan: Plan, sources: list[Source], cell: Cell) -> None:
+def show_cell(plan: Plan, sources: list[RerunSet], cell: Cell) -> None:
     """What is behind the clicked cell: its comparisons, and reruns that open as models."""
     question, graph, (measured, here) = plan.question, plan.graph, sources
     st.header(escaped(f"{cell.method}, {cell.group}: rerun by rerun"))

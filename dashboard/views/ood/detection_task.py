@@ -15,12 +15,12 @@ from dashboard.cache import run_cache
 from dashboard.figures.ood import DetectionCurve
 from dashboard.session.state import View
 from dashboard.ui import columns
-from dashboard.views.rivals import (
-    TYPED,
-    chosen_specs,
+from dashboard.views.comparison_runs import (
+    TYPED_HELP,
+    comparable_specs,
     label_of,
     on_same_nodes,
-    rival_specs,
+    specs_of_labels,
     train_missing,
     view_of,
 )
@@ -31,7 +31,7 @@ SOUGHT = {UNSEEN: "Classes never shown", MISTAKES: "Mistakes"}
 
 
 @dataclass(frozen=True, eq=False)
-class Contender:
+class Detector:
     """A run, and the score by which it ranks nodes."""
 
     label: str
@@ -45,17 +45,17 @@ class Contender:
 
 
 @dataclass(frozen=True, eq=False)
-class Hunt:
+class DetectionTask:
     """Everything that the charts and lists of the page are about."""
 
     what: str
     search: Search
-    contenders: tuple[Contender, ...]  # this run first
+    detectors: tuple[Detector, ...]  # this run first
     false_alarms: float
 
     @property
-    def own(self) -> Contender:
-        return self.contenders[0]
+    def own(self) -> Detector:
+        return self.detectors[0]
 
     @property
     def words(self) -> str:
@@ -67,13 +67,13 @@ class Hunt:
 
     @property
     def flags(self) -> dict[str, np.ndarray]:
-        """Whom each contender flags [m], at the same false alarms."""
-        return {c.label: self.search.flagged(c.doubt, self.false_alarms) for c in self.contenders}
+        """Whom each detector flags [m], at the same false alarms."""
+        return {c.label: self.search.flagged(c.doubt, self.false_alarms) for c in self.detectors}
 
     def curves(self) -> list[DetectionCurve]:
         search = self.search
         curves = []
-        for c in self.contenders:
+        for c in self.detectors:
             doubt = c.doubt[search.nodes]
             curves.append(
                 DetectionCurve(
@@ -86,7 +86,7 @@ class Hunt:
         return curves
 
 
-def chosen(view: View) -> Hunt:
+def chosen(view: View) -> DetectionTask:
     """The controls: what is sought, by which score, beside which runs, at which false alarms."""
     one, two, three, four = st.columns([3, 2, 3, 2])
     what = one.segmented_control(
@@ -109,7 +109,7 @@ def chosen(view: View) -> Hunt:
         bind="query-params",
         help="The number by which everything below is ranked.",
     )
-    specs = rival_specs(view)
+    specs = comparable_specs(view)
     labels = three.multiselect(
         "Compare with",
         list(specs),
@@ -118,7 +118,7 @@ def chosen(view: View) -> Hunt:
         bind="query-params",
         placeholder="up to two other methods",
         accept_new_options=True,
-        help=view.say(f"Other methods, trained and tested on the same nodes. {TYPED}"),
+        help=view.say(f"Other methods, trained and tested on the same nodes. {TYPED_HELP}"),
     )
     percent = four.slider(
         "False alarms",
@@ -130,23 +130,23 @@ def chosen(view: View) -> Hunt:
         bind="query-params",
         help="How many of the others may be flagged by mistake; all methods get the same.",
     )
-    wanted = chosen_specs(view, labels, specs)[:MOST_RIVALS]
+    wanted = specs_of_labels(view, labels, specs)[:MOST_RIVALS]
     missing = [spec for spec in wanted if run_cache.find(spec, view.graph) is None]
     if missing:
         train_missing(missing, view)
     rivals = [v for spec in wanted if (v := view_of(spec, view)) is not None]
     view, *rivals = on_same_nodes([view, *rivals])
     look = detection.mistakes if what == MISTAKES else detection.unseen
-    return Hunt(
+    return DetectionTask(
         str(what),
         look(view.result, view.graph),
-        tuple(_contender(v, view, str(score)) for v in (view, *rivals)),
+        tuple(_detector(v, view, str(score)) for v in (view, *rivals)),
         percent / 100,
     )
 
 
-def _contender(found: View, view: View, score: str) -> Contender:
+def _detector(found: View, view: View, score: str) -> Detector:
     """A run by the chosen score, or by its own where it has no such score."""
     offered = found.result.uncertainties()
     used = score if score in offered else epistemic_score(found.spec.method)
-    return Contender(label_of(found.spec, view), found, used, offered[used])
+    return Detector(label_of(found.spec, view), found, used, offered[used])

@@ -21,15 +21,15 @@ from dashboard.training_queue.job import Job
 from dashboard.ui.markdown import escaped
 
 NONE = "no other method"
-FORMERLY = {"BUP: Doubt, uncertain variance": "doubt+spread"}
+OLD_LABELS = {"BUP: Doubt, uncertain variance": "doubt+spread"}
 """What links may still call a run."""
-TYPED = (
+TYPED_HELP = (
     "What was trained on this machine is offered; any other you can type, such as `gcn+gats` or "
     "`bup (lam=2, dropout=0.5)`."
 )
 
 
-def rival_specs(view: View) -> dict[str, Spec]:
+def comparable_specs(view: View) -> dict[str, Spec]:
     """Runs on the same nodes: every method, BUP under each of its rules, predictions that were
     brought, and whatever else was trained on them, by what was changed."""
     offers: dict[str, tuple[str, dict[str, Any]]] = {}
@@ -57,12 +57,12 @@ def rival_specs(view: View) -> dict[str, Spec]:
             specs[label] = spec
     known = set(specs.values())
     for run in bup.Store().beside(view.run):
-        if run.spec not in known and is_offered(run.spec):
+        if run.spec not in known and can_offer(run.spec):
             specs[in_words(run.spec)] = run.spec
     return specs
 
 
-def is_offered(spec: Spec) -> bool:
+def can_offer(spec: Spec) -> bool:
     """Whether a stored run may be told of: what others brought is theirs; some methods are gone."""
     try:
         return complete(spec) == spec and not METHODS[spec.method].brought
@@ -73,16 +73,16 @@ def is_offered(spec: Spec) -> bool:
 def label_of(spec: Spec, view: View) -> str:
     if spec == view.spec:
         return f"{METHODS[spec.method].short} (this run)"
-    named = (label for label, s in rival_specs(view).items() if s == spec)
+    named = (label for label, s in comparable_specs(view).items() if s == spec)
     return next(named, in_words(spec))
 
 
-def chosen_specs(view: View, labels: Sequence[str], specs: Mapping[str, Spec]) -> list[Spec]:
+def specs_of_labels(view: View, labels: Sequence[str], specs: Mapping[str, Spec]) -> list[Spec]:
     """The runs behind what was chosen, or typed as in ``gcn+gats`` or ``bup (lam=2)``."""
     found = []
     for label in labels:
         try:
-            words = FORMERLY.get(label, label)
+            words = OLD_LABELS.get(label, label)
             found.append(specs[words] if words in specs else from_words(words, view.spec))
         except bup.BupError as error:
             st.warning(escaped(f"{label}: {error}"))
@@ -131,20 +131,20 @@ def on_same_nodes(views: Sequence[View]) -> list[View]:
     return [dataclasses.replace(v, known=run_cache.judged_on(v.known, test)) for v in alike]
 
 
-def choose_rival(view: View, page: str) -> View | None:
+def choose_comparison(view: View, page: str) -> View | None:
     """A second run to overlay; trains it on demand."""
-    specs = rival_specs(view)
+    specs = comparable_specs(view)
     label = st.selectbox(
         "Compare with",
         [NONE, *specs],
         key="rival",
         bind="query-params",
         accept_new_options=True,
-        help=view.say(f"Another method, trained and tested on the same nodes. {TYPED}"),
+        help=view.say(f"Another method, trained and tested on the same nodes. {TYPED_HELP}"),
     )
     if label in (None, NONE):
         return None
-    wanted = chosen_specs(view, [label], specs)
+    wanted = specs_of_labels(view, [label], specs)
     if not wanted:
         return None
     found = view_of(wanted[0], view)

@@ -20,9 +20,9 @@ from dashboard.session import links
 from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.uploads import reader
-from dashboard.views.own import example
-from dashboard.views.own.facts import facts
-from dashboard.views.own.once import READING, digest
+from dashboard.views.upload import example
+from dashboard.views.upload.facts import facts
+from dashboard.views.upload.once import READING, digest
 
 NOTHING = "(none)"
 AUTOMATIC = "Automatic"

@@ -17,7 +17,7 @@ from dashboard.ui.markdown import escaped
 from dashboard.ui.wording import choice_titles, setting_title
 
 
-def told(view: View) -> None:
+def change_banner(view: View) -> None:
     """Above the map, once something was changed."""
     before = _known(view, st.session_state.get("before") or st.session_state.get("previous"))
     if before is None:
@@ -34,7 +34,7 @@ def told(view: View) -> None:
         )
 
 
-def held_against(view: View) -> Known | None:
+def comparison_run(view: View) -> Known | None:
     """The run that is to be seen beside this one."""
     return _known(view, st.session_state.get("before"))
 

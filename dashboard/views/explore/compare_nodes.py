@@ -11,7 +11,7 @@ from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
 
 
-def pair(view: View) -> None:
+def compare_nodes(view: View) -> None:
     other = pinned(view)
     here = view.graph.node_id(view.node)
     with st.container(horizontal=True):

@@ -11,7 +11,7 @@ from dashboard.session.state import View, parameters
 from dashboard.ui import columns
 
 
-def card(view: View, here: str = "", run: str = "") -> None:
+def node_card(view: View, here: str = "", run: str = "") -> None:
     """What the run says of the picked node, with the ways on; ``here`` is the page's own address.
 
     It stays in sight while the page scrolls, so that whatever is clicked is seen to be picked.

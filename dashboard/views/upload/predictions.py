@@ -24,8 +24,8 @@ from dashboard.session import state
 from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.uploads import reader
-from dashboard.views.own.facts import facts
-from dashboard.views.own.once import digest, once
+from dashboard.views.upload.facts import facts
+from dashboard.views.upload.once import digest, once
 
 ROWS = 5
 

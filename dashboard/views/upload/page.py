@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.views.own.graph import graph
-from dashboard.views.own.predictions import predictions
+from dashboard.views.upload.graph import graph
+from dashboard.views.upload.predictions import predictions
 
 PARTS = {"graph": "A graph", "predictions": "Predictions for a graph"}
 

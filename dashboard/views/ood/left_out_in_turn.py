@@ -23,12 +23,12 @@ from dashboard.session.waiting import ask_for, manager, visitor, wait_for
 from dashboard.training_queue.job import Job
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
-from dashboard.views.ood.contenders import Contender
+from dashboard.views.ood.detection_task import Detector
 
 MEAN = "mean over classes"
 
 
-class Turn(NamedTuple):
+class LeftOutRun(NamedTuple):
     """One cell: a method without one class."""
 
     left_out: int
@@ -37,14 +37,14 @@ class Turn(NamedTuple):
     run: Run
 
 
-def grid(view: View, contenders: Sequence[Contender]) -> None:
+def grid(view: View, detectors: Sequence[Detector]) -> None:
     """How well each class is noticed by every chosen method, when it is the one never shown."""
     st.header("Each class left out in turn")
     turns = [
-        Turn(c, contender.label, spec, run_of(spec, view.graph))
+        LeftOutRun(c, detector.label, spec, run_of(spec, view.graph))
         for c in range(view.graph.num_classes)
-        for contender in contenders
-        for spec in [dataclasses.replace(contender.view.spec, left_out=(c,))]
+        for detector in detectors
+        for spec in [dataclasses.replace(detector.view.spec, left_out=(c,))]
     ]
     missing = [turn for turn in turns if run_cache.find(turn.spec, view.graph) is None]
     st.caption(
@@ -68,7 +68,7 @@ def grid(view: View, contenders: Sequence[Contender]) -> None:
         _table(view, turns, {})
 
 
-def _filling(view: View, turns: Sequence[Turn], jobs: list[Job]) -> None:
+def _filling(view: View, turns: Sequence[LeftOutRun], jobs: list[Job]) -> None:
     left = [job for job in jobs if job.active]
     done = len(turns) - len(left)
     st.progress(done / len(turns), f"{done} of {len(turns)} runs are there, {len(left)} to go")
@@ -87,7 +87,7 @@ def _stop(jobs: Sequence[Job]) -> None:
         manager().cancel(job.run, visitor())
 
 
-def _table(view: View, turns: Sequence[Turn], jobs: dict[Run, Job]) -> None:
+def _table(view: View, turns: Sequence[LeftOutRun], jobs: dict[Run, Job]) -> None:
     names = view.graph.class_names
     values = {(t.left_out, t.label): auroc(view, t) for t in turns}
     labels = list(dict.fromkeys(turn.label for turn in turns))
@@ -133,7 +133,7 @@ def _table(view: View, turns: Sequence[Turn], jobs: dict[Run, Job]) -> None:
     )
 
 
-def auroc(view: View, turn: Turn) -> float | None:
+def auroc(view: View, turn: LeftOutRun) -> float | None:
     """How well a run's own score finds the class it was not shown; None while it is not trained.
 
     NaN where the test nodes have none of it.
@@ -148,7 +148,7 @@ def auroc(view: View, turn: Turn) -> float | None:
     return metrics.auroc(doubt[search.nodes], search.sought)
 
 
-def _score(turn: Turn) -> str:
+def _score(turn: LeftOutRun) -> str:
     return columns.score_title(epistemic_score(turn.spec.method))
 
 
