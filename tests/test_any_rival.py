@@ -80,7 +80,7 @@ def test_stored_runs_beside_are_those_on_the_same_nodes(graph):
     run = fitting.run_of(first.spec, graph)
     found = bup.Store().beside(run)
     slow = [
-        Run.from_dict(files.read_packed(path).values["run"])
+        Run.from_dict(files.read(path).values["run"])
         for path in sorted(bup.Store().root.glob("*/result.bup"))
     ]
     assert found == [
@@ -113,8 +113,8 @@ def test_damaged_and_foreign_files_are_no_rivals(graph):
 def test_the_head_of_a_file_is_what_the_file_says(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(files.pack({"a": np.zeros(3), "b": np.ones((2, 2))}, {"x": [1, {"y": None}]}))
-    names, values = files.read_head(path)
-    whole = files.read_packed(path)
+    names, values = files.read_header(path)
+    whole = files.read(path)
     assert names == set(whole.arrays) and values == whole.values
 
 

@@ -19,7 +19,7 @@ def own_cache(monkeypatch, tmp_path):
 
 
 def craft(path, change) -> None:
-    arrays, values = files.read_packed(path)
+    arrays, values = files.read(path)
     change(arrays, values)
     path.write_bytes(files.pack(arrays, values))
 

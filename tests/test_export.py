@@ -60,7 +60,7 @@ def test_a_run_in_the_page_has_the_numbers_of_the_run(content, cora, run, rival,
     for colour in there["colours"]:
         column, first_step = columns.menu_columns(table)[colour["name"]], colour["scale"]
         assert colour["seen"] == [
-            cora.noun.said(column.map_sentence(dark)) for dark in (False, True)
+            cora.noun.apply_to(column.map_sentence(dark)) for dark in (False, True)
         ]
         shades = first_step[0] + numbers(colour["shades"]) * first_step[1]
         if column.kind == "score":

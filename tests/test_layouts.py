@@ -131,14 +131,14 @@ def test_a_damaged_or_foreign_file_is_computed_again(path_graph, own_cache, comp
     sizes = computed(lambda n: np.ones((n, 2), dtype=np.int16))
     layouts.positions(path_graph)
     (path,) = (own_cache / "layouts").iterdir()
-    whole, stored = path.read_bytes(), files.read_packed(path)
+    whole, stored = path.read_bytes(), files.read(path)
     short = files.pack({"steps": np.ones((4, 2), np.int16)}, {"digest": path_graph.digest})
     other = files.pack({"steps": np.ones((5, 2), np.int16)}, {"digest": "another"})
     for content in (whole[:-1], b"", short, other, files.pack({}, {"digest": path_graph.digest})):
         path.write_bytes(content)
         storage._cache.clear()
         assert layouts.positions(path_graph).shape == (5, 2)
-        arrays, values = files.read_packed(path)
+        arrays, values = files.read(path)
         assert values == stored.values and np.array_equal(arrays["steps"], stored.arrays["steps"])
     assert len(sizes) == 6
 

@@ -16,24 +16,24 @@ from dashboard.ui import wording
 def test_a_text_about_nodes_is_said_of_what_they_are():
     article = Noun("article", "articles")
     text = "A node is linked to nodes. Nodes of a node's kind; nodewise stays."
-    assert article.said(text) == (
+    assert article.apply_to(text) == (
         "An article is linked to articles. Articles of an article's kind; nodewise stays."
     )
-    assert PAPER.said("Is a well-linked node a certain node?") == (
+    assert PAPER.apply_to("Is a well-linked node a certain node?") == (
         "Is a well-linked paper a certain paper?"
     )
-    assert NODE.said(text) == text
+    assert NODE.apply_to(text) == text
 
 
 @given(st.text(alphabet="node sANa.-", max_size=40))
 def test_nothing_else_of_a_text_changes(text):
-    said = PAPER.said(text)
+    said = PAPER.apply_to(text)
     assert len(re.findall(r"\bnodes?\b", said, re.I)) == 0
     assert said.replace("paper", "node").replace("Paper", "Node") == text
 
 
 def test_numbers_agree_with_the_noun():
-    assert [PAPER.counted(n) for n in (0, 1, 2708)] == ["0 papers", "1 paper", "2,708 papers"]
+    assert [PAPER.count(n) for n in (0, 1, 2708)] == ["0 papers", "1 paper", "2,708 papers"]
 
 
 @pytest.mark.parametrize("word", ["", "<b>", "a\nb", "*", "x" * 31, " a"])

@@ -97,7 +97,7 @@ def test_a_crafted_file_is_set_aside_and_trained_again(name, graph, result, tmp_
     fitting.save(result, graph, store)
     assert fitting.load(SPEC, graph, store) is not None
     path = store.path(fitting.run_of(SPEC, graph))
-    arrays, envelope = files.read_packed(path)
+    arrays, envelope = files.read(path)
     CRAFTED[name](arrays, envelope["values"])
     path.write_bytes(files.pack(arrays, envelope))
     assert fitting.load(SPEC, graph, store) is None

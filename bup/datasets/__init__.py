@@ -12,7 +12,7 @@ from bup.datasets import citation, fewer, folder, noisy, pyg, synthetic, uploads
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.io.wording import shown
+from bup.io.quoting import quote
 
 SOURCES: tuple[Source, ...] = (
     *citation.SOURCES,
@@ -48,12 +48,12 @@ def layers(name: str) -> list[tuple[Source, str]]:
             return found
         if len(found) == MOST_LAYERS:
             raise BupError(
-                f"{shown(name)} is made from a graph that is made from another one, and so on: "
+                f"{quote(name)} is made from a graph that is made from another one, and so on: "
                 f"at most {MOST_LAYERS - 1} changes of a graph may follow each other"
             )
         inner = source.within(inner)
     known = ", ".join(source.name for source in SOURCES)
-    raise BupError(f"there is no graph {shown(inner, 200)}: choose one of {known}")
+    raise BupError(f"there is no graph {quote(inner, 200)}: choose one of {known}")
 
 
 def load_graph(name: str) -> Graph:

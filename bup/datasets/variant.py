@@ -8,7 +8,7 @@ from collections.abc import Callable
 from bup.datasets.source import Source
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.io.wording import shown
+from bup.io.quoting import quote
 
 
 def variant(
@@ -28,7 +28,7 @@ def variant(
         except ValueError:
             share = float("nan")
         if not inner or not allows(share):
-            raise BupError(f"{kind}:GRAPH:SHARE {rule}, got {shown(name, 200)}")
+            raise BupError(f"{kind}:GRAPH:SHARE {rule}, got {quote(name, 200)}")
         return inner, share
 
     def load(name: str) -> Graph:

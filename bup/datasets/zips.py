@@ -13,7 +13,7 @@ import numpy as np
 
 from bup.datasets.folder import limits
 from bup.errors import BupError
-from bup.io.wording import shown
+from bup.io.quoting import quote
 
 _AGAIN = {
     "npz": "write it with numpy.savez or scipy.sparse.save_npz",
@@ -39,11 +39,11 @@ def check_zip(name: str, file: BinaryIO) -> None:
     again = _AGAIN.get(kind, "write it again")
     if at < 0 or len(tail) < at + _END or tail[max(0, at - _LOCATOR) : at][:4] == b"PK\x06\x07":
         raise BupError(
-            f"{shown(name)} is truncated or no {kind} file, it ends in {tail[-8:]!r}: {again}"
+            f"{quote(name)} is truncated or no {kind} file, it ends in {tail[-8:]!r}: {again}"
         )
     if (size := int.from_bytes(tail[at + 12 : at + 16], "little")) > _MOST_NAMES:
         raise BupError(
-            f"{shown(name)} lists too many files ({size:,} bytes of names): keep only those that "
+            f"{quote(name)} lists too many files ({size:,} bytes of names): keep only those that "
             "belong to the graph"
         )
 
@@ -98,13 +98,13 @@ def array_in(name: str, archive: zipfile.ZipFile, key: str, kinds: str, ndim: in
     shape, fortran, dtype = read_header(head)
     if dtype.kind not in kinds or len(shape) != ndim:
         raise BupError(
-            f"{name}: {key!r} has dtype {shown(str(dtype))} and shape {shown(str(shape))}: "
+            f"{name}: {key!r} has dtype {quote(str(dtype))} and shape {quote(str(shape))}: "
             f"give {ndim}-dimensional {_KINDS[kinds]}"
         )
     size = info.file_size - head.tell()
     if min(shape, default=0) < 0 or size != math.prod(shape) * dtype.itemsize:
         raise BupError(
-            f"{name}: {key!r} claims dtype {dtype} and shape {shown(str(shape))} but has "
+            f"{name}: {key!r} claims dtype {dtype} and shape {quote(str(shape))} but has "
             f"{size:,} bytes: write it again"
         )
     return Member(info, head.tell(), dtype, shape, fortran)

@@ -19,7 +19,7 @@ from bup.errors import BupError
 from bup.graph import NO_PART, PARTS, UNLABELLED, Graph, simple_edges
 from bup.graph.features import compact
 from bup.graph.words import tfidf
-from bup.io.wording import listed, shown
+from bup.io.quoting import quote, quote_all
 
 MASKS = ("train_mask", "val_mask", "test_mask")  # PyG's, in the order of ``PARTS``
 WEIGHTS = ("weight", "weights", "strength")
@@ -118,8 +118,8 @@ def from_frames(
         for argument, column in named:
             if column is not None and column not in frame.columns:
                 raise BupError(
-                    f"the table of {what} has no column {shown(str(column))}: it has "
-                    f"{listed(map(str, frame.columns))}; choose one with {argument}="
+                    f"the table of {what} has no column {quote(str(column))}: it has "
+                    f"{quote_all(map(str, frame.columns))}; choose one with {argument}="
                 )
     if len(nodes) == 0 or len(edges) == 0:
         raise BupError(f"a graph needs nodes and links, got {len(nodes)} and {len(edges)}")
@@ -130,19 +130,19 @@ def from_frames(
     place = pd.Series(np.arange(len(ids)), index=pd.Index(ids, dtype=object))
     if not place.index.is_unique:
         again = str(place.index[place.index.duplicated()][0])
-        raise BupError(f"id {shown(again)} occurs twice: give each node once and its own id")
+        raise BupError(f"id {quote(again)} occurs twice: give each node once and its own id")
     weights = [c for c in edges.columns if str(c).lower() in WEIGHTS and c not in (source, target)]
     notes = [] if unweighted else _warned({c: edges[c].to_numpy() for c in weights})
     words = None
     if texts:
         joined = nodes[texts].astype(object).where(nodes[texts].notna(), "").astype(str)
         matrix, words = tfidf(joined.agg(" ".join, axis=1).tolist())
-        notes.append(f"Features are {len(words):,} words of {listed(texts)}, by TF-IDF.")
+        notes.append(f"Features are {len(words):,} words of {quote_all(texts)}, by TF-IDF.")
         if columns:
             scaled = _between_0_and_1(_numbers(nodes, columns, ids))
             matrix = sparse.csr_array(sparse.hstack([matrix, scaled]))
             words = (*words, *columns)
-            notes.append(f"So are the numbers {listed(columns)}, scaled to between 0 and 1.")
+            notes.append(f"So are the numbers {quote_all(columns)}, scaled to between 0 and 1.")
     elif features is None or (_are_names(features) and not columns):
         matrix = None
     else:
@@ -183,7 +183,7 @@ def _ids(column: pd.Series, name: str) -> tuple[str, ...]:
     bad = np.flatnonzero(column.isna().to_numpy() | np.array([not i for i in ids]))
     if len(bad):
         raise BupError(
-            f"column {shown(name)}, row {bad[0] + 1}: the id is empty: give each node one"
+            f"column {quote(name)}, row {bad[0] + 1}: the id is empty: give each node one"
         )
     return ids
 
@@ -195,8 +195,8 @@ def _classes(column: pd.Series, name: str) -> tuple[np.ndarray, tuple[str, ...]]
     texts = ["" if m else written(v) for v, m in zip(column, missing, strict=True)]
     found = set(texts) - {""}
     if len(found) < 2:
-        said = f"only the class {shown(min(found))}" if found else "no label at all"
-        raise BupError(f"column {shown(name)} has {said}: give labels of at least two classes")
+        said = f"only the class {quote(min(found))}" if found else "no label at all"
+        raise BupError(f"column {quote(name)} has {said}: give labels of at least two classes")
     numbered = all(t.isascii() and t.isdecimal() for t in found)
     names = tuple(sorted(found, key=_size_of_number if numbered else None))
     number = {label: k for k, label in enumerate(names)} | {"": UNLABELLED}
@@ -215,7 +215,7 @@ def _refuse_fractions(column: pd.Series, name: str, what: str) -> None:
         odd = values[~np.isfinite(values) | (values != np.floor(values))]
         if len(odd):
             raise BupError(
-                f"column {shown(name)} has {odd[0]}, and {what} must be text or whole numbers: "
+                f"column {quote(name)} has {odd[0]}, and {what} must be text or whole numbers: "
                 "choose another column"
             )
 
@@ -227,9 +227,9 @@ def _numbers(nodes: pd.DataFrame, columns: list[str], ids: tuple[str, ...]) -> n
         bad = np.flatnonzero(~(np.abs(numbers) <= 1e30))
         if len(bad):
             row = int(bad[0])
-            cell = shown(str(nodes[name].iloc[row]))
+            cell = quote(str(nodes[name].iloc[row]))
             raise BupError(
-                f"column {shown(name)}, node {shown(ids[row])}: {cell} is not a finite number: "
+                f"column {quote(name)}, node {quote(ids[row])}: {cell} is not a finite number: "
                 "mend it, write 0 for none, or leave the column out"
             )
         table[:, k] = numbers
@@ -247,9 +247,9 @@ def _ends(column: pd.Series, name: str, place: pd.Series) -> np.ndarray:
     ends = place.reindex(pd.Index([written(v) for v in column], dtype=object))
     lost = np.flatnonzero(ends.isna().to_numpy())
     if len(lost):
-        end = shown(written(column.iloc[lost[0]]))
+        end = quote(written(column.iloc[lost[0]]))
         raise BupError(
-            f"column {shown(name)}, row {lost[0] + 1}: {end} is no node's id, and so are "
+            f"column {quote(name)}, row {lost[0] + 1}: {end} is no node's id, and so are "
             f"{len(lost) - 1:,} further ends: add the nodes or drop the links"
         )
     return ends.to_numpy(np.int64)
@@ -258,7 +258,7 @@ def _ends(column: pd.Series, name: str, place: pd.Series) -> np.ndarray:
 def _warned(weights: Mapping[str, np.ndarray]) -> list[str]:
     """Warns of weights of links that differ, and a note for each; nobody may take them as used."""
     notes = [
-        f"The {shown(name)} of links is not used: every link counts alike."
+        f"The {quote(name)} of links is not used: every link counts alike."
         for name, values in weights.items()
         if len(values) and not (values == values[0]).all()
     ]

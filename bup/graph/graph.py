@@ -124,7 +124,7 @@ class Graph:
 
     def __repr__(self) -> str:
         parts = [
-            self.noun.counted(self.num_nodes),
+            self.noun.count(self.num_nodes),
             f"{self.num_edges:,} links",
             f"{self.num_features:,} features",
             f"classes {self.class_names!r}",

@@ -12,7 +12,7 @@ LONGEST = 30
 
 @dataclass(frozen=True)
 class Noun:
-    """Texts are written about nodes; ``said`` puts a graph's own word into them."""
+    """Texts are written about nodes; ``apply_to`` puts a graph's own word into them."""
 
     one: str = "node"
     many: str = "nodes"
@@ -25,14 +25,14 @@ class Noun:
                     f"a noun for nodes is a word of at most {LONGEST} letters, got {word!r}"
                 )
 
-    def said(self, text: str) -> str:
+    def apply_to(self, text: str) -> str:
         """A text about nodes, about these: "a node" becomes "an article"."""
-        return _NODES.sub(self._in_place, text) if self != NODE else text
+        return _NODES.sub(self._replacement, text) if self != NODE else text
 
-    def counted(self, number: int) -> str:
+    def count(self, number: int) -> str:
         return f"{number:,} {self.one if number == 1 else self.many}"
 
-    def _in_place(self, found: re.Match[str]) -> str:
+    def _replacement(self, found: re.Match[str]) -> str:
         article, space, node, plural = found.groups()
         word = self.many if plural else self.one
         if node == "N":

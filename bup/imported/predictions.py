@@ -29,9 +29,9 @@ from bup.datasets.zips import array_in, check_zip
 from bup.errors import BupError
 from bup.graph import PARTS, Graph
 from bup.io import files
-from bup.io.csv import inert
+from bup.io.csv import escape_formula
 from bup.io.files import DamagedFile
-from bup.io.wording import listed, shown
+from bup.io.quoting import quote, quote_all
 from bup.run.custom_split import named as places
 from bup.run.splits import Split
 
@@ -115,7 +115,7 @@ def load(key: str, graph: Graph) -> Predictions:
     return SPACE.load(key, lambda packed: _sound(unpacked(packed), graph))
 
 
-def unpacked(packed: files.Packed) -> Predictions:
+def unpacked(packed: files.Contents) -> Predictions:
     arrays, values = packed
     scores = {k.removeprefix("scores."): v for k, v in arrays.items() if k.startswith("scores.")}
     named: dict[str, Any] = {name: arrays.get(name) for name in ("probs", "mean", "var", "parts")}
@@ -171,7 +171,7 @@ def kept(digest: str) -> list[Kept]:
 @lru_cache(maxsize=1024)
 def _about(path: Path, stamp: int) -> Kept | None:
     try:
-        names, values = files.read_head(path)
+        names, values = files.read_header(path)
         method = "own" if "probs" in names else "own_messages"
         title = str(values.get("title") or path.stem[:6])[:LONGEST_TITLE]
         return Kept(path.stem, title, values["digest"], tuple(values["classes"]), method)
@@ -185,7 +185,7 @@ def delete(key: str) -> None:
     SPACE.delete(key)
     for folder in (files.cache_folder() / "runs").glob("*-own-*"):
         with contextlib.suppress(OSError, DamagedFile, KeyError, TypeError):
-            run = files.read_packed(folder / "result.bup").values["run"]
+            run = files.read(folder / "result.bup").values["run"]
             if run["spec"]["settings"].get("predictions") == key:
                 shutil.rmtree(folder)
 
@@ -243,7 +243,7 @@ def checked(
 def _refuse(graph: Graph, bad: Any, table: np.ndarray, what: str) -> None:
     if bad.any():
         nodes = np.flatnonzero(bad)
-        ids = listed([graph.node_id(int(i)) for i in nodes])
+        ids = quote_all([graph.node_id(int(i)) for i in nodes])
         raise BupError(
             f"the row of {ids} {what}: {np.round(table[nodes[0]], 4).tolist()}. Give each node "
             "probabilities from 0 to 1 that sum to 1"
@@ -262,11 +262,11 @@ def _scores(graph: Graph, scores: Mapping[str, Any]) -> dict[str, np.ndarray]:
         with np.errstate(over="ignore"):
             values = np.asarray(given, dtype=np.float32)
         if values.shape != (graph.num_nodes,) or not np.isfinite(values).all():
-            raise BupError(f"score {shown(name)} must be a finite number for each node")
+            raise BupError(f"score {quote(name)} must be a finite number for each node")
         # A name from a file stands in sentences, charts and tables: no markup.
         plain = " ".join(re.sub(r"[^\w .,()+-]", " ", name).split())[:LONGEST_SCORE]
         if plain in found:
-            raise BupError(f"two scores are called {shown(plain)}: give each a name of its own")
+            raise BupError(f"two scores are called {quote(plain)}: give each a name of its own")
         found[plain] = values
     return found
 
@@ -289,14 +289,14 @@ def read(graph: Graph, name: str, content: bytes) -> Predictions:
     """Predictions for a graph from ``probs.csv`` or ``probs.npz``."""
     if len(content) > limits.UPLOAD_MB.value * limits.MEGABYTE:
         raise BupError(
-            f"{shown(name)} is larger than {limits.UPLOAD_MB.value} MB ({limits.UPLOAD_MB.name})"
+            f"{quote(name)} is larger than {limits.UPLOAD_MB.value} MB ({limits.UPLOAD_MB.name})"
         )
     if name.lower().endswith(".npz"):
         found = _read_npz(graph, name, content)
     elif name.lower().endswith((".csv", ".tsv", ".txt")):
         found = _read_table(graph, name, content)
     else:
-        raise BupError(f"predictions come as csv or npz, got {shown(name)}")
+        raise BupError(f"predictions come as csv or npz, got {quote(name)}")
     return replace(found, title=name.rpartition(".")[0][:LONGEST_TITLE])
 
 
@@ -306,7 +306,7 @@ def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
     table = tables.read_table(name, tables.decoded(name, content)[0])
     by_name = {column.lower(): column for column in table.columns}
     if "id" not in by_name:
-        raise BupError(f"{shown(name)} has no column 'id': it has {listed(table.columns)}")
+        raise BupError(f"{quote(name)} has no column 'id': it has {quote_all(table.columns)}")
     order = _order(graph, name, table[by_name["id"]].tolist())
     classes, columns = _class_columns(graph, name, list(table.columns))
     numbers = {}
@@ -322,7 +322,7 @@ def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
                 if tables.numbers(table[column].iloc[[row]]) is None
             )
             raise BupError(
-                f"{shown(name)}, row {row + 1}, column {shown(column)}: {shown(cell)} is no finite "
+                f"{quote(name)}, row {row + 1}, column {quote(column)}: {quote(cell)} is no finite "
                 "number"
             )
         numbers[column] = values[order]
@@ -330,8 +330,8 @@ def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
     missing = [n for c, n in enumerate(graph.class_names) if c not in classes]
     if strange and missing and (np.abs(sums - 1) > _TOLERANCE).any():
         raise BupError(
-            f"{shown(name)} has no column for {listed(missing)}, and {listed(strange)} is no "
-            "class: name each column after its class, or leave out what is none"
+            f"{quote(name)} has no column for {quote_all(missing)}, and {quote_all(strange)} is "
+            "no class: name each column after its class, or leave out what is none"
         )
     return checked(
         graph,
@@ -351,7 +351,7 @@ def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
         raise
     except Exception as error:  # numpy and zipfile answer damage with a dozen kinds of exceptions
         raise BupError(
-            f"{shown(name)} cannot be read ({type(error).__name__}): write it with numpy.savez and "
+            f"{quote(name)} cannot be read ({type(error).__name__}): write it with numpy.savez and "
             "plain numbers or text, no objects"
         ) from error
     classes = None
@@ -359,11 +359,11 @@ def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
         named = list(map(str, arrays.pop("classes").tolist()))
         classes, found = _class_columns(graph, name, named)
         if len(found) != len(named):
-            raise BupError(f"{shown(name)}: not all of {listed(named)} are classes of the graph")
+            raise BupError(f"{quote(name)}: not all of {quote_all(named)} are classes of the graph")
     for key, array in arrays.items():
         if len(array) != graph.num_nodes:
             raise BupError(
-                f"{shown(name)}: {shown(key)} has {len(array):,} rows where the graph has "
+                f"{quote(name)}: {quote(key)} has {len(array):,} rows where the graph has "
                 f"{graph.num_nodes:,} nodes: give a row for each"
             )
     order: Any = slice(None)
@@ -397,12 +397,12 @@ def _arrays_of(name: str, content: bytes) -> dict[str, np.ndarray]:
     with zipfile.ZipFile(file) as archive:
         unpacked = sum(info.file_size for info in archive.infolist())
         if unpacked > limits.UNPACKED_MB.value * limits.MEGABYTE:
-            raise BupError(f"{shown(name)} unpacks to {unpacked:,} bytes: give fewer")
+            raise BupError(f"{quote(name)} unpacks to {unpacked:,} bytes: give fewer")
         found = [entry.removesuffix(".npy") for entry in archive.namelist()]
         if "probs" not in found and not {"mean", "var"} <= set(found):
             raise BupError(
-                f"{shown(name)} has {listed(sorted(found)) or 'no arrays'}: give 'probs' [n, c], "
-                "or 'mean' and 'var'"
+                f"{quote(name)} has {quote_all(sorted(found)) or 'no arrays'}: give 'probs' "
+                "[n, c], or 'mean' and 'var'"
             )
         scores = [key for key in found if key.startswith("score")]
         _refuse_many(scores)
@@ -420,7 +420,7 @@ def _order(graph: Graph, name: str, ids: list[str]) -> np.ndarray:
     """The row [n] of every node of the graph."""
     nodes = [graph.node_id(i) for i in range(graph.num_nodes)]
     # The CSV files that we write have an apostrophe before what looks like a formula.
-    written = {inert(node_id): node_id for node_id in nodes} | {
+    written = {escape_formula(node_id): node_id for node_id in nodes} | {
         node_id: node_id for node_id in nodes
     }
     ids = [written.get(node_id, node_id) for node_id in ids]
@@ -428,7 +428,7 @@ def _order(graph: Graph, name: str, ids: list[str]) -> np.ndarray:
     for row, node_id in enumerate(ids):
         if node_id in row_of:
             raise BupError(
-                f"{shown(name)}, row {row + 1}: {shown(node_id)} is already on row "
+                f"{quote(name)}, row {row + 1}: {quote(node_id)} is already on row "
                 f"{row_of[node_id] + 1}: give each node once"
             )
         row_of[node_id] = row
@@ -436,12 +436,13 @@ def _order(graph: Graph, name: str, ids: list[str]) -> np.ndarray:
     strange = sorted(set(row_of) - set(nodes), key=row_of.__getitem__)
     if strange:
         raise BupError(
-            f"{shown(name)}, row {row_of[strange[0]] + 1}: the graph has no node {listed(strange)}"
+            f"{quote(name)}, row {row_of[strange[0]] + 1}: the graph has no node "
+            f"{quote_all(strange)}"
         )
     if missing:
         raise BupError(
-            f"{shown(name)} has no row for {len(missing):,} of {len(nodes):,} nodes: "
-            f"{listed(missing)}"
+            f"{quote(name)} has no row for {len(missing):,} of {len(nodes):,} nodes: "
+            f"{quote_all(missing)}"
         )
     return np.array([row_of[node_id] for node_id in nodes])
 
@@ -455,8 +456,8 @@ def _class_columns(
     found = {lookup[c]: c for c in columns if c in lookup}
     if len(found) < 2:
         raise BupError(
-            f"{shown(name)} has columns for {len(found)} classes: name a column after each of "
-            f"{listed(graph.class_names, 20)}, it has {listed(columns)}"
+            f"{quote(name)} has columns for {len(found)} classes: name a column after each of "
+            f"{quote_all(graph.class_names, 20)}, it has {quote_all(columns)}"
         )
     classes = tuple(sorted(found))
     return classes, [found[c] for c in classes]

@@ -23,9 +23,9 @@ from bup.datasets.uploads.draft import Choice, Preview, draft_of, graph_of, prev
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io import files
-from bup.io.files import Packed
-from bup.io.limits import limits as server_limits
+from bup.io.files import Contents
 from bup.io.memory import limit_memory, memory_peak
+from bup.io.server_limits import server_limits
 
 log = logging.getLogger(__name__)
 
@@ -43,17 +43,17 @@ def request(task: str, contents: list[bytes], **values: Any) -> bytes:
     return files.pack(arrays, {"task": task, **values})
 
 
-def _graph(contents: list[bytes], values: dict[str, Any]) -> Packed:
+def _graph(contents: list[bytes], values: dict[str, Any]) -> Contents:
     """A preview of dropped files and the graph that they probably are, or the graph of a choice."""
     draft = draft_of(zip(values["names"], contents, strict=True), values["separator"])
     if values["choice"] is not None:
-        return Packed(_as_array(graph_of(draft, Choice.from_dict(values["choice"]), "own")), {})
+        return Contents(_as_array(graph_of(draft, Choice.from_dict(values["choice"]), "own")), {})
     preview = preview_of(draft, values["decimal"])
     try:
         arrays = _as_array(graph_of(draft, preview.guess, "own"))
     except BupError:  # said once somebody has seen what the columns are, and chosen
         arrays = {}
-    return Packed(arrays, {"preview": dataclasses.asdict(preview)})
+    return Contents(arrays, {"preview": dataclasses.asdict(preview)})
 
 
 def _as_array(graph: Graph) -> dict[str, np.ndarray]:
@@ -68,17 +68,17 @@ def _as_array(graph: Graph) -> dict[str, np.ndarray]:
     return {"graph": np.frombuffer(uploads.packed(graph), np.uint8)}
 
 
-def preview_in(answer: Packed) -> Preview:
+def preview_in(answer: Contents) -> Preview:
     return Preview.from_dict(answer.values["preview"])
 
 
-def graph_in(answer: Packed) -> Graph | None:
+def graph_in(answer: Contents) -> Graph | None:
     if "graph" not in answer.arrays:
         return None
     return uploads.unpacked("own", files.unpack(answer.arrays["graph"].tobytes()))
 
 
-def _predictions(contents: list[bytes], values: dict[str, Any]) -> Packed:
+def _predictions(contents: list[bytes], values: dict[str, Any]) -> Contents:
     """Predictions for the graph that comes with them, without its features."""
     from bup.imported import predictions
 
@@ -93,26 +93,26 @@ def without_features(graph: Graph) -> bytes:
     return uploads.packed(dataclasses.replace(graph, features=features, edges=edges, words=None))
 
 
-_TASKS: dict[str, Callable[[list[bytes], dict[str, Any]], Packed]] = {
+_TASKS: dict[str, Callable[[list[bytes], dict[str, Any]], Contents]] = {
     "graph": _graph,
     "predictions": _predictions,
 }
 
 
-def _answer(content: bytes) -> Packed:
+def _answer(content: bytes) -> Contents:
     try:
         arrays, values = files.unpack(content)
         contents = [arrays[str(i)].tobytes() for i in range(len(arrays))]
         del arrays
         return _TASKS[values["task"]](contents, values)
     except BupError as error:
-        return Packed({}, {"error": " ".join(str(error).split())})
+        return Contents({}, {"error": " ".join(str(error).split())})
     except MemoryError:
-        return Packed({}, {"error": TOO_MUCH})
+        return Contents({}, {"error": TOO_MUCH})
     except Exception as error:
         log.exception("files that were dropped cannot be read")
         what = f"these files cannot be read ({type(error).__name__}): save them again"
-        return Packed({}, {"error": what})
+        return Contents({}, {"error": what})
 
 
 def receive(source: IO[bytes]) -> bytes:

@@ -21,10 +21,10 @@ def csv_text(frame: pd.DataFrame) -> str:
     return plain.map(_as_text).to_csv(index=False, lineterminator="\r\n")
 
 
-def inert(text: str) -> str:
+def escape_formula(text: str) -> str:
     """A text as it stands in such a table."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _as_text(cell: object) -> object:
-    return inert(cell) if isinstance(cell, str) else cell
+    return escape_formula(cell) if isinstance(cell, str) else cell

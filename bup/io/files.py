@@ -27,7 +27,7 @@ class DamagedFile(Exception):
     """A file that is truncated, altered or not ours; the message says which."""
 
 
-class Packed(NamedTuple):
+class Contents(NamedTuple):
     """Arrays and plain JSON values that travel in one file."""
 
     arrays: dict[str, np.ndarray]
@@ -47,7 +47,7 @@ def pack(arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> bytes:
     return safetensors.save(contiguous, {"values": text, "checksum": _checksum(contiguous, text)})
 
 
-def unpack(data: bytes) -> Packed:
+def unpack(data: bytes) -> Contents:
     try:
         header_size = int.from_bytes(data[:8], "little")
         metadata = json.loads(data[8 : 8 + header_size])["__metadata__"]
@@ -65,7 +65,7 @@ def unpack(data: bytes) -> Packed:
         raise DamagedFile(f"it cannot be read ({error!r})") from error
     if _checksum(arrays, text) != checksum:
         raise DamagedFile("its checksum does not match its content")
-    return Packed(arrays, values)
+    return Contents(arrays, values)
 
 
 def _checksum(arrays: Mapping[str, np.ndarray], text: str) -> str:
@@ -77,26 +77,26 @@ def _checksum(arrays: Mapping[str, np.ndarray], text: str) -> str:
     return content.hexdigest()
 
 
-def read_packed(path: Path) -> Packed:
+def read(path: Path) -> Contents:
     """Raises FileNotFoundError, OSError or DamagedFile."""
     return unpack(path.read_bytes())
 
 
-class Head(NamedTuple):
+class Header(NamedTuple):
     """What a file says of itself; its arrays were not read, its checksum was not checked."""
 
     names: frozenset[str]  # of the arrays
     values: dict[str, Any]
 
 
-MOST_HEAD = 2**26  # bytes
+MOST_HEADER_BYTES = 2**26  # bytes
 
 
-def read_head(path: Path) -> Head:
+def read_header(path: Path) -> Header:
     """The beginning of a file: quick, for lists of many. Raises OSError or DamagedFile."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
-        text = file.read(size) if size <= MOST_HEAD else b""
+        text = file.read(size) if size <= MOST_HEADER_BYTES else b""
     try:
         header = json.loads(text)
         values = json.loads(header.pop("__metadata__")["values"])
@@ -104,18 +104,18 @@ def read_head(path: Path) -> Head:
         raise DamagedFile(f"it cannot be read ({error!r})") from error
     if not isinstance(values, dict):
         raise DamagedFile("its values are no table")
-    return Head(frozenset(header), values)
+    return Header(frozenset(header), values)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace ``path`` by ``data`` so that a reader sees the old file or the new one.
 
-    Killed at any moment, the worst that stays behind is a temporary file, see ``remove_litter``.
+    Killed at any moment, the worst that stays behind is a temporary file (``remove_temporary``).
     Two processes may write the same path: the last one wins, whole.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    remove_litter(path.parent)
-    prefix = f".{path.name}.{_here()}-{os.getpid()}."
+    remove_temporary(path.parent)
+    prefix = f".{path.name}.{_machine_name()}-{os.getpid()}."
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -164,13 +164,13 @@ def trim(paths: Iterable[Path], most_bytes: float) -> list[Path]:
     return removed
 
 
-def now_used(path: Path) -> None:
+def mark_used(path: Path) -> None:
     """Note it, whatever the disk notes by itself."""
     with contextlib.suppress(OSError):
         os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
 
 
-def remove_litter(folder: Path) -> None:
+def remove_temporary(folder: Path) -> None:
     """Remove the temporary files of writers that were killed: of this machine's, at once.
 
     Only what ``write_atomically`` has named: the folder may be somebody's own.
@@ -181,7 +181,7 @@ def remove_litter(folder: Path) -> None:
             continue
         with contextlib.suppress(OSError):
             old = time.time() - leftover.stat().st_mtime > _STALE_SECONDS
-            if old or (writer["machine"] == _here() and _has_ended(int(writer["process"]))):
+            if old or (writer["machine"] == _machine_name() and _has_ended(int(writer["process"]))):
                 leftover.unlink()
 
 
@@ -200,7 +200,7 @@ def _has_ended(process: int) -> bool:
     return False
 
 
-def _here() -> str:
+def _machine_name() -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", platform.node()) or "here"
 
 

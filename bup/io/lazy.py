@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 
-class _Late(ModuleType):
+class _LazyModule(ModuleType):
     """A module that is imported with the first of its names, each of which is looked up once."""
 
     def __getattr__(self, name: str) -> Any:
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from torch import distributions as distributions
     from torch.nn import functional as functional
 else:
-    torch = _Late("torch")
-    interpolate = _Late("scipy.interpolate")
-    optimize = _Late("scipy.optimize")
-    pandas = _Late("pandas")
-    sparse = _Late("scipy.sparse")
-    special = _Late("scipy.special")
-    distributions = _Late("torch.distributions")
-    functional = _Late("torch.nn.functional")
+    torch = _LazyModule("torch")
+    interpolate = _LazyModule("scipy.interpolate")
+    optimize = _LazyModule("scipy.optimize")
+    pandas = _LazyModule("pandas")
+    sparse = _LazyModule("scipy.sparse")
+    special = _LazyModule("scipy.special")
+    distributions = _LazyModule("torch.distributions")
+    functional = _LazyModule("torch.nn.functional")
     Generator = Tensor = Any  # for annotations, which nobody evaluates

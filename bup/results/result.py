@@ -13,7 +13,7 @@ from bup import metrics, scores
 from bup.datasets import as_graph, load_graph
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.io.files import DamagedFile, Packed
+from bup.io.files import Contents, DamagedFile
 from bup.io.lazy import pandas as pd
 from bup.metrics import conformal
 from bup.metrics.conformal import Sets, conformal_sets
@@ -121,7 +121,7 @@ class Result:
 
         return fitting.read(Path(path), graph)
 
-    def packed(self) -> Packed:
+    def packed(self) -> Contents:
         arrays = {"probs": self.probs} | {f"weights.{k}": v for k, v in self.weights.items()}
         arrays |= {f"scores.{k}": v for k, v in self.own_scores.items()}
         arrays |= {k: v for k, v in (("mean", self.mean), ("var", self.var)) if v is not None}
@@ -135,10 +135,10 @@ class Result:
             "classes": split.classes,
             "left_out": split.left_out,
         }
-        return Packed(arrays, values)
+        return Contents(arrays, values)
 
     @classmethod
-    def unpacked(cls, spec: Spec, packed: Packed, graph: Graph | None = None) -> Result:
+    def unpacked(cls, spec: Spec, packed: Contents, graph: Graph | None = None) -> Result:
         arrays, values = packed
         try:
             split = Split(

@@ -16,8 +16,8 @@ import numpy as np
 import bup
 from bup.errors import BupError
 from bup.io import files
-from bup.io.files import DamagedFile, Packed
-from bup.io.limits import limits
+from bup.io.files import Contents, DamagedFile
+from bup.io.server_limits import server_limits
 from bup.run.spec import Run
 
 VERSION = 3
@@ -69,12 +69,12 @@ class Store:
             return
         _tidied[self.root] = now
         for folder in self.root.glob("*"):
-            files.remove_litter(folder)
-        for path in files.trim(self.root.glob("*/result.bup*"), limits().store_bytes):
+            files.remove_temporary(folder)
+        for path in files.trim(self.root.glob("*/result.bup*"), server_limits().store_bytes):
             with contextlib.suppress(OSError):
                 path.parent.rmdir()
 
-    def load(self, run: Run) -> Packed | None:
+    def load(self, run: Run) -> Contents | None:
         """The stored result, or None where there is none that can be trusted.
 
         A damaged, foreign or outdated file is set aside with a warning, so that the run is simply
@@ -82,8 +82,8 @@ class Store:
         """
         path = self.path(run)
         try:
-            packed = self._checked(files.read_packed(path), run)
-            files.now_used(path)
+            packed = self._checked(files.read(path), run)
+            files.mark_used(path)
             return packed
         except FileNotFoundError:
             return self._shipped(run)
@@ -94,11 +94,11 @@ class Store:
             self.set_aside(run, error)
             return None
 
-    def _shipped(self, run: Run) -> Packed | None:
+    def _shipped(self, run: Run) -> Contents | None:
         """The result that came with the package, as long as it is of this very run."""
         path = SHIPPED / f"{run.key}.bup"
         try:
-            return self._checked(files.read_packed(path), run)
+            return self._checked(files.read(path), run)
         except FileNotFoundError:
             return None
         except (OSError, DamagedFile) as error:
@@ -147,7 +147,7 @@ class Store:
         return found
 
     @staticmethod
-    def _checked(packed: Packed, run: Run) -> Packed:
+    def _checked(packed: Contents, run: Run) -> Contents:
         stored, content = opened(packed)
         if stored != run:
             raise DamagedFile("it belongs to another run")
@@ -162,7 +162,7 @@ def _folders(root: Path, stamp: int, pattern: str) -> tuple[Path, ...]:
 @lru_cache(maxsize=4096)
 def _run_in(path: Path, stamp: int) -> Run | None:
     try:
-        head = files.read_head(path)
+        head = files.read_header(path)
         return Run.from_dict(head.values.get("run")) if head.values["version"] == VERSION else None
     except (DamagedFile, BupError, KeyError, TypeError):
         return None
@@ -174,7 +174,7 @@ def sealed(run: Run, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]
     return files.pack(arrays, envelope)
 
 
-def opened(packed: Packed) -> tuple[Run, Packed]:
+def opened(packed: Contents) -> tuple[Run, Contents]:
     """The run that a file is of, and its result; raises DamagedFile."""
     envelope = packed.values
     if not isinstance(envelope, dict):
@@ -187,4 +187,4 @@ def opened(packed: Packed) -> tuple[Run, Packed]:
         raise DamagedFile(f"its specification cannot be read ({error})") from error
     if not isinstance(envelope.get("values"), dict):
         raise DamagedFile("it lacks its values")
-    return run, Packed(packed.arrays, envelope["values"])
+    return run, Contents(packed.arrays, envelope["values"])

@@ -19,7 +19,7 @@ from bup.errors import BupError
 from bup.graph import NO_PART, PARTS, Graph
 from bup.io import files
 from bup.io.files import DamagedFile
-from bup.io.wording import listed, shown
+from bup.io.quoting import quote, quote_all
 
 PREFIX = "own:"
 OF_GRAPH = "graph"
@@ -135,7 +135,7 @@ def keep(graph: Graph, parts: np.ndarray) -> str:
 def load(graph: Graph, name: str) -> np.ndarray:
     """A split that was kept."""
     try:
-        arrays, values = files.read_packed(_path(name))
+        arrays, values = files.read(_path(name))
         parts = arrays["parts"]
         if values["version"] != _VERSION or parts.dtype != np.int8:
             raise DamagedFile("it is of another version")
@@ -169,7 +169,7 @@ def read(graph: Graph, name: str, content: bytes) -> np.ndarray:
                 return parts_of(graph, {key: archive[key] for key in archive.files})
         except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise BupError(
-                f"{shown(name)} cannot be read ({error}): write it with numpy.savez and the "
+                f"{quote(name)} cannot be read ({error}): write it with numpy.savez and the "
                 "arrays train, validation and test"
             ) from error
     from bup.datasets.uploads import tables
@@ -178,13 +178,13 @@ def read(graph: Graph, name: str, content: bytes) -> np.ndarray:
     columns = {column.lower(): column for column in table.columns}
     if not {"id", "split"} <= set(columns):
         raise BupError(
-            f"{shown(name)} needs the columns 'id' and 'split': it has {listed(table.columns)}"
+            f"{quote(name)} needs the columns 'id' and 'split': it has {quote_all(table.columns)}"
         )
     ids, cells = table[columns["id"]].tolist(), table[columns["split"]].to_numpy()
     nodes = [graph.find(node_id) for node_id in ids]
     if len(set(nodes)) != len(nodes):
         twice = next(node_id for node_id in ids if ids.count(node_id) > 1)
-        raise BupError(f"{shown(name)} has the id {shown(twice)} twice: give each node once")
+        raise BupError(f"{quote(name)} has the id {quote(twice)} twice: give each node once")
     places = named(name, cells)
     return parts_of(graph, [np.array(nodes)[places == place] for place in range(len(PARTS))])
 
@@ -199,7 +199,7 @@ def named(file: str, cells: np.ndarray) -> np.ndarray:
         place = known.get(_ALIASES.get(word, word))
         if place is None:
             raise BupError(
-                f"{shown(file)}: {shown(str(cell))} is no part of a split: write train, "
+                f"{quote(file)}: {quote(str(cell))} is no part of a split: write train, "
                 "validation, test or nothing"
             )
         places[i] = place

@@ -12,7 +12,7 @@ import numpy as np
 from bup import methods
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.io.limits import Limits
+from bup.io.server_limits import ServerLimits
 from bup.run.spec import Run, Spec
 from bup.run.splits import split_of
 
@@ -29,7 +29,7 @@ class Cost:
     seconds: float  # at most: training may stop early
     bytes: float
 
-    def check(self, limits: Limits, command: str) -> None:
+    def check(self, limits: ServerLimits, command: str) -> None:
         """Refuse what is above a limit, naming it and the way around."""
         for what, value, most in (
             ("train for", self.seconds, limits.run_seconds),

@@ -15,7 +15,7 @@ from bup.engine.threads import one_thread
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io import files
-from bup.io.files import DamagedFile, Packed
+from bup.io.files import Contents, DamagedFile
 from bup.results.result import Result
 from bup.results.store import Store, opened, sealed
 from bup.run.custom_split import OF_GRAPH
@@ -255,7 +255,7 @@ def load(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
         return None
 
 
-def _sound(run: Run, packed: Packed, graph: Graph) -> Result:
+def _sound(run: Run, packed: Contents, graph: Graph) -> Result:
     """A result whose every part is what it should be; raises DamagedFile."""
     result = Result.unpacked(run.spec, packed, graph)
     checks.check(result, graph, methods.find(run.spec.method).explains)
@@ -282,7 +282,7 @@ def write(result: Result, path: Path) -> None:
 def read(path: Path, graph: Graph | str | None = None) -> Result:
     """A result from a file, as sound as one from the store."""
     try:
-        run, packed = opened(files.read_packed(path))
+        run, packed = opened(files.read(path))
         if isinstance(graph, Graph):
             found = graph
         else:

@@ -21,8 +21,8 @@ from bup.datasets import uploads
 from bup.engine.receptive_field import Inputs
 from bup.graph import Graph, describe
 from bup.io import files
-from bup.io.limits import limits
-from bup.io.wording import shown
+from bup.io.quoting import quote
+from bup.io.server_limits import server_limits
 from bup.training.cost import DRAWN_AT_ONCE
 from dashboard import layouts
 from dashboard.cache.shared_cache import kept
@@ -44,13 +44,13 @@ def graph(name: str) -> Graph:
     """
     if not datasets.is_allowed(name):
         raise bup.BupError(
-            f"there is no graph {shown(name, 200)} here: choose one of "
+            f"there is no graph {quote(name, 200)} here: choose one of "
             f"{', '.join(datasets.offered())}, or bring your own on the page Your own"
         )
-    size, most = datasets.size(name), limits().graph_bytes
+    size, most = datasets.size(name), server_limits().graph_bytes
     if size > most:
         raise bup.BupError(
-            f"{shown(name, 200)} would take about {size / 1e6:,.0f} MB, and this server draws "
+            f"{quote(name, 200)} would take about {size / 1e6:,.0f} MB, and this server draws "
             f"graphs of at most {most / 1e6:,.0f} MB: ask for fewer nodes or links, or run it "
             f"yourself with: {shlex.join(['bup', 'fit', '--graph', name])}"
         )

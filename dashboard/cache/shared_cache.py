@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from bup.graph import Graph
-from bup.io.limits import limits
+from bup.io.server_limits import server_limits
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class Kept:
             # What is known of a run grows after it came here: each is measured again in its turn.
             for one in [key, *islice(self._sizes, AGAIN)]:
                 self._measure(one)
-            most = limits().memory_bytes
+            most = server_limits().memory_bytes
             while self._total > most and len(self._values) > 1:
                 oldest, _ = self._values.popitem(last=False)
                 self._total -= self._sizes.pop(oldest)

@@ -44,7 +44,7 @@ def document(known: Sequence[Known], made: datetime.date) -> dict[str, Any]:
     limits = _limits(list(each.values()))
     return {
         "title": f"{_capital(state.graph_title(graph.name))}: {', '.join(names)}",
-        "size": f"{graph.noun.counted(graph.num_nodes)}, {graph.num_edges:,} {links}, "
+        "size": f"{graph.noun.count(graph.num_nodes)}, {graph.num_edges:,} {links}, "
         f"{graph.num_classes} classes",
         "noun": [graph.noun.one, graph.noun.many],
         "classes": list(graph.class_names),

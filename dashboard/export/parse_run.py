@@ -10,7 +10,7 @@ import bup
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io import files
-from bup.io.wording import shown
+from bup.io.quoting import quote
 from bup.methods import METHODS, complete
 from bup.results.store import Store
 from bup.run.spec import Run, Spec, Value, value_of
@@ -25,7 +25,7 @@ def asked(text: str) -> Spec:
         try:
             query = parse_qs(urlsplit(text).query)
         except ValueError as error:
-            raise BupError(f"{shown(text, 200)} is no address ({error}): copy it again") from error
+            raise BupError(f"{quote(text, 200)} is no address ({error}): copy it again") from error
         return _linked(query)
     path = Store().root / text / "result.bup"
     if text != path.parent.name or not path.is_file():
@@ -34,7 +34,7 @@ def asked(text: str) -> Spec:
             f"{Store().root}, or a method as in 'bup export --graph cora --method bup -o page.html'"
         )
     try:
-        return Run.from_dict(files.read_packed(path).values.get("run")).spec
+        return Run.from_dict(files.read(path).values.get("run")).spec
     except (OSError, files.DamagedFile, AttributeError) as error:
         raise BupError(f"{path} cannot be read ({error}): train the run again") from error
 

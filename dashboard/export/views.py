@@ -225,10 +225,10 @@ def _against(view: View, score: str, axis: str) -> Chart:
         found = metrics.spearman(x, y, resamples=200)
         words = (
             f"Spearman {found.value:+.2f} (95% interval {found.low:+.2f} to {found.high:+.2f}) "
-            f"over {noun.counted(found.count)}."
+            f"over {noun.count(found.count)}."
         )
     if len(nodes) < view.graph.num_nodes:
-        lost = noun.counted(view.graph.num_nodes - len(nodes))
+        lost = noun.count(view.graph.num_nodes - len(nodes))
         words += f" Not drawn: {lost} without a path to any training {noun.one}."
     figure = against_figure(
         x,

@@ -38,7 +38,7 @@ def shares_figure(
         shown, rest = order, order[:0]
     names = [_short(neighbour_ids[i]) for i in shown]
     names += [f"{len(rest)} others"] if len(rest) else []
-    names += [theme.noun.said("the node itself")] if own.any() else []
+    names += [theme.noun.apply_to("the node itself")] if own.any() else []
     names = ["before", *names, "after"]
     figure = make_subplots(
         rows=1,

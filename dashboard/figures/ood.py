@@ -86,7 +86,7 @@ def histograms(
             width=np.diff(edges),
             offset=0,
             hovertext=[
-                f"{theme.noun.counted(int(n))} from {a:.3g} to {b:.3g}"
+                f"{theme.noun.count(int(n))} from {a:.3g} to {b:.3g}"
                 for n, (a, b) in zip(count, pairwise(edges), strict=True)
             ],
             hoverinfo="text",
@@ -116,7 +116,7 @@ def histograms(
             )
         mean = inside.mean()
         figure.add_vline(mean, line={"color": theme.text, "width": 2}, row=row, col=1)
-        counted = theme.noun.counted(len(inside))
+        counted = theme.noun.count(len(inside))
         row_title(figure, row, f"<b>{part.name}</b>: {counted}, mean {mean:.3f}")
     apply_style(figure, theme, height=90 + 130 * len(parts) + 30 * bool(others))
     figure.update_layout(bargap=0, legend_y=1.1, showlegend=bool(others))
@@ -217,7 +217,7 @@ def matrix_figure(
     number = np.array(true)[:, None] * len(names) + np.array(assigned)
     words = [
         [
-            f"{theme.noun.counted(int(n))}: {escape_markup(names[i])}, taken for "
+            f"{theme.noun.count(int(n))}: {escape_markup(names[i])}, taken for "
             f"{escape_markup(names[j])}"
             for j, n in zip(assigned, row, strict=True)
         ]
@@ -272,7 +272,7 @@ def catches_figure(found: Mapping[tuple[str, ...], np.ndarray], theme: Theme) ->
             textposition="outside",
             cliponaxis=False,
             hovertext=[
-                f"{theme.noun.counted(size)} found by {name}"
+                f"{theme.noun.count(size)} found by {name}"
                 for size, name in zip(sizes, names, strict=True)
             ],
             hoverinfo="text",
@@ -339,7 +339,7 @@ def share_figure(
         figure.update_layout(showlegend=False)
     ticks = [0.2, 0.5, 1, 2, 5, 10, 20, 50]
     figure.update_xaxes(
-        title=theme.noun.said("unseen nodes, % of the graph"), type="log", tickvals=ticks
+        title=theme.noun.apply_to("unseen nodes, % of the graph"), type="log", tickvals=ticks
     )
     return figure.update_yaxes(title="AUROC (%)", range=[25, 100])
 

@@ -162,7 +162,7 @@ def _texts(bins: ReliabilityBins, noun: Noun) -> list[str]:
     columns = (bins.accuracy, bins.low, bins.high, bins.confidence, bins.count)
     return [
         f"{right:.1%} right ({low:.0%} to {high:.0%})<br>"
-        f"{sure:.1%} confident on average<br>{noun.counted(int(count))}"
+        f"{sure:.1%} confident on average<br>{noun.count(int(count))}"
         for right, low, high, sure, count in zip(*columns, strict=True)
         if count
     ]
@@ -206,7 +206,7 @@ def confidence_histogram(
                 "pattern": hatch(pattern, theme.background),
             },
             hovertext=[f"{a:.0%} to {b:.0%} confident" for a, b in pairwise(edges)],
-            hovertemplate=theme.noun.said("%{y:,} nodes, %{hovertext}"),
+            hovertemplate=theme.noun.apply_to("%{y:,} nodes, %{hovertext}"),
             name=name,
         )
     apply_style(figure, theme)
@@ -262,7 +262,7 @@ def set_size_figure(size: np.ndarray, covered: np.ndarray, classes: int, theme: 
             y=np.bincount(size[group], minlength=classes + 1),
             customdata=2 * np.arange(classes + 1) + (name == "misses it"),
             marker={"color": colour, "pattern": hatch(pattern, theme.background)},
-            hovertemplate=theme.noun.said("%{y:,} nodes with %{x} classes"),
+            hovertemplate=theme.noun.apply_to("%{y:,} nodes with %{x} classes"),
             name=name,
         )
     apply_style(figure, theme, 320)
@@ -316,7 +316,7 @@ def risk_coverage_figure(
     apply_style(figure, theme)
     figure.add_vline(coverage, line={"color": theme.text, "width": 1, "dash": "dot"})
     figure.update_xaxes(
-        title=theme.noun.said("share of nodes answered, surest first"), range=[0, 1.02]
+        title=theme.noun.apply_to("share of nodes answered, surest first"), range=[0, 1.02]
     )
     pad = max(0.01, 0.06 * (1 - lowest))
     figure.update_yaxes(title="share of answers that are right", range=[lowest - pad, 1 + pad])

@@ -115,7 +115,7 @@ def factor_figure(
         _add_medians(figure, binned_medians(degree, values), theme, **place)
     apply_style(figure, theme, height=560)
     figure.update_xaxes(**_LOG_AXIS)
-    figure.update_xaxes(title=theme.noun.said("degree (linked nodes + 1)"), row=2)
+    figure.update_xaxes(title=theme.noun.apply_to("degree (linked nodes + 1)"), row=2)
     figure.update_yaxes(title="factor of the rule", row=1)
     return figure.update_yaxes(title="message uncertainty", row=2)
 
@@ -123,8 +123,8 @@ def factor_figure(
 def points_caption(count: int, theme: Theme) -> str:
     """What a chart of this many nodes says of its points."""
     if count <= MOST_POINTS:
-        return theme.noun.said("Click a point to pick its node.")
-    return theme.noun.said(
+        return theme.noun.apply_to("Click a point to pick its node.")
+    return theme.noun.apply_to(
         f"Of more than {MOST_POINTS:,} nodes the chart shows how many are where: the stronger the "
         "colour, the more, on a log scale."
     )
@@ -209,14 +209,14 @@ def _add_medians(figure: go.Figure, b: BinnedMedians, theme: Theme, **place: obj
             "width": 4,
         },
         text=[
-            f"{theme.noun.counted(int(count))} from {first:.3g} to {last:.3g}<br>"
+            f"{theme.noun.count(int(count))} from {first:.3g} to {last:.3g}<br>"
             f"median {median:.3g} ({low:.3g} to {high:.3g})"
             for count, first, last, median, low, high in zip(
                 b.count, b.first, b.last, b.median, b.low, b.high, strict=True
             )
         ],
         hovertemplate="%{text}<extra></extra>",
-        name=theme.noun.said("median of similar nodes, 95% interval"),
+        name=theme.noun.apply_to("median of similar nodes, 95% interval"),
         **place,
     )
 

@@ -28,7 +28,7 @@ def class_sizes_figure(sizes: Mapping[str, int], theme: Theme) -> go.Figure:
             textposition="outside",
             cliponaxis=False,
             hovertext=[
-                f"{escape_markup(name)}: {theme.noun.counted(size)}" for name, size in sizes.items()
+                f"{escape_markup(name)}: {theme.noun.count(size)}" for name, size in sizes.items()
             ],
             hoverinfo="text",
         )
@@ -56,7 +56,7 @@ def degrees_figure(counts: np.ndarray, theme: Theme) -> go.Figure:
             mode="markers",
             marker={"color": IN, "size": 9, "line": {"width": 1, "color": theme.background}},
             hovertext=[
-                f"{theme.noun.counted(int(counts[k]))} with {k:,} link{'s' if k != 1 else ''}"
+                f"{theme.noun.count(int(counts[k]))} with {k:,} link{'s' if k != 1 else ''}"
                 for k in links
             ],
             hoverinfo="text",

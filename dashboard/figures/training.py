@@ -55,6 +55,6 @@ def curves_figure(
     figure.update_layout(hovermode="x")
     figure.update_xaxes(range=[0, max(epochs, len(loss)) + 1])
     figure.update_xaxes(title="epoch", row=2)
-    figure.update_yaxes(title=theme.noun.said("nats per node"), rangemode="tozero", row=1)
+    figure.update_yaxes(title=theme.noun.apply_to("nats per node"), rangemode="tozero", row=1)
     span = {} if len(validation_accuracy) else {"range": [0, 1]}
     return figure.update_yaxes(title="accuracy", tickformat=".0%", row=2, **span)

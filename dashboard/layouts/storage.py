@@ -13,7 +13,7 @@ import numpy as np
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io import files
-from bup.io.limits import limits
+from bup.io.server_limits import server_limits
 from dashboard.layouts.arrangement import STEPS
 from dashboard.layouts.process import LayoutProcess
 
@@ -98,7 +98,7 @@ def ship(graph: Graph) -> Path:
 def _keep(steps: np.ndarray, graph: Graph) -> None:
     try:
         _write(_path(graph), steps, graph)
-        files.trim(_path(graph).parent.glob("*.safetensors"), limits().layout_bytes)
+        files.trim(_path(graph).parent.glob("*.safetensors"), server_limits().layout_bytes)
     except OSError as error:
         log.warning("the map of %s cannot be kept (%s): it is drawn again", graph.name, error)
     with _lock:
@@ -121,12 +121,12 @@ def _read(graph: Graph) -> Layout | None:
     places = [_SHIPPED / f"{graph.name}.safetensors"] if graph.name in BUILT_IN else []
     for path in (*places, _path(graph)):
         try:
-            arrays, values = files.read_packed(path)
+            arrays, values = files.read(path)
         except (OSError, files.DamagedFile):
             continue
         steps, fits = arrays.get("steps"), values.get("digest") == graph.digest
         if fits and steps is not None and steps.shape == (graph.num_nodes, 2):
-            files.now_used(path)
+            files.mark_used(path)
             return Layout(_unit(steps))
     return None
 

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from bup.datasets.uploads.store import Owner
 from bup.graph import Graph
 from bup.imported.predictions import kept
-from bup.io.limits import is_shared
+from bup.io.server_limits import is_shared
 from dashboard.network.clients import Client, client_of
 
 

@@ -69,7 +69,7 @@ def choose_node(graph: Graph, result: Result) -> tuple[int, bool]:
     Until then it is the first test node, and so it is for an unknown id, which is explained.
     """
     text = st.text_input(
-        graph.noun.said("Picked node (id)"),
+        graph.noun.apply_to("Picked node (id)"),
         key="node",
         bind="query-params",
         placeholder="none yet",

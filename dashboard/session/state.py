@@ -116,7 +116,7 @@ class View:
 
     def say(self, text: str) -> str:
         """A text about nodes in the graph's own words; none of the data's names in it."""
-        return self.graph.noun.said(text)
+        return self.graph.noun.apply_to(text)
 
 
 def theme(noun: Noun = NODE) -> Theme:
@@ -184,7 +184,7 @@ def choose_run(graph: Graph) -> Spec:
     )
     if method not in METHODS:
         raise bup.BupError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
-    say = graph.noun.said
+    say = graph.noun.apply_to
     if METHODS[method].brought:
         _choose_predictions(method, graph)
     st.caption(f"**{METHODS[method].title}**", help=say(METHODS[method].explanation))
@@ -350,7 +350,7 @@ def _choose_prominent(method: str, noun: Noun) -> dict[str, Any]:
                 required=True,
                 **common,
             )
-            st.caption(noun.said(_meaning(f, value)))
+            st.caption(noun.apply_to(_meaning(f, value)))
             chosen[f.name] = value
             for own in _brought(f, value):
                 if not own.metadata["choices"]:
@@ -371,7 +371,7 @@ def _common(method: str, f: dataclasses.Field, noun: Noun) -> dict[str, Any]:
     key = f"{method}.{f.name}"
     if f.metadata["choices"] and st.query_params.get(key) in f.metadata["choices"]:
         st.session_state.setdefault(key, st.query_params[key])
-    return {"key": key, "help": noun.said(setting_help(f)), "bind": "query-params"}
+    return {"key": key, "help": noun.apply_to(setting_help(f)), "bind": "query-params"}
 
 
 def _meaning(f: dataclasses.Field, value: object) -> str:
@@ -394,7 +394,7 @@ def _choose_settings(method: str, prominent: Mapping[str, Any], noun: Noun) -> d
 
 def _choose_setting(method: str, f: dataclasses.Field, noun: Noun) -> Any:
     """The widget of a setting, made from what it says of itself."""
-    label = noun.said(setting_title(f.name))
+    label = noun.apply_to(setting_title(f.name))
     about, default = f.metadata, cast(Any, opening(method)[f.name])
     common = _common(method, f, noun)
     if about["choices"]:

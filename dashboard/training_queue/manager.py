@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bup import BupError, Store
-from bup.io.limits import limits
+from bup.io.server_limits import server_limits
 from bup.jobs.processes import Processes
 from bup.jobs.task import Message, Task
 from bup.run.spec import Run
@@ -121,7 +121,7 @@ class Manager(Queue):
 
     def _check_share(self, visitor: str, seconds: float) -> None:
         """Refuse what goes beyond the share of a browser, or of all browsers at its address."""
-        client, most = Client.read(visitor), limits().visitor_seconds
+        client, most = Client.read(visitor), server_limits().visitor_seconds
         waiting = [
             (job.seconds, [Client.read(asker) for asker in job.askers])
             for job in self._jobs.values()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from bup import Graph, Store
-from bup.io.limits import limits
+from bup.io.server_limits import server_limits
 from bup.run.spec import Run
 from bup.run.splits import split_of
 from dashboard.training_queue.job import Job
@@ -35,7 +35,7 @@ class Queue(ABC):
         held = stored and fitting.load(spec, graph, self._store) is not None
         cost = cost_of(run, graph)
         if not held:
-            cost.check(limits(), command_line(spec))
+            cost.check(server_limits(), command_line(spec))
         return self.enter(run, cost.seconds, held, visitor, again)
 
     @abstractmethod

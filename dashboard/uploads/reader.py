@@ -20,7 +20,7 @@ from bup.graph import Graph
 from bup.imported import predictions, reading
 from bup.imported.predictions import Predictions
 from bup.io import files
-from bup.io.files import Packed
+from bup.io.files import Contents
 from dashboard.network import visitor
 from dashboard.network.clients import Client
 from dashboard.network.turns import Turns
@@ -87,7 +87,7 @@ class Readers:
             if not self._idle:
                 self._idle.append(_Process())
 
-    def ask(self, question: bytes, client: Client) -> Packed:
+    def ask(self, question: bytes, client: Client) -> Contents:
         """What a process answers. Raises BupError with its reason, or why there is no answer."""
         seconds = limits.READ_SECONDS.value
         with self._turns.one(client, seconds) as came:
@@ -156,7 +156,7 @@ def _why(process: _Process) -> str:
 READERS = Readers()
 
 
-def _ask(question: bytes) -> Packed:
+def _ask(question: bytes) -> Contents:
     return READERS.ask(question, visitor.client())
 
 
@@ -177,7 +177,7 @@ def chosen_graph(dropped: list[tuple[str, bytes]], separator: str | None, choice
     return graph
 
 
-def _ask_of_graph(dropped: list[tuple[str, bytes]], values: dict) -> Packed:
+def _ask_of_graph(dropped: list[tuple[str, bytes]], values: dict) -> Contents:
     names, contents = [name for name, _ in dropped], [content for _, content in dropped]
     return _ask(reading.request("graph", contents, names=names, **values))
 

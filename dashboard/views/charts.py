@@ -51,7 +51,7 @@ def node_map(
     """A map whose points can be clicked or enclosed; the picked node is ringed."""
     places = view.positions[list(view.marked)].tolist()
     if view.graph.num_nodes > MOST_POINTS:
-        counted = view.graph.noun.counted(view.graph.num_nodes)
+        counted = view.graph.noun.count(view.graph.num_nodes)
         caption += f" Of {counted}, {MOST_POINTS:,} are drawn, chosen at random; lit ones first."
 
     def on_pick() -> None:

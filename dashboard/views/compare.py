@@ -141,7 +141,7 @@ def page(view: View) -> None:
     st.header("Where they disagree")
     rows = disagreement_table(first[1].table, second[1].table)
     st.caption(
-        f"{view.graph.noun.counted(len(rows))} with different answers; those of which both are "
+        f"{view.graph.noun.count(len(rows))} with different answers; those of which both are "
         f"surest come first. Click a row to pick its {view.graph.noun.one}."
     )
     nodes = rows.pop("node").tolist()

@@ -42,7 +42,7 @@ def highlighted(page: str) -> str | None:
 def show_nodes(view: View, page: str, group: NodeList) -> None:
     """The group as a list and on the map."""
     noun, nodes = view.graph.noun, group.nodes
-    st.header(f"{noun.counted(len(nodes))} {group.title}", anchor=False)
+    st.header(f"{noun.count(len(nodes))} {group.title}", anchor=False)
     left, right = st.columns(2)
     with left:
         picking.node_list(view, nodes.tolist(), list(group.columns), f"{page}_lit_list")

@@ -60,7 +60,7 @@ def leaf(view: View, count: int, key: str) -> slice:
     number = st.number_input(f"Page of {pages:,}", 1, pages, key=name, width=160)
     first = MOST_ROWS * (int(number) - 1)
     last = min(count, first + MOST_ROWS)
-    words.caption(f"{first + 1:,} to {last:,} of {noun.counted(count)}, in this order.")
+    words.caption(f"{first + 1:,} to {last:,} of {noun.count(count)}, in this order.")
     return slice(first, last)
 
 
@@ -98,7 +98,7 @@ def _picking_rows(
 def walk(graph: Graph, shown: np.ndarray | None = None) -> None:
     """Next, previous and random node of those shown, and the way back, also by keyboard."""
     nodes = np.arange(graph.num_nodes) if shown is None else np.flatnonzero(shown)
-    said, which = graph.noun.said, "" if shown is None else " that the filter shows"
+    said, which = graph.noun.apply_to, "" if shown is None else " that the filter shows"
     current = _current(graph)
     before = int(np.searchsorted(nodes, current)) - 1
     after = int(np.searchsorted(nodes, current, side="right"))

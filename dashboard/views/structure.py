@@ -64,14 +64,14 @@ def page(view: View) -> None:
             found = once(_correlation, x[nodes], values[nodes])
             words = (
                 f"Spearman {found.value:+.2f} (95% interval {found.low:+.2f} to "
-                f"{found.high:+.2f}) over {noun.counted(found.count)}."
+                f"{found.high:+.2f}) over {noun.count(found.count)}."
                 if found
                 else "One of the two does not vary, so there is no correlation."
             )
             lost = int((~reachable).sum())
             if lost:
                 words += (
-                    f" Not drawn: {noun.counted(lost)} without a path to any training {noun.one}."
+                    f" Not drawn: {noun.count(lost)} without a path to any training {noun.one}."
                 )
             train = view.result.split.train
             sources = len(paths.some(train, view.graph.num_nodes))

@@ -31,7 +31,7 @@ def load(name: str) -> Graph:
     path = cache_path(name)
     damage = ""
     try:
-        return _unpacked(name, files.read_packed(path))
+        return _unpacked(name, files.read(path))
     except FileNotFoundError:
         pass
     except (DamagedFile, BupError) as error:
@@ -100,7 +100,7 @@ def packed(graph: Graph) -> bytes:
     return files.pack(arrays, values)
 
 
-def _unpacked(name: str, packed: files.Packed) -> Graph:
+def _unpacked(name: str, packed: files.Contents) -> Graph:
     arrays, values = packed
     if (values.get("version"), values.get("name")) != (CACHE_VERSION, name):
         raise DamagedFile(f"it holds {values.get('name')} version {values.get('version')}")

@@ -11,7 +11,7 @@ from bup.datasets.folder.files import EDGES, NODES
 from bup.datasets.folder.table import read_table
 from bup.errors import BupError
 from bup.graph import simple_edges
-from bup.io.wording import listed, shown
+from bup.io.quoting import quote, quote_all
 
 
 def read_edges(folder: str, ids: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -26,7 +26,7 @@ def read_edges(folder: str, ids: tuple[str, ...]) -> tuple[np.ndarray, tuple[str
             node = index.get(node_id)
             if node is None:
                 raise BupError(
-                    f"{EDGES}, line {line}, column {name!r}: {shown(node_id)} is not an id in "
+                    f"{EDGES}, line {line}, column {name!r}: {quote(node_id)} is not an id in "
                     f"{NODES}: add that node, or delete this line"
                 )
             ends.append(node)
@@ -48,5 +48,5 @@ def read_edges(folder: str, ids: tuple[str, ...]) -> tuple[np.ndarray, tuple[str
         )
     unused = [name for name in columns if name not in ("source", "target")]
     if unused:
-        notes.append(f"{EDGES}: columns that are not used: {listed(unused)}.")
+        notes.append(f"{EDGES}: columns that are not used: {quote_all(unused)}.")
     return edges, tuple(notes)

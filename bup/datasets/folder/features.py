@@ -12,7 +12,7 @@ from bup.datasets.folder.files import FEATURES, NODES, opened
 from bup.datasets.zips import array_in, check_zip
 from bup.errors import BupError
 from bup.io.lazy import sparse
-from bup.io.wording import SCALE, listed, shown
+from bup.io.quoting import SCALE, quote, quote_all
 
 
 def read_features(folder: str, ids: tuple[str, ...]) -> sparse.csr_array | np.ndarray:
@@ -27,7 +27,7 @@ def read_features(folder: str, ids: tuple[str, ...]) -> sparse.csr_array | np.nd
                     return _read_dense(archive, ids)
                 if "format.npy" in names:
                     return _read_csr(archive, ids)
-                found = listed(sorted(names)) or "nothing"
+                found = quote_all(sorted(names)) or "nothing"
                 raise BupError(
                     f"{FEATURES} has no array 'features' but {found}: write it with "
                     "numpy.savez(..., features=table) or scipy.sparse.save_npz"
@@ -134,7 +134,7 @@ def check_cells(cells: int, name: str) -> None:
 
 
 def _bad_value(value: float, row: int, column: int, ids: tuple[str, ...]) -> BupError:
-    where = f"{FEATURES}, row {row + 1} (node {shown(ids[row])}), column {column + 1}"
+    where = f"{FEATURES}, row {row + 1} (node {quote(ids[row])}), column {column + 1}"
     if np.isfinite(value):
         return BupError(f"{where}: {value} is beyond {limits.MAX_VALUE:,.0f}: {SCALE}")
     return BupError(f"{where}: {value} is not finite: replace it by a number, 0 for none")

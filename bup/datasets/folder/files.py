@@ -7,7 +7,7 @@ import stat
 from typing import BinaryIO
 
 from bup.errors import BupError
-from bup.io.wording import shown
+from bup.io.quoting import quote
 
 NODES, EDGES, FEATURES = "nodes.csv", "edges.csv", "features.npz"
 
@@ -18,9 +18,9 @@ def check_folder(folder: str) -> None:
         status = os.stat(folder)
     except (OSError, ValueError) as error:  # ValueError: NUL or unpaired surrogates in the path
         reason = getattr(error, "strerror", None) or "not a path"
-        raise BupError(f"cannot open {shown(folder, 200)} ({reason}): {remedy}") from error
+        raise BupError(f"cannot open {quote(folder, 200)} ({reason}): {remedy}") from error
     if not stat.S_ISDIR(status.st_mode):
-        raise BupError(f"{shown(folder, 200)} is not a folder: {remedy}")
+        raise BupError(f"{quote(folder, 200)} is not a folder: {remedy}")
 
 
 def opened(folder: str, name: str, max_bytes: int) -> BinaryIO:
@@ -28,10 +28,10 @@ def opened(folder: str, name: str, max_bytes: int) -> BinaryIO:
     try:
         status = os.stat(path)
     except FileNotFoundError as error:
-        raise BupError(f"{shown(folder, 200)} has no {name}: add that file") from error
+        raise BupError(f"{quote(folder, 200)} has no {name}: add that file") from error
     # Before opening: to open a named pipe would wait for ever.
     if not stat.S_ISREG(status.st_mode):
-        raise BupError(f"{name} in {shown(folder, 200)} is not a plain file: replace it by one")
+        raise BupError(f"{name} in {quote(folder, 200)} is not a plain file: replace it by one")
     if status.st_size > max_bytes:
         raise BupError(
             f"{name} has {status.st_size:,} bytes: give a file of at most {max_bytes:,} bytes"

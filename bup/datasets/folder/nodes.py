@@ -15,7 +15,7 @@ from bup.datasets.folder.files import FEATURES, NODES
 from bup.datasets.folder.table import read_table
 from bup.errors import BupError
 from bup.graph import UNLABELLED
-from bup.io.wording import SCALE, listed, shown
+from bup.io.quoting import SCALE, quote, quote_all
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def read_nodes(folder: str) -> Nodes:
             raise BupError(f"{NODES}, line {line}, column 'id': '' is empty: give the node an id")
         if node_id in line_of:
             raise BupError(
-                f"{NODES}, line {line}: id {shown(node_id)} is already on line "
+                f"{NODES}, line {line}: id {quote(node_id)} is already on line "
                 f"{line_of[node_id]}: give each node once and its own id"
             )
         line_of[node_id] = line
@@ -63,7 +63,7 @@ def _check_one_source_of_features(folder: str, names: list[str]) -> None:
     in_npz = os.path.lexists(os.path.join(folder, FEATURES))
     if names and in_npz:
         raise BupError(
-            f"{NODES} has feature columns ({listed(names)}) and there is {FEATURES} too: keep one"
+            f"{NODES} has feature columns ({quote_all(names)}) and there is {FEATURES}: keep one"
         )
     if not names and not in_npz:
         raise BupError(
@@ -86,7 +86,7 @@ def _numbers(cells: list[str], names: list[str], line: int) -> np.ndarray:
     except ValueError:
         pass
     raise next(
-        BupError(f"{NODES}, line {line}, column {shown(name)}: {shown(cell)} {trouble}")
+        BupError(f"{NODES}, line {line}, column {quote(name)}: {quote(cell)} {trouble}")
         for name, cell in zip(names, cells, strict=True)
         if (trouble := _trouble(cell))
     )
@@ -108,12 +108,12 @@ def _trouble(cell: str) -> str | None:
 def classes(labels: list[str]) -> tuple[np.ndarray, tuple[str, ...]]:
     class_names = tuple(sorted(set(labels) - {""}))
     if len(class_names) < 2:
-        found = f"only the class {shown(class_names[0])}" if class_names else "no label at all"
+        found = f"only the class {quote(class_names[0])}" if class_names else "no label at all"
         raise BupError(f"{NODES}, column 'label': {found}: give labels of at least two classes")
     if len(class_names) > limits.MAX_CLASSES:
         raise BupError(
             f"{NODES}, column 'label': {len(class_names):,} different labels "
-            f"({listed(class_names)}): give at most {limits.MAX_CLASSES:,} classes"
+            f"({quote_all(class_names)}): give at most {limits.MAX_CLASSES:,} classes"
         )
     number = {name: k for k, name in enumerate(class_names)} | {"": UNLABELLED}
     return np.array([number[label] for label in labels]), class_names

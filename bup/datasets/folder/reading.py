@@ -11,7 +11,7 @@ from bup.datasets.folder.nodes import classes, read_nodes
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.graph.features import compact
-from bup.io.wording import shown
+from bup.io.quoting import quote
 
 
 def load(path: str | os.PathLike[str]) -> Graph:
@@ -34,10 +34,10 @@ def load(path: str | os.PathLike[str]) -> Graph:
             notes=notes,
         )
     except OSError as error:
-        where = shown(str(error.filename or folder), 200)
+        where = quote(str(error.filename or folder), 200)
         reason = error.strerror or type(error).__name__
         raise BupError(f"cannot read {where} ({reason}): check that you may read it") from error
     except MemoryError as error:
         raise BupError(
-            f"not enough memory for the graph in {shown(folder, 200)}: give a smaller graph"
+            f"not enough memory for the graph in {quote(folder, 200)}: give a smaller graph"
         ) from error

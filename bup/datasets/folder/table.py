@@ -12,7 +12,7 @@ from typing import BinaryIO
 from bup.datasets.folder import limits
 from bup.datasets.folder.files import opened
 from bup.errors import BupError
-from bup.io.wording import listed, shown
+from bup.io.quoting import quote, quote_all
 
 
 def read_table(
@@ -27,7 +27,7 @@ def read_table(
     for column in required:
         if column not in columns:
             raise BupError(
-                f"{name}, line {line}: no column {column!r} among {listed(columns)}: the first "
+                f"{name}, line {line}: no column {column!r} among {quote_all(columns)}: the first "
                 f"line must name the columns {' and '.join(required)}, separated by commas"
             )
     if "" in columns:
@@ -38,7 +38,7 @@ def read_table(
     column, times = Counter(columns).most_common(1)[0]
     if times > 1:
         raise BupError(
-            f"{name}, line {line}: {times} columns are called {shown(column)}: rename or "
+            f"{name}, line {line}: {times} columns are called {quote(column)}: rename or "
             "delete all but one"
         )
 
@@ -49,7 +49,7 @@ def read_table(
                 raise BupError(f"{name}, line {line}: more than {max_rows:,} rows: give fewer")
             if len(cells) != len(columns):
                 raise BupError(
-                    f"{name}, line {line}, starting {shown(cells[0])}: cells: {len(cells)}, "
+                    f"{name}, line {line}, starting {quote(cells[0])}: cells: {len(cells)}, "
                     f"columns: {len(columns)}: give one cell per column, quote cells with commas"
                 )
             yield line, cells

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bup.errors import BupError
-from bup.io.wording import shown
+from bup.io.quoting import quote
 
 NAME = "synthetic"
 MAX_ENDPOINTS = 40_000_000  # nodes * mean_degree: twenty million links
@@ -65,18 +65,18 @@ def parse_name(name: str) -> Knobs:
     head, colon, tail = name.partition(":")
     if head != NAME:
         raise BupError(
-            f"a synthetic graph is called {NAME!r} or '{NAME}:knob=value', got {shown(name, 200)}"
+            f"a synthetic graph is called {NAME!r} or '{NAME}:knob=value', got {quote(name, 200)}"
         )
     values: dict[str, Any] = {}
     for item in tail.split(",") if colon else ():
         key, _, text = (part.strip() for part in item.partition("="))
         if key in values:
-            raise BupError(f"{shown(key)} is set twice in {shown(name, 200)}: set it once")
+            raise BupError(f"{quote(key)} is set twice in {quote(name, 200)}: set it once")
         try:
             values[key] = _KNOBS[key][0](text)
         except (KeyError, ValueError):
             raise BupError(
-                f"cannot read {shown(item)} in {shown(name, 200)}: write knob=value with the knobs "
+                f"cannot read {quote(item)} in {quote(name, 200)}: write knob=value with the knobs "
                 f"{', '.join(_KNOBS)}"
             ) from None
     return Knobs(**values)

@@ -100,7 +100,7 @@ def packed(graph: Graph) -> bytes:
     return files.pack(arrays, values | {"version": _VERSION, "columns": graph.num_features})
 
 
-def unpacked(name: str, packed: files.Packed) -> Graph:
+def unpacked(name: str, packed: files.Contents) -> Graph:
     arrays, values = packed
     try:
         if values["version"] != _VERSION:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from bup.datasets.uploads import limits
 from bup.datasets.zips import check_zip
 from bup.errors import BupError
-from bup.io.wording import listed, shown
+from bup.io.quoting import quote, quote_all
 
 MOST_FILES = 100
 RUNS_CODE = {".pt", ".pth", ".pkl", ".pickle", ".joblib", ".npy", ".ckpt", ".bin"}
@@ -33,7 +33,7 @@ def files_of(dropped: Iterable[tuple[str, bytes]]) -> Files:
         for inner, data in _unzipped(name, content).items() if packed else [(name, content)]:
             _check_kind(inner)
             if inner in found:
-                raise BupError(f"there are two files called {shown(inner)}: keep one")
+                raise BupError(f"there are two files called {quote(inner)}: keep one")
             found[inner] = data
     return found
 
@@ -41,7 +41,7 @@ def files_of(dropped: Iterable[tuple[str, bytes]]) -> Files:
 def _check_kind(name: str) -> None:
     if PurePosixPath(name.lower()).suffix in RUNS_CODE:
         raise BupError(
-            f"{shown(name)} could run code when it is opened, so it is not taken: save tables as "
+            f"{quote(name)} could run code when it is opened, so it is not taken: save tables as "
             "csv and features as npz (numpy.savez or scipy.sparse.save_npz)"
         )
 
@@ -52,7 +52,7 @@ def _unzipped(name: str, content: bytes) -> Files:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if (entries := len(archive.infolist())) > MOST_FILES:
                 raise BupError(
-                    f"{shown(name)} lists {entries:,} files: give at most {MOST_FILES}, and only "
+                    f"{quote(name)} lists {entries:,} files: give at most {MOST_FILES}, and only "
                     "those of the graph"
                 )
             members = [info for info in archive.infolist() if _is_wanted(info)]
@@ -62,7 +62,7 @@ def _unzipped(name: str, content: bytes) -> Files:
         raise
     except Exception as error:  # zipfile and zlib answer damage with a dozen kinds of exceptions
         raise BupError(
-            f"{shown(name)} is damaged or no zip file ({type(error).__name__}): zip the files again"
+            f"{quote(name)} is damaged or no zip file ({type(error).__name__}): zip the files again"
         ) from error
 
 
@@ -77,32 +77,32 @@ def _check_members(name: str, members: list[zipfile.ZipInfo]) -> None:
     unpacked = sum(info.file_size for info in members)
     if unpacked > limits.UNPACKED_MB.value * limits.MEGABYTE:
         raise BupError(
-            f"{shown(name)} unpacks to {unpacked / limits.MEGABYTE:,.0f} MB: give at most "
+            f"{quote(name)} unpacks to {unpacked / limits.MEGABYTE:,.0f} MB: give at most "
             f"{limits.UNPACKED_MB.value} ({limits.UNPACKED_MB.name})"
         )
     names = [PurePosixPath(info.filename).name for info in members]
     if len(set(names)) < len(names):
-        raise BupError(f"{shown(name)} has two files of one name: {listed(sorted(names))}")
+        raise BupError(f"{quote(name)} has two files of one name: {quote_all(sorted(names))}")
     for info in members:
         if info.filename.lower().endswith(".zip"):
             raise BupError(
-                f"{shown(name)} has a zip inside it: unpack {shown(info.filename)} first"
+                f"{quote(name)} has a zip inside it: unpack {quote(info.filename)} first"
             )
         if ".." in PurePosixPath(info.filename).parts or info.filename.startswith("/"):
             raise BupError(
-                f"{shown(name)}: {shown(info.filename)} points out of the archive: zip the files "
+                f"{quote(name)}: {quote(info.filename)} points out of the archive: zip the files "
                 "from within their folder"
             )
         if stat.S_ISLNK(info.external_attr >> 16):
             raise BupError(
-                f"{shown(name)}: {shown(info.filename)} is a link to a file, not a file: zip the "
+                f"{quote(name)}: {quote(info.filename)} is a link to a file, not a file: zip the "
                 "files themselves"
             )
         if info.flag_bits & 1:
-            raise BupError(f"{shown(name)} is encrypted: zip the files without a password")
+            raise BupError(f"{quote(name)} is encrypted: zip the files without a password")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise BupError(
-                f"{shown(name)} is packed with method {info.compress_type}: zip it the usual way"
+                f"{quote(name)} is packed with method {info.compress_type}: zip it the usual way"
             )
 
 

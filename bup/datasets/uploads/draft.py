@@ -21,7 +21,7 @@ from bup.datasets.uploads.networks import FORMS, read_network
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.graph.convert import WEIGHTS, from_frames
-from bup.io.wording import listed, shown
+from bup.io.quoting import quote, quote_all
 
 TABLES = (".csv", ".tsv", ".txt")
 MOST_CLASSES = 100
@@ -99,10 +99,10 @@ def draft_of(dropped: Iterable[tuple[str, bytes]], separator: str | None = None)
         for kind, ends in (("tables", TABLES), ("networks", FORMS), ("npz", (".npz",)))
     }
     if others := sorted(set(found) - set().union(*by_kind.values())):
-        raise BupError(f"{listed(others)} is of no use here: {HELP}")
+        raise BupError(f"{quote_all(others)} is of no use here: {HELP}")
     networks, named = by_kind["networks"], by_kind["tables"]
     if len(networks) + bool(named) != 1 or (named and len(named) != 2) or len(by_kind["npz"]) > 1:
-        raise BupError(f"the files are {listed(sorted(found)) or 'none'}: {HELP}")
+        raise BupError(f"the files are {quote_all(sorted(found)) or 'none'}: {HELP}")
     notes: list[str] = []
     if networks:
         nodes, edges, features = read_network(networks[0], found[networks[0]])
@@ -118,7 +118,7 @@ def draft_of(dropped: Iterable[tuple[str, bytes]], separator: str | None = None)
     _check_length("a column", [*nodes.columns, *edges.columns])
     if len(edges.columns) < 2:
         raise BupError(
-            f"the table of links has only the column {shown(edges.columns[0])}: choose its "
+            f"the table of links has only the column {quote(edges.columns[0])}: choose its "
             "separator, and give columns for both ends"
         )
     if by_kind["npz"]:
@@ -131,7 +131,7 @@ def _check_length(what: str, names: Iterable[str]) -> None:
     longest = max(names, key=len)
     if len(longest) > LONGEST_NAME:
         raise BupError(
-            f"{what} is called {shown(longest)} and so on, {len(longest):,} characters: give names "
+            f"{what} is called {quote(longest)} and so on, {len(longest):,} characters: give names "
             f"of at most {LONGEST_NAME}"
         )
 
@@ -150,7 +150,7 @@ def _nodes_and_edges(
     if len(links) != 1:
         links = [n for n in names if _named(_SOURCE, read[n]) and _named(_TARGET, read[n])]
     if len(links) != 1:
-        raise BupError(f"which of {listed(names)} holds the links? Call it edges.csv")
+        raise BupError(f"which of {quote_all(names)} holds the links? Call it edges.csv")
     (nodes,) = (name for name in names if name != links[0])
     return read[nodes], read[links[0]]
 
@@ -244,13 +244,13 @@ def graph_of(draft: Draft, choice: Choice, name: str) -> Graph:
     kinds = draft.nodes[choice.label].nunique()
     if kinds > MOST_CLASSES:
         raise BupError(
-            f"column {shown(choice.label)} has {kinds:,} different values, more than "
+            f"column {quote(choice.label)} has {kinds:,} different values, more than "
             f"{MOST_CLASSES} classes: choose another column as class"
         )
     values = {c: tables.numbers(draft.nodes[c], choice.decimal) for c in choice.features}
     bad = [c for c, numbers in values.items() if numbers is None]
     if bad:
-        raise BupError(f"{listed(bad)} is not all numbers: choose other columns as features")
+        raise BupError(f"{quote_all(bad)} is not all numbers: choose other columns as features")
     ids = draft.nodes[choice.id] if choice.id else pd.Series(range(len(draft.nodes))).astype(str)
     _check_length("a class", draft.nodes[choice.label])
     _check_length("an id", ids)
@@ -260,16 +260,16 @@ def graph_of(draft: Draft, choice: Choice, name: str) -> Graph:
         first = draft.edges.loc[~known, [choice.source, choice.target]].iloc[0]
         notes.append(
             f"{lost:,} of {len(draft.edges):,} links name a node that is not there (the first: "
-            f"{shown(first.iloc[0])} to {shown(first.iloc[1])}); dropped."
+            f"{quote(first.iloc[0])} to {quote(first.iloc[1])}); dropped."
         )
     if lost == len(draft.edges):
         raise BupError(
-            f"no link joins two known nodes, the first is {shown(first.iloc[0])} to "
-            f"{shown(first.iloc[1])}: choose the column of ids that the links use"
+            f"no link joins two known nodes, the first is {quote(first.iloc[0])} to "
+            f"{quote(first.iloc[1])}: choose the column of ids that the links use"
         )
     weight = _named(WEIGHTS, draft.edges, (choice.source, choice.target))
     if weight is not None and draft.edges[weight].nunique() > 1:
-        notes.append(f"The {shown(weight)} of links is not used: every link counts alike.")
+        notes.append(f"The {quote(weight)} of links is not used: every link counts alike.")
     features: Any = list(choice.features) if choice.features or not choice.text else None
     if not choice.text and not choice.features and draft.features is not None:
         features = draft.features

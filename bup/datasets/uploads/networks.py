@@ -13,7 +13,7 @@ import pandas as pd
 from bup.datasets.uploads.tables import check_cells, decoded
 from bup.errors import BupError
 from bup.graph.convert import frames_of, written
-from bup.io.wording import shown
+from bup.io.quoting import quote
 
 FORMS = (".graphml", ".gexf", ".gml", ".json")
 
@@ -40,7 +40,7 @@ def read_network(name: str, content: bytes) -> tuple[pd.DataFrame, pd.DataFrame,
     except Exception as error:  # the readers answer damage with a dozen kinds of exceptions
         reason = " ".join(str(error).split())[:120]
         raise BupError(
-            f"{shown(name)} cannot be read as {form.upper()} ({type(error).__name__}: {reason}): "
+            f"{quote(name)} cannot be read as {form.upper()} ({type(error).__name__}: {reason}): "
             "save it again, or give nodes.csv and edges.csv"
         ) from error
     nodes, features = _without_vectors(name, nodes)
@@ -55,7 +55,7 @@ def _refuse_definitions(name: str, content: bytes) -> None:
         sax.parseString(content, ContentHandler(), forbid_dtd=True)
     except DefusedXmlException:
         raise BupError(
-            f"{shown(name)} defines a document type or entities, which no graph needs: delete the "
+            f"{quote(name)} defines a document type or entities, which no graph needs: delete the "
             "lines that begin with <!DOCTYPE"
         ) from None
 
@@ -68,7 +68,7 @@ def _node_link(name: str, data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
     if not sound:
         raise BupError(
-            f"{shown(name)} is no node-link JSON: it must be an object with lists of objects "
+            f"{quote(name)} is no node-link JSON: it must be an object with lists of objects "
             "'nodes' and 'links', as networkx.node_link_data makes it"
         )
     for part in ("nodes", links):

@@ -25,7 +25,7 @@ from filelock import FileLock
 from bup.datasets.uploads import limits
 from bup.errors import BupError
 from bup.io import files
-from bup.io.files import DamagedFile, Packed
+from bup.io.files import Contents, DamagedFile
 
 MARKED = 86_400  # seconds between the mark of what has expired and its end
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
@@ -106,11 +106,11 @@ class Space:
         folder = files.cache_folder() / "own" / self.kind
         return [path for path in sorted(folder.glob("*.bup")) if not _expired(path)]
 
-    def load(self, token: str, read: Callable[[Packed], T]) -> T:
+    def load(self, token: str, read: Callable[[Contents], T]) -> T:
         """What is kept, as it is ``read``; what cannot be is set aside."""
         try:
             if self.opened(token):
-                return read(files.read_packed(self.path(token)))
+                return read(files.read(self.path(token)))
         except OSError:
             pass
         except (BupError, DamagedFile) as error:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from bup.datasets.uploads import limits
 from bup.errors import BupError
-from bup.io.wording import shown
+from bup.io.quoting import quote
 
 SEPARATORS = {"Comma": ",", "Semicolon": ";", "Tab": "\t", "Bar": "|"}
 MOST_COLUMNS = 20_000
@@ -33,7 +33,7 @@ def decoded(name: str, content: bytes) -> tuple[str, str]:
             try:
                 text = content.decode(encoding)
             except UnicodeDecodeError:
-                raise BupError(f"{shown(name)} is no sound text: save it as UTF-8") from None
+                raise BupError(f"{quote(name)} is no sound text: save it as UTF-8") from None
             return _lines(name, text), "" if mark == codecs.BOM_UTF8 else "UTF-16"
     try:
         return _lines(name, content.decode()), ""
@@ -44,7 +44,7 @@ def decoded(name: str, content: bytes) -> tuple[str, str]:
 
 def _lines(name: str, text: str) -> str:
     if "\0" in text:
-        raise BupError(f"{shown(name)} has NUL bytes, so it is no text: save it as UTF-8 csv")
+        raise BupError(f"{quote(name)} has NUL bytes, so it is no text: save it as UTF-8 csv")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -59,7 +59,7 @@ def read_table(name: str, text: str, separator: str | None = None) -> pd.DataFra
     separator = separator or separator_of(text)
     rows = text.count("\n")
     if rows > max(limits.NODES.value, limits.LINKS.value):
-        raise BupError(f"{shown(name)} has {rows:,} lines: give a smaller graph")
+        raise BupError(f"{quote(name)} has {rows:,} lines: give a smaller graph")
     # Before the work, by the header, and after it, by what came out: quotes can hide line ends.
     check_cells(name, rows, _columns(text, separator))
     try:
@@ -78,15 +78,15 @@ def read_table(name: str, text: str, separator: str | None = None) -> pd.DataFra
             raise MemoryError from error
         reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
         raise BupError(
-            f"{shown(name)} is no table separated by {shown(separator)} ({reason}): give one cell "
+            f"{quote(name)} is no table separated by {quote(separator)} ({reason}): give one cell "
             "per column, quote cells that contain the separator"
         ) from error
     except pd.errors.ParserWarning:
-        raise BupError(f"{shown(name)} has rows with more cells than columns: mend them") from None
+        raise BupError(f"{quote(name)} has rows with more cells than columns: mend them") from None
     check_cells(name, *table.shape)
     table.columns = [str(column).strip() for column in table.columns]
     if not len(table.columns) or not len(table):
-        raise BupError(f"{shown(name)} has no rows: give a header line and a row for each")
+        raise BupError(f"{quote(name)} has no rows: give a header line and a row for each")
     return table.fillna("").map(str.strip)
 
 
@@ -105,12 +105,12 @@ def check_cells(name: str, rows: int, columns: int) -> None:
     """Refuse more than whoever serves the app takes, whatever the format."""
     if columns > MOST_COLUMNS:
         raise BupError(
-            f"{shown(name)} has {columns:,} columns, more than {MOST_COLUMNS:,}: put features into "
+            f"{quote(name)} has {columns:,} columns, more than {MOST_COLUMNS:,}: put features into "
             "features.npz (scipy.sparse.save_npz)"
         )
     if rows * columns > limits.CELLS.value:
         raise BupError(
-            f"{shown(name)} has about {rows * columns:,} cells, more than {limits.CELLS.value:,} "
+            f"{quote(name)} has about {rows * columns:,} cells, more than {limits.CELLS.value:,} "
             f"({limits.CELLS.name}): put features into features.npz (scipy.sparse.save_npz)"
         )
 

@@ -81,9 +81,7 @@ def _written(f: dataclasses.Field, value: Value) -> str:
 def _effect(before: Known, view: View) -> str:
     """On the answers, and on what the map is coloured by."""
     other = int((before.table.predicted != view.table.predicted).sum())
-    answers = (
-        "No answer changed" if not other else f"{view.graph.noun.counted(other)} answered anew"
-    )
+    answers = "No answer changed" if not other else f"{view.graph.noun.count(other)} answered anew"
     colour = st.session_state.get("colour", "")
     column = columns.numeric_columns(view.table).get(colour)
     if column is None or colour not in before.table:

@@ -205,6 +205,6 @@ def _found(view: View, words: str) -> None:
     ids, wanted = view.table.id.iloc[hits].str.lower(), words.strip().lower()
     nearest = np.lexsort([~ids.str.startswith(wanted), ids != wanted])  # itself, then its like
     hits = hits[nearest]
-    st.caption(f"{view.graph.noun.counted(len(hits))} found")
+    st.caption(f"{view.graph.noun.count(len(hits))} found")
     if len(hits):
         picking.answers(view, hits.tolist(), "found")

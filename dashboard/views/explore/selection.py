@@ -19,7 +19,7 @@ def selection(view: View) -> bool:
     table = view.table.iloc[nodes]
     judged = table.index[table.correct.notna()]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        counted = view.graph.noun.counted(len(nodes))
+        counted = view.graph.noun.count(len(nodes))
         st.header(f"{counted} in your selection", anchor=False, width="stretch")
         st.download_button(
             "CSV",

@@ -45,7 +45,7 @@ def welcome(view: View) -> None:
     told = len(view.result.split.train)
     st.markdown(
         view.say("Every dot is a node, every line ") + f"{links}. The model was told the classes "
-        f"of {view.graph.noun.counted(told)} and guesses all the others: it gets "
+        f"of {view.graph.noun.count(told)} and guesses all the others: it gets "
         f"**{percent(float(right))}** of the test {view.graph.noun.many} right. "
         f"**{view.say(_colour(view).map_sentence(view.theme.dark))}**"
     )

@@ -54,7 +54,7 @@ def ranking(view: View, task: DetectionTask) -> None:
     shown = order[: most or None]
     rows = _rows(view, task, shown)
     st.caption(
-        f"{noun.counted(len(shown))} of {len(order):,}, the "
+        f"{noun.count(len(shown))} of {len(order):,}, the "
         f"{'surest' if surest_first else 'most doubted'} first. Click a row to pick its {noun.one}."
     )
     if len(shown):
@@ -99,11 +99,11 @@ def groups_missed(view: View, task: DetectionTask, groups: Groups) -> None:
         "like a class of its own. "
     )
     if not found:
-        st.caption(f"{words}Of {noun.counted(len(nodes))} missed, no two are linked.")
+        st.caption(f"{words}Of {noun.count(len(nodes))} missed, no two are linked.")
         return
     cut = f", the largest {MOST_GROUPS} listed" if len(found) > MOST_GROUPS else ""
     st.caption(
-        f"{words}{noun.counted(len(nodes))} missed: {len(found):,} linked "
+        f"{words}{noun.count(len(nodes))} missed: {len(found):,} linked "
         f"group{'s' if len(found) != 1 else ''}{cut} and {loners:,} alone. Click a row to see it."
     )
     rows = []

@@ -194,7 +194,7 @@ def show_cell(plan: Plan, sources: list[RerunSet], cell: Cell) -> None:
         },
     )
     st.caption(
-        graph.noun.said(
+        graph.noun.apply_to(
             "A rerun's seed draws its training, validation and test nodes and its initial weights; "
             "the same seed means the same nodes for every method. Click a row of a model that was "
             "trained here to see the picked node in it, on top of the page."

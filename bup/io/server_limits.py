@@ -13,7 +13,7 @@ from bup.errors import BupError
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServerLimits:
     """Generous: for one's own machine."""
 
     run_seconds: float = 6 * 3600  # that one run may take, by estimate
@@ -25,7 +25,7 @@ class Limits:
     layout_bytes: float = 1e9  # of maps on disk
 
 
-SHARED = Limits(
+SHARED = ServerLimits(
     run_seconds=600,
     run_bytes=3e9,
     visitor_seconds=1800,
@@ -41,10 +41,10 @@ def is_shared() -> bool:
     return os.environ.get("BUP_SHARED", "0") not in ("", "0")
 
 
-def limits() -> Limits:
-    chosen = SHARED if is_shared() else Limits()
+def server_limits() -> ServerLimits:
+    chosen = SHARED if is_shared() else ServerLimits()
     given = {}
-    for f in fields(Limits):
+    for f in fields(ServerLimits):
         name = f"BUP_{f.name.upper()}"
         if name in os.environ:
             try:

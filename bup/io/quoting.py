@@ -7,12 +7,12 @@ from collections.abc import Iterable
 SCALE = "scale the features, for example to between 0 and 1"
 
 
-def shown(text: str, limit: int = 40) -> str:
+def quote(text: str, limit: int = 40) -> str:
     """A person's text as one printable line: control characters could rewrite a terminal."""
     return repr(text) if len(text) <= limit else f"{text[:limit]!r}..."
 
 
-def listed(names: Iterable[str], limit: int = 5) -> str:
+def quote_all(names: Iterable[str], limit: int = 5) -> str:
     names = list(names)
     rest = f" and {len(names) - limit:,} more" if len(names) > limit else ""
-    return ", ".join(map(shown, names[:limit])) + rest
+    return ", ".join(map(quote, names[:limit])) + rest
