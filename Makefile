@@ -32,22 +32,22 @@ format: $(DEV)  ## let ruff rewrite the code
 	$(BIN)/ruff format .
 
 bench: $(DEV)  ## speed, as ratios to named peers within one run
-	$(BIN)/python -m bench $(ARGS)
+	$(BIN)/python -m tests.bench $(ARGS)
 
 load: $(DEV)  ## how long 1 to 100 visitors at once wait; ARGS="--visitors 50" chooses
-	$(BIN)/python -m bench.load $(ARGS)
+	$(BIN)/python -m tests.bench.load $(ARGS)
 
 results: $(DEV)  ## measure what is stored for the package, remake docs/results.md from it
-	$(BIN)/python -m docs.results $(ARGS)
+	$(BIN)/python -m tests.tools.results $(ARGS)
 
 pictures: $(DEV)  ## draw the pictures of docs/results.md from stored runs
-	$(BIN)/python -m docs.pictures
+	$(BIN)/python -m tests.tools.pictures
 
 first: $(DEV)  ## train the run that the app opens on, and put it into the package
-	$(BIN)/python -m docs.first_run
+	$(BIN)/python -m tests.tools.first_run
 
 screenshots: $(DEV)  ## take the pictures of the README from the running app
-	$(BIN)/python -m docs.screenshots
+	$(BIN)/python -m tests.tools.screenshots
 
 data: $(RUNTIME)  ## fetch the citation graphs into the cache
 	$(BIN)/bup graphs --fetch

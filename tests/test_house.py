@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from tests.support import ROOT
+
 SOURCES = sorted([*ROOT.glob("bup/**/*.py"), *ROOT.glob("dashboard/**/*.py")])
 
 PROSE = [ROOT / "README.md", *ROOT.glob("docs/*.md")]
@@ -31,7 +32,7 @@ def uses(code: str) -> Iterator[str]:
 def test_nothing_is_there_for_its_tests_alone():
     """By name only: two things that share one vouch for each other."""
     used = set(CALLED_BY_OTHERS)
-    for path in (*SOURCES, *ROOT.glob("bench/*.py"), *ROOT.glob("docs/*.py")):
+    for path in (*SOURCES, *ROOT.glob("tests/bench/*.py"), *ROOT.glob("tests/tools/*.py")):
         used.update(uses(path.read_text()))
     for path in PROSE:
         used.update(re.findall(r"\w+", path.read_text()))

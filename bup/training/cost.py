@@ -16,7 +16,7 @@ from bup.io.server_limits import ServerLimits
 from bup.run.spec import Run, Spec
 from bup.run.splits import split_of
 
-# As ``python -m bench cost`` measured them; on another machine they may be twice as much.
+# As ``python -m tests.bench cost`` measured them; on another machine they may be twice as much.
 RATE = 4e9  # multiplications in a second
 CALLS = 0.002  # seconds of an epoch that no size explains
 PAIR = 130  # multiplications for each pair of nodes

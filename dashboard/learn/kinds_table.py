@@ -1,4 +1,4 @@
-"""The answers behind lesson 9, trained ahead by ``python -m docs.kinds``."""
+"""The answers behind lesson 9, trained ahead by ``python -m tests.tools.kinds``."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-ROOT = Path(__file__).parent.parent.parent
+from tests.support import ROOT
+
 # A script of the tests, with everything that surrounds the app.
 SERVE = """
 import socket, sys

@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip("playwright")
 
-from export_parts import HOSTILE, hostile_graph, known
 from playwright.sync_api import Browser, Page, expect
 
 import bup
 from dashboard.export.page import page as web_page
+from tests.support.exports import HOSTILE, hostile_graph, known
 
 from .accessibility import barriers
 

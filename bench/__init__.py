@@ -1,1 +1,0 @@
-"""Speed, measured as ratios within one run: ``make bench``, or ``python -m bench NAME ...``."""

@@ -1,0 +1,5 @@
+"""What several tests share."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
