@@ -40,7 +40,7 @@ _servers: dict[int, subprocess.Popen] = {}
 
 
 def _theme(result: Result, dark: bool) -> Theme:
-    return Theme(dark=dark, noun=result.its_graph.noun)
+    return Theme(dark=dark, noun=result.get_graph().noun)
 
 
 def _name(result: Result) -> str:
@@ -70,7 +70,7 @@ def reliability(
 
 
 def _bins(result: Result, bins: int, scheme: Scheme) -> metrics.ReliabilityBins:
-    probs, targets, _ = result.judged(result.its_graph)
+    probs, targets, _ = result.judged(result.get_graph())
     return metrics.reliability_bins(probs, targets, bins, scheme)
 
 
@@ -84,7 +84,7 @@ def compare(*results: Result, bins: int = 10, dark: bool = False) -> go.Figure:
 
 def confidence(result: Result, bins: int = 20, dark: bool = False) -> go.Figure:
     """How sure the run is of its test nodes, right and wrong ones apart."""
-    probs, targets, _ = result.judged(result.its_graph)
+    probs, targets, _ = result.judged(result.get_graph())
     values, right = metrics.confidence(probs), metrics.hits(probs, targets)
     return reliable.confidence_histogram(values, right, _theme(result, dark), bins)
 
@@ -99,7 +99,7 @@ def risk_coverage(
 
 
 def _curve(result: Result) -> metrics.RiskCoverage:
-    probs, targets, _ = result.judged(result.its_graph)
+    probs, targets, _ = result.judged(result.get_graph())
     return metrics.risk_coverage(1 - metrics.confidence(probs), metrics.hits(probs, targets))
 
 
@@ -108,9 +108,9 @@ def set_sizes(
 ) -> go.Figure:
     """How many classes a set needs that shall contain the true one."""
     sets = conformal.conformal_sets(
-        result.probs, result.its_graph, result.split, level=level, rule=rule
+        result.probs, result.get_graph(), result.split, level=level, rule=rule
     )
-    _, targets, nodes = result.judged(result.its_graph)
+    _, targets, nodes = result.judged(result.get_graph())
     covered = sets.member[nodes, targets]
     classes = len(result.split.classes)
     return reliable.set_size_figure(sets.size[nodes], covered, classes, _theme(result, dark))
@@ -126,7 +126,7 @@ def unseen(result: Result, score: str = "confidence", dark: bool = False) -> go.
 def roc(result: Result, score: str = "confidence", dark: bool = False) -> go.Figure:
     """How well a score finds the nodes of classes that were never shown."""
     test = result.split.test
-    positive = result.split.is_ood(result.its_graph.labels[test])
+    positive = result.split.is_ood(result.get_graph().labels[test])
     if not 0 < positive.sum() < len(positive):
         raise BupError("no test node is of a class never shown: fit with left_out=[a class number]")
     values = _scores_of(result, score)[test]
@@ -181,7 +181,7 @@ def training(result: Result, dark: bool = False) -> go.Figure:
 
 def node_map(result: Result, colour: str = "confidence", dark: bool = False) -> go.Figure:
     """The map, one point a node; a new graph is drawn first, which takes seconds."""
-    graph = result.its_graph
+    graph = result.get_graph()
     theme = _theme(result, dark)
     return maps.map_figure(
         result.table(), layouts.positions(graph), colour, graph.class_names, theme
@@ -199,7 +199,7 @@ def explore(result: Result, port: int = 8501, browser: bool = True) -> str:
 
 def address(result: Result, port: int = 8501) -> str:
     """Where the app shows a run; the run is stored, so that it can."""
-    graph = result.its_graph
+    graph = result.get_graph()
     sizes = usual_sizes(graph)
     if not result.spec.split and (result.spec.validation, result.spec.test) != sizes:
         raise BupError(

@@ -97,4 +97,4 @@ def _split(graph: Graph, text: str) -> Any:
         content = Path(text).read_bytes()
     except OSError as error:
         raise BupError(f"{text} cannot be read ({error.strerror}): give a csv or npz") from error
-    return custom_split.keep(graph, custom_split.read(graph, Path(text).name, content))
+    return custom_split.save(graph, custom_split.read(graph, Path(text).name, content))

@@ -12,7 +12,7 @@ from bup.cli.asking import asked, split_options
 from bup.cli.output import json_option, print_json
 from bup.cli.progress import TrainingBar
 from bup.cli.report import print_report
-from bup.run.spec import Value, value_of
+from bup.run.spec import Value, parse_value
 
 if TYPE_CHECKING:
     from bup.graph import Graph
@@ -68,7 +68,7 @@ def pair(text: str) -> tuple[str, Value]:
     name, equals, value = text.partition("=")
     if not equals:
         raise bup.BupError(f"--set takes NAME=VALUE, such as --set lam=2, got {text!r}")
-    return name, value_of(value)
+    return name, parse_value(value)
 
 
 def trained(spec: bup.Spec, graph: Graph, fresh: bool = False) -> tuple[bup.Result, bool]:

@@ -9,7 +9,7 @@ import click
 import bup
 from bup.cli.output import json_option, print_json
 from bup.cli.report import print_report
-from bup.run.spec import value_of
+from bup.run.spec import parse_value
 
 
 @click.command("import")
@@ -45,7 +45,7 @@ def bring(
         name, equals, value = text.partition("=")
         if not equals:
             raise bup.BupError(f"--set takes NAME=VALUE, got {text!r}")
-        pairs[name] = value_of(value)
+        pairs[name] = parse_value(value)
     try:
         content = file.read_bytes()
     except OSError as error:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from bup.cli.output import json_option, print_json, print_table
-from bup.run.spec import text_of
+from bup.run.spec import format_value
 
 
 @click.command()
@@ -66,12 +66,12 @@ def methods(name: str | None, as_json: bool) -> None:
         return
     for method in described:
         if changed := method["when_calibrated"]:
-            said = ", ".join(f"{key}={text_of(value)}" for key, value in changed.items())
+            said = ", ".join(f"{key}={format_value(value)}" for key, value in changed.items())
             console.print(f"  {method['name']}+CALIBRATOR, as in tables, has {said}")
         print_table(
             ["setting", "default", "what it is", "allowed"],
             (
-                (f["name"], text_of(f["default"]), f["help"], _allowed(f))
+                (f["name"], format_value(f["default"]), f["help"], _allowed(f))
                 for f in method["settings"]
             ),
         )

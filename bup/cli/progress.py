@@ -68,7 +68,7 @@ class SweepBar:
         self.task = self.bar.add_task("starting", total=self.total)
         return self
 
-    def settled(self, specs: Sequence[bup.Spec]) -> None:
+    def update(self, specs: Sequence[bup.Spec]) -> None:
         self.done += len(specs)
         self.left = max(self.left - sum(self.costs[spec] for spec in specs), 0.0)
         spent = time.monotonic() - self.start

@@ -109,9 +109,9 @@ def reproduce(
         return 0
     if missing:
         count = min(cores, len(missing))
-        where = cluster(scheduler) if scheduler else sweep.local(count, store)
+        where = cluster(scheduler) if scheduler else sweep.local_processes(count, store)
         with where as started, SweepBar({spec: costs[spec] for spec in missing}) as bar:
-            failures = sweep.train_all(missing, by_name, started, store, bar.settled)
+            failures = sweep.train_all(missing, by_name, started, store, bar.update)
 
     if measured:
         tables = [(q, e.load_shipped().rows(q, plan, graphs)) for q, plan in plans]

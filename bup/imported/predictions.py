@@ -32,7 +32,7 @@ from bup.io import files
 from bup.io.csv import escape_formula
 from bup.io.files import DamagedFile
 from bup.io.quoting import quote, quote_all
-from bup.run.custom_split import named as places
+from bup.run.custom_split import parse_parts
 from bup.run.splits import Split
 
 SPACE = Space(
@@ -338,7 +338,7 @@ def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
         np.stack([numbers[c] for c in columns], axis=1),
         classes=classes,
         scores={c: numbers[c] for c in scores},
-        parts=places(name, table[by_name["split"]].to_numpy()[order])
+        parts=parse_parts(name, table[by_name["split"]].to_numpy()[order])
         if "split" in by_name and by_name["split"] not in columns
         else None,
     )
@@ -376,7 +376,7 @@ def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
         **given,
         classes=classes,
         scores={key: array[order] for key, array in arrays.items()},
-        parts=None if parts is None else places(name, parts[order]),
+        parts=None if parts is None else parse_parts(name, parts[order]),
     )
 
 

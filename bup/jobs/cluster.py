@@ -1,6 +1,6 @@
-"""The workers of a Dask scheduler, which hands the runs of one that dies to another.
+"""The workers of a Dask scheduler, which moves the tasks of a worker that dies to another one.
 
-They may be on machines that share no disk with this one: results come back, and are stored here.
+Workers need not share a disk with this machine: results come back and are stored here.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from bup.errors import BupError
-from bup.jobs.task import Message, Owner, Task
-from bup.jobs.worker import outcome
+from bup.jobs.task import Message, Task, TaskOwner
+from bup.jobs.worker import run_task
 
 PATIENCE = 30
 """Seconds to wait for a cluster and for its first worker."""
@@ -44,25 +44,25 @@ def cluster(address: str) -> Iterator[Cluster]:
 
 
 class Cluster:
-    """Takes all tasks at once: how many it works on at a time is the scheduler's business."""
+    """Submits all tasks at once; the scheduler decides how many it works on at a time."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        self._owner: Owner | None = None
-        self._futures: dict[Any, Task] = {}  # one that nobody refers to is cancelled
+        self._owner: TaskOwner | None = None
+        self._futures: dict[Any, Task] = {}  # Dask cancels a future without references
 
-    def work_for(self, owner: Owner) -> None:
+    def start(self, owner: TaskOwner) -> None:
         self._owner = owner
-        self.wake()
+        self.notify()
 
-    def wake(self) -> None:
-        while self._owner is not None and (task := self._owner.take()) is not None:
+    def notify(self) -> None:
+        while self._owner is not None and (task := self._owner.next_task()) is not None:
             # Impure: a run that is tried again is trained again.
-            future = self._client.submit(outcome, task.runs, pure=False)
+            future = self._client.submit(run_task, task.runs, pure=False)
             self._futures[future] = task
-            future.add_done_callback(self._settled)
+            future.add_done_callback(self._on_done)
 
-    def _settled(self, future: Any) -> None:
+    def _on_done(self, future: Any) -> None:
         assert self._owner is not None
         message: Message
         if future.cancelled():
@@ -73,4 +73,4 @@ class Cluster:
             message = {"end": "failed", "error": f"{type(error).__name__}: {text}"}
         else:
             message = future.result()
-        self._owner.hear(self._futures.pop(future), message)
+        self._owner.on_message(self._futures.pop(future), message)

@@ -1,4 +1,4 @@
-"""What is trained together, who hands it out, and where it goes."""
+"""A task, the owner that hands it out, and the executor that trains it."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any, Protocol
 from bup.run.spec import Run
 
 Message = dict[str, Any]
-"""What a place says of a task, see ``worker``: ``epochs``, or how it ended."""
+"""Progress or outcome of a task, see ``bup.jobs.worker``."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Runs of one graph that differ in their seed only."""
+    """Runs of one graph that differ in their seed only; one process trains them side by side."""
 
     runs: tuple[Run, ...]
-    deaths: int = 0  # processes that died while it was in their hands
+    deaths: int = 0  # processes that died while they trained it
 
 
-class Owner(Protocol):
-    """Who has runs to train. A place calls these from threads of its own, one at a time."""
+class TaskOwner(Protocol):
+    """Has runs to train. An executor calls it from threads of its own, one call at a time."""
 
-    def take(self) -> Task | None:
-        """What is to be trained next."""
+    def next_task(self) -> Task | None:
+        """The task to train next; None if there is none."""
 
-    def hear(self, task: Task, message: Message) -> None:
-        """A task's progress, or its end: ``done``, ``failed`` (it said why) or ``died``."""
+    def on_message(self, task: Task, message: Message) -> None:
+        """A task's progress, or its end: ``done``, ``failed`` (with a reason) or ``died``."""
 
-    def stranded(self, why: str) -> None:
+    def on_no_workers(self, why: str) -> None:
         """No process is left to train anything, and none can be started."""
 
 
-class Place(Protocol):
-    """Where tasks are trained."""
+class Executor(Protocol):
+    """Trains tasks."""
 
-    def work_for(self, owner: Owner) -> None:
+    def start(self, owner: TaskOwner) -> None:
         """Take tasks from this owner from now on."""
 
-    def wake(self) -> None:
-        """There may be something to take."""
+    def notify(self) -> None:
+        """The owner may have a new task."""

@@ -1,7 +1,7 @@
-"""A training process: it reads tasks, trains them one by one, and says how they go.
+"""A training process: it reads tasks, trains them one by one, and reports on each.
 
-What it says are plain JSON values: ``{"ready": true}`` once; of a task ``{"epochs": [...]}`` from
-time to time, then ``{"end": "done"}``, ``{"end": "failed", "error": one sentence}`` or
+Its messages are plain JSON values: ``{"ready": true}`` once; for each task ``{"epochs": [...]}``
+from time to time, then ``{"end": "done"}``, ``{"end": "failed", "error": one sentence}`` or
 ``{"end": "cancelled"}``. A result that it could not store comes with the end: ``unstored`` has an
 entry for each run, null or a packed result in base64, and ``why`` the reason.
 """
@@ -30,11 +30,11 @@ log = logging.getLogger(__name__)
 
 INTERVAL = 0.1  # seconds between two reports of progress
 
-Say = Callable[[Message], None]
+Send = Callable[[Message], None]
 
 
 def serve(store: Store) -> None:
-    """The life of a training process: get warm, then train one task after the other."""
+    """Import torch, then train one task after the other until stdin closes."""
     answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(2, 1)  # what a library prints must not mix with the answers
     orders: SimpleQueue[list[Run]] = SimpleQueue()
@@ -43,19 +43,19 @@ def serve(store: Store) -> None:
     limit_resources()
     _warm_up()
 
-    def say(message: Message) -> None:
+    def send(message: Message) -> None:
         try:
             print(json.dumps(message), file=answers)
         except BrokenPipeError:
-            os._exit(0)  # whoever asked has gone
+            os._exit(0)  # the process that sent the tasks has gone
 
-    say({"ready": True})
+    send({"ready": True})
     while True:
-        say(outcome(orders.get(), store, cancelled, say))
+        send(run_task(orders.get(), store, cancelled, send))
 
 
 def _listen(orders: SimpleQueue[list[Run]], cancelled: threading.Event) -> None:
-    """A cancel always means the task sent last: the next one is sent after its end."""
+    """Read tasks and cancellations; a cancellation always means the task that was sent last."""
     for line in sys.stdin:
         order = json.loads(line)
         if order == "cancel":
@@ -63,12 +63,11 @@ def _listen(orders: SimpleQueue[list[Run]], cancelled: threading.Event) -> None:
         else:
             cancelled.clear()
             orders.put([Run.from_dict(run) for run in order["runs"]])
-    os._exit(0)  # whoever asked has gone; the store's writes are atomic, so any moment will do
+    os._exit(0)  # the process that sent the tasks has gone; the store's writes are atomic
 
 
 def _warm_up() -> None:
     """Train for one epoch: on its first backward pass torch imports as much again."""
-
     from bup.training import fitting
 
     fitting.fit(
@@ -76,23 +75,23 @@ def _warm_up() -> None:
     )
 
 
-def outcome(
-    asked: Sequence[Run],
+def run_task(
+    runs: Sequence[Run],
     store: Store | None = None,
     cancelled: threading.Event | None = None,
-    say: Say = lambda message: None,
+    send: Send = lambda message: None,
 ) -> Message:
-    """Train runs that differ in their seed only. Without a store all results come back."""
+    """Train runs that differ in their seed only; without a store the message holds all results."""
     from bup.engine.loop import Cancelled
 
     try:
-        return {"end": "done"} | _train(asked, store, cancelled or threading.Event(), say)
+        return {"end": "done"} | _train(runs, store, cancelled or threading.Event(), send)
     except Cancelled:
         return {"end": "cancelled"}
     except BupError as error:
         return {"end": "failed", "error": _one_line(str(error))}
     except Exception as error:
-        log.exception("training %s failed", asked[0].key)
+        log.exception("training %s failed", runs[0].key)
         if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
             text = "this run needs more memory than there is: ask for a smaller graph or width"
         else:
@@ -101,34 +100,33 @@ def outcome(
 
 
 def _train(
-    asked: Sequence[Run], store: Store | None, cancelled: threading.Event, say: Say
+    runs: Sequence[Run], store: Store | None, cancelled: threading.Event, send: Send
 ) -> Message:
-    """What to say at the end: nothing, or the results themselves where no disk takes them."""
-    from bup.engine.loop import Cancelled
-    from bup.engine.loop import Progress as Epoch
+    """What the last message adds: nothing, or the results that could not be stored."""
+    from bup.engine.loop import Cancelled, Progress
     from bup.training import fitting
 
-    unsaid: list[Message] = []
-    said = 0.0
+    pending: list[Message] = []
+    last_sent = 0.0
 
-    def on_epoch(epoch: Epoch) -> None:
-        nonlocal said
+    def on_epoch(progress: Progress) -> None:
+        nonlocal last_sent
         if cancelled.is_set():
             raise Cancelled
-        unsaid.append(dataclasses.asdict(epoch))
-        if time.monotonic() - said >= INTERVAL:
-            say({"epochs": unsaid})
-            unsaid.clear()
-            said = time.monotonic()
+        pending.append(dataclasses.asdict(progress))
+        if time.monotonic() - last_sent >= INTERVAL:
+            send({"epochs": pending})
+            pending.clear()
+            last_sent = time.monotonic()
 
-    graph = _graph(asked[0].spec.graph, asked[0].digest)
+    graph = _graph(runs[0].spec.graph, runs[0].digest)
     # The command line, or another server, may have been quicker.
-    left = [run for run in asked if store is None or fitting.load(run.spec, graph, store) is None]
+    left = [run for run in runs if store is None or fitting.load(run.spec, graph, store) is None]
     if not left:
         return {}
     results = fitting.fit_specs(graph, [run.spec for run in left], on_epoch)
-    if unsaid:
-        say({"epochs": unsaid})
+    if pending:
+        send({"epochs": pending})
     if cancelled.is_set():
         raise Cancelled
     unstored: dict[Run, str] = {}
@@ -140,8 +138,8 @@ def _train(
                 continue
         except BupError as error:
             why = _one_line(str(error))
-        unstored[run] = base64.b64encode(files.pack(*result.packed())).decode()
-    return {"unstored": [unstored.get(run) for run in asked], "why": why} if unstored else {}
+        unstored[run] = base64.b64encode(files.pack(*result.pack())).decode()
+    return {"unstored": [unstored.get(run) for run in runs], "why": why} if unstored else {}
 
 
 @lru_cache(maxsize=1)

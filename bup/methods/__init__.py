@@ -34,8 +34,8 @@ from bup.methods import (
 )
 from bup.methods.base import Fitted, Method
 from bup.propagation import RULES
-from bup.run.settings import checked
-from bup.run.spec import Spec, Value, text_of, value_of
+from bup.run.settings import make_settings
+from bup.run.spec import Spec, Value, format_value, parse_value
 from bup.run.splits import Split
 
 METHODS: dict[str, Method] = {
@@ -74,7 +74,7 @@ def find(name: str) -> Method:
 
 def settings_of(spec: Spec) -> Any:
     """The method's settings of a run, checked, every default filled in."""
-    return checked(find(spec.method).settings, dict(spec.settings), spec.method)
+    return make_settings(find(spec.method).settings, dict(spec.settings), spec.method)
 
 
 def meaning(name: str) -> tuple[str, dict[str, Value]]:
@@ -125,7 +125,7 @@ def named(spec: Spec) -> tuple[str, dict[str, Value]]:
 def in_words(spec: Spec) -> str:
     """The same as text: ``gcn+temperature (hidden=32)``."""
     name, changed = named(spec)
-    settings = ", ".join(f"{setting}={text_of(value)}" for setting, value in changed.items())
+    settings = ", ".join(f"{setting}={format_value(value)}" for setting, value in changed.items())
     return f"{name} ({settings})" if settings else name
 
 
@@ -140,7 +140,7 @@ def from_words(text: str, spec: Spec) -> Spec:
     for pair in re.split(r", ?(?=[a-z_]+=)", found["settings"] or ""):
         name, equals, value = pair.partition("=")
         if equals:
-            settings[name] = value_of(value)
+            settings[name] = parse_value(value)
         elif pair:
             raise BupError(f"a setting is written as NAME=VALUE, such as lam=2, got {pair!r}")
     return complete(
@@ -159,7 +159,7 @@ def command_line(spec: Spec) -> str:
         words += ["--validation", spec.validation, "--test", spec.test or 0]
     words += [word for c in spec.left_out for word in ("--left-out", c)]
     for setting, value in changed.items():
-        words += ["--set", f"{setting}={text_of(value)}"]
+        words += ["--set", f"{setting}={format_value(value)}"]
     return shlex.join(map(str, words))
 
 

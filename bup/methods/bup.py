@@ -29,7 +29,7 @@ from bup.methods.base import (
 )
 from bup.methods.network import NetworkSettings, Task, fit_network
 from bup.propagation import RULES, Propagation, Rule
-from bup.run.settings import checked, setting
+from bup.run.settings import make_settings, setting
 from bup.run.splits import Split
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
 
@@ -210,7 +210,7 @@ def fit(
 
 def propagation_of(graph: Graph, result: Result, inputs: Inputs) -> Propagation:
     """A run's rule at work on a graph."""
-    s = checked(Settings, dict(result.spec.settings), result.spec.method)
+    s = make_settings(Settings, dict(result.spec.settings), result.spec.method)
     before = s.rule.on(graph, s, [result.split])
     with torch.no_grad():
         first = messages(_parameters(result), inputs.everything(), s, before)
@@ -229,7 +229,7 @@ def _parameters(result: Result) -> Parameters:
 
 def needs(result: Result, graph: Graph) -> Needs:
     """What messages of a run are computed from."""
-    s = checked(Settings, dict(result.spec.settings), result.spec.method)
+    s = make_settings(Settings, dict(result.spec.settings), result.spec.method)
     words, hidden, classes = graph.num_features, s.hidden, len(result.split.classes)
     # Those of ``initial_parameters``, without torch and without drawing any.
     shapes: dict[str, tuple[int, ...]] = {
@@ -246,7 +246,7 @@ def needs(result: Result, graph: Graph) -> Needs:
 
 def trace(result: Result, nodes: np.ndarray, inputs: Inputs, propagation: Propagation) -> Trace:
     """The messages of some nodes under a run's weights, every propagation step included."""
-    s = checked(Settings, dict(result.spec.settings), result.spec.method)
+    s = make_settings(Settings, dict(result.spec.settings), result.spec.method)
     whole = len(nodes) == inputs.words.shape[0]
     field = inputs.everything() if whole else inputs.field([nodes])
     with torch.no_grad():
@@ -268,7 +268,7 @@ def link(s: OwnSettings, mean: Tensor, var: Tensor) -> Tensor:
 
 def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
     """Probabilities as the run makes them of messages, with the interval that belongs to them."""
-    s = checked(Settings, dict(result.spec.settings), result.spec.method)
+    s = make_settings(Settings, dict(result.spec.settings), result.spec.method)
     return chances_of(s.prediction, result, mean, var, level)
 
 

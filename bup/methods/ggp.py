@@ -32,7 +32,7 @@ from bup.methods.base import (
     chances_of,
     one_by_one,
 )
-from bup.run.settings import checked, setting
+from bup.run.settings import make_settings, setting
 from bup.run.splits import Split
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
 
@@ -243,7 +243,7 @@ def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> 
 
     Allowing for wrong labels is linear: the mean of the distribution goes where the interval goes.
     """
-    s = checked(Settings, dict(result.spec.settings), result.spec.method)
+    s = make_settings(Settings, dict(result.spec.settings), result.spec.method)
     found = chances_of("exact", result, mean, var, level)
     parts = (torch.from_numpy(part) for part in found if part is not None)
     return Chances(*(robust(part, s.error_rate, mean.shape[-1]).numpy() for part in parts))

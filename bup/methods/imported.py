@@ -24,7 +24,7 @@ from bup.methods.base import (
     chances_of,
     one_by_one,
 )
-from bup.run.settings import checked, setting
+from bup.run.settings import make_settings, setting
 from bup.run.splits import Split
 from bup.scores import Score
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
@@ -107,7 +107,7 @@ def link(s: MessageSettings, mean: Tensor, var: Tensor) -> Tensor:
 
 
 def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
-    s = checked(MessageSettings, dict(result.spec.settings), result.spec.method)
+    s = make_settings(MessageSettings, dict(result.spec.settings), result.spec.method)
     return chances_of(s.prediction, result, mean, var, level)
 
 

@@ -21,7 +21,7 @@ from bup.run.spec import Spec
 from bup.run.splits import Split
 
 
-class Judged(NamedTuple):
+class EvalSet(NamedTuple):
     """What the metrics of a run are measured on: its test nodes of learned classes."""
 
     probs: np.ndarray  # [m, c]
@@ -44,15 +44,14 @@ class Result:
     weights: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
     constants: Mapping[str, float] = field(default_factory=dict)  # fitted, e.g. a temperature
     own_scores: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # [n] each
-    graph: Graph | None = field(repr=False, default=None)  # where it is at hand, see ``its_graph``
+    graph: Graph | None = field(repr=False, default=None)  # where it is at hand, see ``get_graph``
     model: Any = field(repr=False, default=None)  # the torch module of ``fit(model=...)``; not kept
 
-    @property
-    def its_graph(self) -> Graph:
+    def get_graph(self) -> Graph:
         """The graph of the run, loaded by its name if it is not at hand."""
         return self.graph if self.graph is not None else load_graph(self.spec.graph)
 
-    def checked(self, graph: Any) -> Graph:
+    def check_graph(self, graph: Any) -> Graph:
         """A graph, as ``as_graph`` takes it, if it has the content of the run's."""
         graph = as_graph(graph)
         known = self.graph
@@ -72,7 +71,7 @@ class Result:
 
     def table(self) -> pd.DataFrame:
         """One row per node, see ``node_table``."""
-        return node_table(self, self.its_graph)
+        return node_table(self, self.get_graph())
 
     @property
     def predicted(self) -> np.ndarray:
@@ -90,12 +89,12 @@ class Result:
             for name, values in self.scores().items()
         }
 
-    def judged(self, graph: Graph) -> Judged:
+    def judged(self, graph: Graph) -> EvalSet:
         """The test nodes whose class the model could answer with."""
-        graph = self.checked(graph)
+        graph = self.check_graph(graph)
         test = self.split.test
         nodes = test[~self.split.is_ood(graph.labels[test])]
-        return Judged(self.probs[nodes], self.split.targets(graph.labels[nodes]), nodes)
+        return EvalSet(self.probs[nodes], self.split.targets(graph.labels[nodes]), nodes)
 
     def tested_on(self, nodes: np.ndarray) -> Result:
         """The same run, tested on those of its test nodes only that are among ``nodes``."""
@@ -121,7 +120,7 @@ class Result:
 
         return fitting.read(Path(path), graph)
 
-    def packed(self) -> Contents:
+    def pack(self) -> Contents:
         arrays = {"probs": self.probs} | {f"weights.{k}": v for k, v in self.weights.items()}
         arrays |= {f"scores.{k}": v for k, v in self.own_scores.items()}
         arrays |= {k: v for k, v in (("mean", self.mean), ("var", self.var)) if v is not None}
@@ -138,7 +137,7 @@ class Result:
         return Contents(arrays, values)
 
     @classmethod
-    def unpacked(cls, spec: Spec, packed: Contents, graph: Graph | None = None) -> Result:
+    def unpack(cls, spec: Spec, packed: Contents, graph: Graph | None = None) -> Result:
         arrays, values = packed
         try:
             split = Split(
@@ -170,7 +169,7 @@ def _group(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarra
     return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
 
 
-def wrong_without(hidden: Result, shown: Result, graph: Graph) -> np.ndarray:
+def errors_from_left_out(hidden: Result, shown: Result, graph: Graph) -> np.ndarray:
     """Nodes that one run gets wrong because it was never shown their class: another run, which was,
     gets them right, and neither learned from them.
 
@@ -237,7 +236,7 @@ def evaluate(
     """
     if not isinstance(result, Result):
         raise BupError(f"evaluate(result, graph) judges a result, got a {type(result).__name__}")
-    graph = result.its_graph if graph is None else result.checked(graph)
+    graph = result.get_graph() if graph is None else result.check_graph(graph)
     split = result.split
     test = split.test[~np.isin(graph.labels[split.test], list(unjudged))]
     ood = split.is_ood(graph.labels[test])

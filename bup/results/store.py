@@ -48,7 +48,7 @@ class Store:
         """
         path = self.path(run)
         try:
-            files.write_atomically(path, sealed(run, arrays, values))
+            files.write_atomically(path, pack_result(run, arrays, values))
         except OSError as error:
             # Where that is, visitors of a server are not told.
             log.warning("%s cannot be written (%s)", path, error.strerror or error)
@@ -118,7 +118,7 @@ class Store:
         files.set_aside(path)
         log.warning("%s is set aside: %s; the run is computed again", path, why)
 
-    def has_on_another_graph(self, run: Run) -> bool:
+    def has_on_other_content(self, run: Run) -> bool:
         """Whether the same specification was trained when its graph had other content."""
         try:
             return any(
@@ -142,13 +142,13 @@ class Store:
             path = folder / "result.bup"
             with contextlib.suppress(OSError):
                 stored = _run_in(path, path.stat().st_mtime_ns)
-                if stored is not None and run.is_beside(stored):
+                if stored is not None and run.is_comparable(stored):
                     found.append(stored)
         return found
 
     @staticmethod
     def _checked(packed: Contents, run: Run) -> Contents:
-        stored, content = opened(packed)
+        stored, content = unpack_result(packed)
         if stored != run:
             raise DamagedFile("it belongs to another run")
         return content
@@ -168,13 +168,13 @@ def _run_in(path: Path, stamp: int) -> Run | None:
         return None
 
 
-def sealed(run: Run, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> bytes:
+def pack_result(run: Run, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> bytes:
     """A result as a file has it: with the run that it is of."""
     envelope = {"version": VERSION, "run": run.as_dict(), "values": dict(values)}
     return files.pack(arrays, envelope)
 
 
-def opened(packed: Contents) -> tuple[Run, Contents]:
+def unpack_result(packed: Contents) -> tuple[Run, Contents]:
     """The run that a file is of, and its result; raises DamagedFile."""
     envelope = packed.values
     if not isinstance(envelope, dict):

@@ -106,7 +106,7 @@ def _nodes(graph: Graph, name: str, given: Any) -> np.ndarray:
     return values
 
 
-def of_graph(graph: Graph) -> np.ndarray:
+def parts_from_graph(graph: Graph) -> np.ndarray:
     """The split that came with a graph."""
     if graph.parts is None:
         raise BupError(
@@ -115,7 +115,7 @@ def of_graph(graph: Graph) -> np.ndarray:
     return parts_of(graph, [graph.parts == place for place in range(len(PARTS))])
 
 
-def keep(graph: Graph, parts: np.ndarray) -> str:
+def save(graph: Graph, parts: np.ndarray) -> str:
     """Put a split where runs find it; returns the name that follows from its content alone."""
     content = hashlib.sha256(graph.digest.encode() + parts.tobytes())
     key = base64.b32encode(content.digest()).decode().lower()[:20]
@@ -149,7 +149,7 @@ def load(graph: Graph, name: str) -> np.ndarray:
     return parts
 
 
-def is_of(graph: Graph, name: str) -> bool:
+def exists(graph: Graph, name: str) -> bool:
     """Whether there is such a split of this graph."""
     try:
         return name.startswith(PREFIX) and len(load(graph, name)) > 0
@@ -185,11 +185,11 @@ def read(graph: Graph, name: str, content: bytes) -> np.ndarray:
     if len(set(nodes)) != len(nodes):
         twice = next(node_id for node_id in ids if ids.count(node_id) > 1)
         raise BupError(f"{quote(name)} has the id {quote(twice)} twice: give each node once")
-    places = named(name, cells)
+    places = parse_parts(name, cells)
     return parts_of(graph, [np.array(nodes)[places == place] for place in range(len(PARTS))])
 
 
-def named(file: str, cells: np.ndarray) -> np.ndarray:
+def parse_parts(file: str, cells: np.ndarray) -> np.ndarray:
     """Places in ``PARTS`` from the words of a file."""
     known = {part: place for place, part in enumerate(PARTS)}
     known |= dict.fromkeys(("", "unused", "none"), NO_PART)

@@ -32,7 +32,7 @@ def setting(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def checked(kind: type[T], values: Mapping[str, Value], method: str) -> T:
+def make_settings(kind: type[T], values: Mapping[str, Value], method: str) -> T:
     """Settings of ``kind`` with every default filled in, or an error that says what to change."""
     fields = {f.name: f for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
     types = _types(kind)  # type: ignore[arg-type]

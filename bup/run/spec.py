@@ -38,7 +38,7 @@ class Spec:
 
     def __post_init__(self) -> None:
         for name, kinds in _KINDS.items():
-            value = unwrapped(getattr(self, name))
+            value = to_plain(getattr(self, name))
             object.__setattr__(self, name, value)
             if not isinstance(value, kinds) or isinstance(value, bool):
                 wanted = " or ".join("nothing" if k is type(None) else k.__name__ for k in kinds)
@@ -48,8 +48,8 @@ class Spec:
         if isinstance(settings, Mapping):
             settings = settings.items()
         try:
-            left_out = tuple(sorted({unwrapped(c) for c in left_out}))
-            settings = tuple(sorted((name, unwrapped(value)) for name, value in settings))
+            left_out = tuple(sorted({to_plain(c) for c in left_out}))
+            settings = tuple(sorted((name, to_plain(value)) for name, value in settings))
         except (TypeError, ValueError):
             raise BupError(
                 "left_out must be a list of class numbers and settings a table of names and "
@@ -135,7 +135,7 @@ class Run:
         """A pattern of the keys of runs on the same graph, the same nodes and the same seed."""
         return f"*-{self._nodes}-*-{self.digest[:12]}"
 
-    def is_beside(self, other: Run) -> bool:
+    def is_comparable(self, other: Run) -> bool:
         """Whether they differ in method and settings only."""
         mine, its = self.spec, other.spec
         alike = replace(its, method=mine.method, settings=mine.settings) == mine
@@ -181,21 +181,21 @@ def _check_split(name: str) -> None:
         )
 
 
-def unwrapped(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """A single number of NumPy or torch as Python's own; anything else as it is."""
     single = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
     return value.item() if single else value
 
 
-def text_of(value: Value) -> str:
-    """A value as a person types it; ``value_of`` reads it back, its type included."""
+def format_value(value: Value) -> str:
+    """A value as a person types it; ``parse_value`` reads it back, its type included."""
     if isinstance(value, str):
         # Text that would be read as something else keeps its quotes.
-        return value if value_of(value) == value and value[:1] != '"' else json.dumps(value)
+        return value if parse_value(value) == value and value[:1] != '"' else json.dumps(value)
     return json.dumps(value)
 
 
-def value_of(text: str) -> Value:
+def parse_value(text: str) -> Value:
     """``2`` and ``2.0`` are numbers, ``true`` and ``null`` what they say, anything else text."""
     try:
         value = json.loads(text)

@@ -70,25 +70,25 @@ def split_of(graph: Graph, spec: Spec) -> Split:
     if spec.split == PUBLIC:
         return public_split(graph, spec.left_out)
     if spec.split.startswith(custom_split.PREFIX):
-        return own_split(graph, spec.split, spec.left_out)
+        return load_custom_split(graph, spec.split, spec.left_out)
     if spec.split:
         return fraction_split(graph, spec.split, spec.left_out, spec.seed)
     return make_split(graph, spec.per_class, spec.validation, spec.test, spec.left_out, spec.seed)
 
 
-def name_of(graph: Graph, given: Any) -> str:
+def split_name(graph: Graph, given: Any) -> str:
     """What a run calls a split: a name as it is, one of your own by its content."""
     if isinstance(given, str) and given != custom_split.OF_GRAPH:
         return given
     own = (
-        custom_split.of_graph(graph)
+        custom_split.parts_from_graph(graph)
         if isinstance(given, str)
         else custom_split.parts_of(graph, given)
     )
-    return custom_split.keep(graph, own)
+    return custom_split.save(graph, own)
 
 
-def own_split(graph: Graph, name: str, left_out: Classes = ()) -> Split:
+def load_custom_split(graph: Graph, name: str, left_out: Classes = ()) -> Split:
     """A split that was given. Nodes of left-out classes leave training and validation."""
     left_out = _checked_classes(graph, left_out)
     place = custom_split.load(graph, name)
@@ -117,7 +117,11 @@ hold the thousand that test."""
 
 def named_splits(graph: Graph) -> list[str]:
     """The splits by name that are worth offering for a graph."""
-    came = [] if graph.parts is None else [custom_split.keep(graph, custom_split.of_graph(graph))]
+    came = (
+        []
+        if graph.parts is None
+        else [custom_split.save(graph, custom_split.parts_from_graph(graph))]
+    )
     return ["20/10/70", *([PUBLIC] if _as_in_planetoid(graph) else []), *came]
 
 

@@ -17,10 +17,10 @@ from bup.graph import Graph
 from bup.io import files
 from bup.io.files import Contents, DamagedFile
 from bup.results.result import Result
-from bup.results.store import Store, opened, sealed
+from bup.results.store import Store, pack_result, unpack_result
 from bup.run.custom_split import OF_GRAPH
 from bup.run.spec import Run, Spec, Value
-from bup.run.splits import USUAL, Classes, Split, Usual, classes_of, name_of, sizes, split_of
+from bup.run.splits import USUAL, Classes, Split, Usual, classes_of, sizes, split_name, split_of
 from bup.training import checks
 
 
@@ -163,7 +163,7 @@ def asked(
         left_out=left_out,
         seed=seed,
         settings=tuple((settings or {}).items()),
-        split=name_of(graph, split),
+        split=split_name(graph, split),
     )
 
 
@@ -257,22 +257,22 @@ def load(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
 
 def _sound(run: Run, packed: Contents, graph: Graph) -> Result:
     """A result whose every part is what it should be; raises DamagedFile."""
-    result = Result.unpacked(run.spec, packed, graph)
+    result = Result.unpack(run.spec, packed, graph)
     checks.check(result, graph, methods.find(run.spec.method).explains)
     return result
 
 
 def save(result: Result, graph: Graph, store: Store | None = None) -> None:
     """Put a result in the store."""
-    packed = result.packed()
+    packed = result.pack()
     (store or Store()).save(run_of(result.spec, graph), packed.arrays, packed.values)
 
 
 def write(result: Result, path: Path) -> None:
     """Put a result into a file."""
-    run = run_of(result.spec, result.its_graph)
+    run = run_of(result.spec, result.get_graph())
     try:
-        files.write_atomically(path, sealed(run, *result.packed()))
+        files.write_atomically(path, pack_result(run, *result.pack()))
     except OSError as error:
         raise BupError(
             f"{path} cannot be written ({error.strerror or error}): choose another place"
@@ -282,7 +282,7 @@ def write(result: Result, path: Path) -> None:
 def read(path: Path, graph: Graph | str | None = None) -> Result:
     """A result from a file, as sound as one from the store."""
     try:
-        run, packed = opened(files.read(path))
+        run, packed = unpack_result(files.read(path))
         if isinstance(graph, Graph):
             found = graph
         else:

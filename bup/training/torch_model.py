@@ -23,8 +23,8 @@ from bup.imported import predictions
 from bup.imported.predictions import Predictions
 from bup.methods.network import NetworkSettings
 from bup.results.result import Result
-from bup.run.settings import checked
-from bup.run.spec import Spec, unwrapped
+from bup.run.settings import make_settings
+from bup.run.spec import Spec, to_plain
 from bup.run.splits import Split, split_of, usual_sizes
 from bup.training import fitting
 
@@ -127,8 +127,8 @@ def _schedule(epochs: int, patience: int, learning_rate: float, weight_decay: fl
         "learning_rate": learning_rate,
         "weight_decay": weight_decay,
     }
-    plain = {name: unwrapped(v) for name, v in asked.items()}
-    return checked(NetworkSettings, plain, "a model of your own").schedule()
+    plain = {name: to_plain(v) for name, v in asked.items()}
+    return make_settings(NetworkSettings, plain, "a model of your own").schedule()
 
 
 def _array(values: Any) -> np.ndarray:

@@ -127,7 +127,7 @@ def _known(run: Run, graph: Graph) -> Known:
     held = _unstored.find(run)
     if held is None:
         raise _Missing
-    return Known(run, graph, Result.unpacked(run.spec, files.unpack(held[0]), graph))
+    return Known(run, graph, Result.unpack(run.spec, files.unpack(held[0]), graph))
 
 
 def hold(run: Run, content: bytes, why: str) -> None:

@@ -16,7 +16,7 @@ from bup.calibrators import in_order
 from bup.graph.words import speaks_of
 from bup.methods import METHODS, changed_settings, command_line
 from bup.propagation import RULES
-from bup.run.spec import Spec, text_of
+from bup.run.spec import Spec, format_value
 from dashboard import layouts
 from dashboard.cache.run_cache import Known
 from dashboard.components.map import map_data
@@ -89,7 +89,7 @@ def _differences(spec: Spec, specs: Sequence[Spec]) -> str:
     """The settings of a run that not all of these have."""
     facts = [
         {"labels": s.labels_in_words, "seed": s.seed, "never shown": s.left_out or "none"}
-        | {setting_title(k): text_of(v) for k, v in s.settings if s.method == spec.method}
+        | {setting_title(k): format_value(v) for k, v in s.settings if s.method == spec.method}
         for s in (spec, *specs)
     ]
     return ", ".join(

@@ -13,7 +13,7 @@ from bup.io import files
 from bup.io.quoting import quote
 from bup.methods import METHODS, complete
 from bup.results.store import Store
-from bup.run.spec import Run, Spec, Value, value_of
+from bup.run.spec import Run, Spec, Value, parse_value
 from bup.run.splits import usual_sizes
 from dashboard.session import state
 from dashboard.ui.wording import choice_titles
@@ -55,7 +55,7 @@ def _linked(query: Mapping[str, Sequence[str]]) -> Spec:
         if text is not None:
             shown = {title: name for name, title in choice_titles(field).items()}
             number = isinstance(settings[field.name], int | float)
-            settings[field.name] = shown.get(text, value_of(text) if number else text)
+            settings[field.name] = shown.get(text, parse_value(text) if number else text)
     validation, test = usual_sizes(graph)
     return complete(
         Spec(

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bup import metrics
-from bup.results.result import wrong_without
+from bup.results.result import errors_from_left_out
 from dashboard.cache import graphs
 from dashboard.figures.card import confidence_text
 from dashboard.figures.learn.thresholds import answers_figure
@@ -144,7 +144,7 @@ def _believed(
 def _gallery(hidden: Case, shown: Case) -> None:
     """Mistakes of which nothing but the hiding is the cause; each opens on the map."""
     graph, without, told = hidden.graph, hidden.result, shown.result
-    found = wrong_without(without, told, graph)[:3].tolist()
+    found = errors_from_left_out(without, told, graph)[:3].tolist()
     if not found:
         return
     name = escaped(graph.class_names[hidden.spec.left_out[0]])

@@ -21,7 +21,7 @@ from streamlit.config import get_option
 import bup
 from bup import datasets
 from bup.io import memory
-from bup.run.spec import text_of
+from bup.run.spec import format_value
 from dashboard.classroom import polling
 from dashboard.components import static_files
 from dashboard.network import interfaces, open_files
@@ -122,6 +122,6 @@ def _train_first_run() -> None:
     for name, value in options.items():
         command += [f"--{name}", str(value)]
     for name, value in spec.settings:
-        command += ["--set", f"{name}={text_of(value)}"]
+        command += ["--set", f"{name}={format_value(value)}"]
     # In a process of its own, which takes the memory along; whatever fails is said on the page.
     subprocess.run(command, stdout=subprocess.DEVNULL, check=False)

@@ -27,7 +27,7 @@ from bup.graph.noun import NODE, Noun
 from bup.methods import METHODS, calibrated_after, complete, why_no_interval
 from bup.methods.base import Explains
 from bup.propagation import RULES, Rule
-from bup.results.result import Judged, Result
+from bup.results.result import EvalSet, Result
 from bup.run import custom_split
 from bup.run.spec import Run, Spec, Value
 from bup.run.splits import named_splits, usual_sizes
@@ -106,7 +106,7 @@ class View:
         """The classes that the model can answer with, in the order of its outputs."""
         return [self.graph.class_names[c] for c in self.result.split.classes]
 
-    def judged(self) -> Judged:
+    def judged(self) -> EvalSet:
         return self.result.judged(self.graph)
 
     def name_of(self, node: int) -> str:
@@ -284,7 +284,7 @@ def _splits(graph: Graph) -> list[str]:
     """The splits on offer: by name, and one of somebody's own that a link names."""
     names = named_splits(graph)
     asked = st.session_state.get("split") or st.query_params.get("split", "")
-    return names if asked in names or not custom_split.is_of(graph, asked) else [*names, asked]
+    return names if asked in names or not custom_split.exists(graph, asked) else [*names, asked]
 
 
 def leave_out(one: int) -> None:

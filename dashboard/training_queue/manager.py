@@ -53,7 +53,7 @@ class Manager(Queue):
         self._has_lanes = workers > 1
         self._processes = Processes(self._store, workers)
         self._lock = self._processes.lock  # guards all of these
-        self._processes.work_for(self)
+        self._processes.start(self)
         atexit.register(self.close)
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -74,7 +74,7 @@ class Manager(Queue):
             if self._jobs[run].active:
                 self._jobs[run] = dataclasses.replace(job, askers=job.askers | {visitor})
                 self._waiting.setdefault(run, {})[visitor] = time.monotonic()
-                self._processes.wake()
+                self._processes.notify()
             return self._seen(run)
 
     def find(self, run: Run, visitor: str | None = None) -> Job | None:
@@ -179,7 +179,7 @@ class Manager(Queue):
         """
         return self._has_lanes and job.is_short
 
-    def take(self) -> Task | None:
+    def next_task(self) -> Task | None:
         """The next task of a process that has nothing to do."""
         taken = {self._lane(job) for job in self._jobs.values() if job.state == "running"}
         ready = [run for run in self._queue if self._lane(self._jobs[run]) not in taken]
@@ -194,7 +194,7 @@ class Manager(Queue):
             self._used[who] = self._used.get(who, 0.0) + job.seconds
         return Task((run,))
 
-    def hear(self, task: Task, message: Message) -> None:
+    def on_message(self, task: Task, message: Message) -> None:
         """What a process says of its task."""
         (run,) = task.runs
         if "epochs" in message:
@@ -210,7 +210,7 @@ class Manager(Queue):
                 self._on_unstored(run, base64.b64decode(content), message["why"])
             self._end(run, message["end"], message.get("error"))
 
-    def stranded(self, why: str) -> None:
+    def on_no_workers(self, why: str) -> None:
         """Nobody is left to take the waiting runs."""
         for run in self._queue:
             self._end(run, "failed", f"{why}: see the server's log, then train again")

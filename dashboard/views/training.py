@@ -35,7 +35,7 @@ def known_or_possible(spec: Spec, graph: Graph) -> Known | None:
 def training_panel(run: Run, graph: Graph) -> None:
     """In place of a page: offer to train the run, or show how its training goes."""
     spec = run.spec
-    changed = bup.Store().has_on_another_graph(run)
+    changed = bup.Store().has_on_other_content(run)
     job = manager().find(run, visitor())
     # Done, but its result is gone or damaged: the manager looks again, and trains if need be.
     lost = job is not None and job.state == "done"

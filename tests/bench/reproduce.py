@@ -64,7 +64,7 @@ def _trained(specs: list[Spec], workers: int) -> Trained:
     with tempfile.TemporaryDirectory() as folder:
         store = bup.Store(folder)
         begin = time.perf_counter()
-        with sweep.local(workers, store) as here:
+        with sweep.local_processes(workers, store) as here:
             while len(here.idle) < workers:
                 time.sleep(0.01)
             start = time.perf_counter()

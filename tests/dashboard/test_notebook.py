@@ -40,7 +40,7 @@ def test_a_result_knows_its_graph_and_its_table(graph, result):
     assert result.table().equals(node_table(result, graph))
     fitting.save(result, graph)
     assert fitting.load(result.spec, graph).graph is graph
-    assert bup.Result.unpacked(result.spec, result.packed()).its_graph.digest == graph.digest
+    assert bup.Result.unpack(result.spec, result.pack()).get_graph().digest == graph.digest
 
 
 def test_what_a_cell_prints_does_not_grow_with_the_graph(graph, result):

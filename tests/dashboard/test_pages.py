@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from bup import experiments
 from bup.experiments import PAPERS_BUP, ShippedResults
 from bup.methods import METHODS, complete
-from bup.results.result import wrong_without
+from bup.results.result import errors_from_left_out
 from bup.results.store import Store
 from bup.run.spec import Spec
 from bup.run.splits import make_split
@@ -303,7 +303,7 @@ def test_the_story_of_a_class_never_shown_is_of_a_paper_that_showing_it_saves(
         run_cache.find(complete(dataclasses.replace(spec, left_out=classes)), cora)
         for classes in ((), (6,))
     )
-    node = int(wrong_without(hidden.result, shown.result, cora)[0])
+    node = int(errors_from_left_out(hidden.result, shown.result, cora)[0])
     said = button.label.replace("\\", "")
     for known, name in ((hidden, "takes"), (shown, "right")):
         row = known.table.iloc[node]

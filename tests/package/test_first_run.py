@@ -24,7 +24,7 @@ def shipped(cora, tmp_path_factory) -> bup.Result:
 
 def test_it_is_what_training_would_give(shipped, cora):
     (trained,) = fitting.fit_specs(cora, [shipped.spec])
-    here, there = trained.packed().arrays, shipped.packed().arrays
+    here, there = trained.pack().arrays, shipped.pack().arrays
     assert here.keys() == there.keys(), REMAKE
     # Another processor sums in another order, and training then ends elsewhere, if not far.
     same_sums = all(np.array_equal(here[k], there[k]) for k in here if k.startswith("weights."))

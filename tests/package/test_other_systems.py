@@ -66,7 +66,7 @@ graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
 here = bup.fit(graph, per_class=2, validation=2, test=20, epochs=2)
 there = dataclasses.replace(here.spec, seed=1)
 store = bup.Store()
-with sweep.local(1, store) as place:
+with sweep.local_processes(1, store) as place:
     failures = sweep.train_all([there], {graph.name: graph}, place, store)
 print(here.probs.shape, failures, bup.training.fitting.load(there, graph, store).probs.shape)
 """,

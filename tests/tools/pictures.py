@@ -146,7 +146,7 @@ def trained(specs: list[bup.Spec], graph: bup.Graph) -> Iterator[Result]:
 
 def train_missing(specs: list[bup.Spec], graphs: dict[str, bup.Graph]) -> None:
     store = bup.Store()
-    with sweep.local(2, store) as where:
+    with sweep.local_processes(2, store) as where:
         failures = sweep.train_all(sweep.missing(specs, graphs, store), graphs, where, store)
     if failures:
         sys.exit(f"{failures[0].spec.method} failed: {failures[0].reason}")

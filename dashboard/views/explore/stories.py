@@ -12,7 +12,7 @@ import streamlit as st
 
 import bup
 from bup.methods import METHODS, complete
-from bup.results.result import wrong_without
+from bup.results.result import errors_from_left_out
 from bup.run.spec import Spec
 from bup.training.fitting import run_of
 from dashboard.cache import run_cache
@@ -124,7 +124,7 @@ def _never_shown(view: View) -> Story | None:
     if known is None:
         return None if METHODS[spec.method].brought else _one_to_train(view, other, left_out)
     hidden, shown = (view.known, known) if hides else (known, view.known)
-    nodes = wrong_without(hidden.result, shown.result, graph)
+    nodes = errors_from_left_out(hidden.result, shown.result, graph)
     if not len(nodes):
         return None
     node = int(nodes[0])

@@ -46,24 +46,24 @@ def some_specs(seeds=range(4), sizes=(2, 3), method="gcn", **settings) -> list[b
 
 
 class Threads:
-    """A place without processes; a fatal run takes along what it trains with."""
+    """An executor without processes; a fatal run takes along what it trains with."""
 
     def __init__(self, fatal=lambda spec: False, store=None):
         self.fatal, self.store, self.threads = fatal, store, ThreadPoolExecutor(1)
 
-    def work_for(self, owner):
+    def start(self, owner):
         self.owner = owner
-        self.wake()
+        self.notify()
 
-    def wake(self):
-        while (task := self.owner.take()) is not None:
+    def notify(self):
+        while (task := self.owner.next_task()) is not None:
             self.threads.submit(self.work, task)
 
     def work(self, task):
         if any(self.fatal(run.spec) for run in task.runs):
-            self.owner.hear(task, {"end": "died", "error": "it was killed"})
+            self.owner.on_message(task, {"end": "died", "error": "it was killed"})
         else:
-            self.owner.hear(task, worker.outcome(task.runs, self.store))
+            self.owner.on_message(task, worker.run_task(task.runs, self.store))
 
 
 def assert_all_there(specs, graphs, store) -> None:
@@ -148,7 +148,7 @@ def test_a_killed_local_process_costs_nothing_but_time(graphs, store):
             threading.Timer(0.3, kill).start()  # in the middle of the next task
         settled.extend(specs)
 
-    with sweep.local(1, store) as one:
+    with sweep.local_processes(1, store) as one:
         assert sweep.train_all(specs, graphs, one, store, kill_soon) == []
     assert killed and len(settled) == len(specs)
     assert_all_there(specs[::7], graphs, store)

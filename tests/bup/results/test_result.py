@@ -5,7 +5,7 @@ import pytest
 
 import bup
 from bup.graph import Graph, simple_edges
-from bup.results.result import node_table, wrong_without
+from bup.results.result import errors_from_left_out, node_table
 
 
 def test_judged_are_the_test_nodes_that_could_be_answered_rightly(citeseer):
@@ -103,7 +103,7 @@ def test_a_method_beside_a_model_is_refused():
 
 def test_what_goes_wrong_only_without_its_class_is_right_with_it(citeseer):
     hidden, shown = (bup.fit(citeseer, epochs=20, left_out=classes) for classes in ([5], []))
-    found = wrong_without(hidden, shown, citeseer)
+    found = errors_from_left_out(hidden, shown, citeseer)
     slowly = [
         (-min(hidden.probs[node].max(), shown.probs[node].max()), node)
         for node in range(citeseer.num_nodes)
@@ -114,4 +114,4 @@ def test_what_goes_wrong_only_without_its_class_is_right_with_it(citeseer):
     ]
     assert found.tolist() == [node for _, node in sorted(slowly)] and len(found) > 3
     assert (hidden.predicted[found] != 5).all()
-    assert not len(wrong_without(shown, shown, citeseer)), "nothing was hidden"
+    assert not len(errors_from_left_out(shown, shown, citeseer)), "nothing was hidden"

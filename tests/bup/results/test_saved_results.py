@@ -8,7 +8,7 @@ import pytest
 
 import bup
 from bup.io import files
-from bup.results.store import sealed
+from bup.results.store import pack_result
 from bup.training import fitting
 
 NAME = "synthetic:nodes=120,classes=3,words=40,mean_degree=5"
@@ -34,7 +34,7 @@ def assert_same(one: bup.Result, other: bup.Result) -> None:
     """Everything but how long it took, which differs between two trainings."""
     assert one.spec == other.spec and one.history == other.history
     assert (one.kept_epoch, dict(one.constants)) == (other.kept_epoch, dict(other.constants))
-    ours, theirs = (r.packed().arrays for r in (one, other))
+    ours, theirs = (r.pack().arrays for r in (one, other))
     assert ours.keys() == theirs.keys()
     for name, array in ours.items():
         assert array.dtype == theirs[name].dtype and np.array_equal(array, theirs[name]), name
@@ -50,7 +50,7 @@ def test_a_result_comes_back_from_its_file(graph, tmp_path, method):
         bup.Result.load(tmp_path / "run.bup", NAME),
     ):
         assert_same(again, made)
-        assert again.seconds == made.seconds and again.its_graph.digest == graph.digest
+        assert again.seconds == made.seconds and again.get_graph().digest == graph.digest
         assert bup.evaluate(again, graph) == bup.evaluate(made, graph)
 
 
@@ -66,7 +66,7 @@ def test_a_graph_that_only_one_has_is_given(graph, tmp_path):
 
 
 def damaged(whole: bytes, result: bup.Result, graph: bup.Graph, how: str) -> bytes:
-    packed = result.packed()
+    packed = result.pack()
     arrays, values = dict(packed.arrays), dict(packed.values)
     run = fitting.run_of(result.spec, graph)
     match how:
@@ -89,7 +89,7 @@ def damaged(whole: bytes, result: bup.Result, graph: bup.Graph, how: str) -> byt
             run = dataclasses.replace(run, spec=spec)
         case "method":
             run = dataclasses.replace(run, spec=dataclasses.replace(result.spec, method="luck"))
-    return sealed(run, arrays, values)
+    return pack_result(run, arrays, values)
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,8 @@ def test_a_changed_graph_is_another_run_and_what_was_trained_before_stays(store,
     yesterday, today = Run(RUN.spec, "a" * 64), Run(RUN.spec, "b" * 64)
     save(store, yesterday)
     assert store.load(today) is None and not caplog.text
-    assert store.has_on_another_graph(today) and not store.has_on_another_graph(yesterday)
-    assert not store.has_on_another_graph(Run(Spec(seed=1), "b" * 64))
+    assert store.has_on_other_content(today) and not store.has_on_other_content(yesterday)
+    assert not store.has_on_other_content(Run(Spec(seed=1), "b" * 64))
     assert store.load(yesterday) is not None
 
 

@@ -4,14 +4,14 @@ import pytest
 
 from bup.errors import BupError
 from bup.methods import METHODS, complete
-from bup.run.settings import checked
+from bup.run.settings import make_settings
 from bup.run.spec import Run, Spec
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_setting_explains_itself_and_its_default_is_allowed(name):
     kind = METHODS[name].settings
-    checked(kind, {}, name)
+    make_settings(kind, {}, name)
     for f in dataclasses.fields(kind):
         assert f.metadata["help"].endswith(".")
 

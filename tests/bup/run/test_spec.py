@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bup.errors import BupError
-from bup.run.spec import Run, Spec, text_of, value_of
+from bup.run.spec import Run, Spec, format_value, parse_value
 
 values = (
     st.booleans()
@@ -43,7 +43,7 @@ def test_round_trips_through_json(spec):
 
 @given(values)
 def test_values_are_read_back_with_their_type(value):
-    back = value_of(text_of(value))
+    back = parse_value(format_value(value))
     assert back == value and type(back) is type(value)
 
 

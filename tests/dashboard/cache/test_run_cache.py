@@ -37,7 +37,7 @@ def test_a_result_that_no_disk_takes_is_shown_with_the_reason():
     graph = bup.load_graph(SPEC.graph)
     assert run_cache.find(SPEC, graph) is None
     (result,) = fitting.fit_specs(graph, [SPEC])
-    run_cache.hold(fitting.run_of(SPEC, graph), files.pack(*result.packed()), "the disk is full")
+    run_cache.hold(fitting.run_of(SPEC, graph), files.pack(*result.pack()), "the disk is full")
     found = run_cache.find(SPEC, graph)
     assert found is not None and found.unkept == "the disk is full"
     assert np.array_equal(found.result.probs, result.probs) and len(found.table) == 120
@@ -50,7 +50,7 @@ def test_a_result_that_no_disk_took_is_stored_when_one_has_room(monkeypatch, tmp
     full.write_text("no folder")
     monkeypatch.setenv("BUP_CACHE", str(full))
     run = fitting.run_of(SPEC, graph)
-    run_cache.hold(run, files.pack(*result.packed()), "the disk is full")
+    run_cache.hold(run, files.pack(*result.pack()), "the disk is full")
     found = run_cache.find(SPEC, graph)
     run_cache._unstored.store()
     assert found.unkept and fitting.load(SPEC, graph) is None

@@ -220,7 +220,7 @@ def test_a_graph_that_changed_on_disk_fails_its_run_once_and_trains_as_another(m
     ask(manager, again)
     assert ended(manager, again).state == "done"
     assert result_of(again) is not None
-    assert Store().has_on_another_graph(run) and result_of(again).spec == run.spec
+    assert Store().has_on_other_content(run) and result_of(again).spec == run.spec
 
 
 def test_what_failed_stays_so_until_a_person_asks_again(manager, tmp_path):
@@ -248,7 +248,7 @@ def test_a_result_that_cannot_be_kept_is_handed_over(tmp_path, monkeypatch):
     ask(manager, run)
     assert ended(manager, run).state == "done"
     ((of, content, why),) = handed
-    result = bup.Result.unpacked(run.spec, files.unpack(content))
+    result = bup.Result.unpack(run.spec, files.unpack(content))
     (here,) = fitting.fit_specs(bup.load_graph(run.spec.graph), [run.spec])
     assert of == run and (result.probs == here.probs).all()
     assert "cannot be kept" in why and "\n" not in why
@@ -358,7 +358,7 @@ def test_what_nobody_foresaw_is_one_sentence_for_people_and_a_traceback_in_the_l
         raise error
 
     monkeypatch.setattr(worker, "load_graph", load_graph)
-    outcome = worker.outcome([run_of(SMALL)], Store(tmp_path), threading.Event(), pytest.fail)
+    outcome = worker.run_task([run_of(SMALL)], Store(tmp_path), threading.Event(), pytest.fail)
     assert outcome["end"] == "failed"
     assert sentence in outcome["error"]
     assert "\n" not in outcome["error"] and len(outcome["error"]) <= 400

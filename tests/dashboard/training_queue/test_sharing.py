@@ -130,7 +130,7 @@ def test_a_result_that_no_disk_takes_reaches_the_process_that_waits(tmp_path, mo
         near.find(run, "ann")
     ((of, content, why),) = handed
     (here,) = fitting.fit_specs(bup.load_graph(run.spec.graph), [run.spec])
-    result = bup.Result.unpacked(run.spec, files.unpack(content))
+    result = bup.Result.unpack(run.spec, files.unpack(content))
     assert of == run and (result.probs == here.probs).all() and "cannot be kept" in why
 
 
