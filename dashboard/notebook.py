@@ -223,7 +223,7 @@ def _findable(graph: Graph) -> Graph:
     with contextlib.suppress(BupError):
         if is_allowed(graph.name) and bup.load_graph(graph.name).digest == graph.digest:
             return graph
-    return dataclasses.replace(graph, name=uploads.keep_once(graph))
+    return dataclasses.replace(graph, name=uploads.save_once(graph))
 
 
 def _serve(port: int) -> None:

@@ -84,7 +84,7 @@ def go_to() -> Callable[[AppTest, str], AppTest]:
 def stocked_cache(tmp_path_factory, cora):
     """A cache folder with Cora and a few finished runs, as a visitor would find it."""
     from bup.datasets import citation
-    from bup.datasets.citation.cache import packed
+    from bup.datasets.citation.cache import pack
     from bup.experiments.variants import PUBLISHED
     from bup.methods import METHODS
     from bup.training import fitting
@@ -95,7 +95,7 @@ def stocked_cache(tmp_path_factory, cora):
     try:
         path = citation.cache_path("cora")
         path.parent.mkdir(parents=True)
-        path.write_bytes(packed(cora))
+        path.write_bytes(pack(cora))
         for method in ("bup", "gcn", "energy"):
             for left_out in ((), (6,)):
                 # As tables have it, by default, and as the app opens.

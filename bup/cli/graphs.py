@@ -23,7 +23,7 @@ def graphs(fetch: bool, as_json: bool) -> None:
     if fetch:
         for source in datasets.SOURCES:
             try:
-                if source.cached is not None:
+                if source.is_cached is not None:
                     bup.load_graph(source.name)
             except bup.BupError as error:
                 problems.append(str(error))
@@ -31,7 +31,7 @@ def graphs(fetch: bool, as_json: bool) -> None:
         {
             "name": source.name,
             "title": source.title,
-            "data": source.data if source.is_here(source.name) else "not fetched yet",
+            "data": source.data if source.is_available(source.name) else "not fetched yet",
         }
         for source in datasets.SOURCES
     ]

@@ -9,12 +9,12 @@ from collections.abc import Hashable
 from typing import Any
 
 from bup.datasets import citation, fewer, folder, noisy, pyg, synthetic, uploads
-from bup.datasets.source import Source
+from bup.datasets.graph_source import GraphSource
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io.quoting import quote
 
-SOURCES: tuple[Source, ...] = (
+SOURCES: tuple[GraphSource, ...] = (
     *citation.SOURCES,
     synthetic.SOURCE,
     fewer.SOURCE,
@@ -26,32 +26,32 @@ SOURCES: tuple[Source, ...] = (
 
 GRAPHS: dict[str, str] = {source.name: source.title for source in SOURCES}
 """Name -> one line about it."""
-MOST_LAYERS = 4
+MAX_CHAIN = 4
 """A graph from files or knobs, and how often it may be changed, counted together."""
 
 
-def find_source(name: str) -> Source | None:
+def find_source(name: str) -> GraphSource | None:
     """The source that a graph's name belongs to."""
-    return next((source for source in SOURCES if source.has(name)), None)
+    return next((source for source in SOURCES if source.owns(name)), None)
 
 
-def layers(name: str) -> list[tuple[Source, str]]:
+def source_chain(name: str) -> list[tuple[GraphSource, str]]:
     """The source and name of a graph, then those of the graph that it is made from, and so on.
 
     What holds of a graph made from another one is derived from these, here and nowhere else.
     """
-    found: list[tuple[Source, str]] = []
+    found: list[tuple[GraphSource, str]] = []
     inner = name
     while (source := find_source(inner)) is not None:
         found.append((source, inner))
-        if source.within is None:
+        if source.base is None:
             return found
-        if len(found) == MOST_LAYERS:
+        if len(found) == MAX_CHAIN:
             raise BupError(
                 f"{quote(name)} is made from a graph that is made from another one, and so on: "
-                f"at most {MOST_LAYERS - 1} changes of a graph may follow each other"
+                f"at most {MAX_CHAIN - 1} changes of a graph may follow each other"
             )
-        inner = source.within(inner)
+        inner = source.base(inner)
     known = ", ".join(source.name for source in SOURCES)
     raise BupError(f"there is no graph {quote(inner, 200)}: choose one of {known}")
 
@@ -65,7 +65,7 @@ def load_graph(name: str) -> Graph:
     """
     if not isinstance(name, str):
         raise BupError(f"a graph is loaded by its name, got {_kind(name)}")
-    source, _ = layers(name)[0]
+    source, _ = source_chain(name)[0]
     return source.load(name)
 
 
@@ -92,13 +92,13 @@ def _kind(value: Any) -> str:
 
 def stamp(name: str) -> Hashable:
     """Cheap to ask for, and another one once the files behind a graph are others."""
-    source, inner = layers(name)[-1]
+    source, inner = source_chain(name)[-1]
     return source.stamp(inner)
 
 
 def size(name: str) -> float:
     """Bytes of a graph in memory, roughly, known before it is loaded or drawn."""
-    source, inner = layers(name)[-1]
+    source, inner = source_chain(name)[-1]
     return source.size(inner)
 
 
@@ -110,18 +110,20 @@ def is_allowed(name: str) -> bool:
     """
     if find_source(name) is None:
         return False
-    *changes, (source, inner) = layers(name)
-    return all(change.typed for change, _ in changes) and (source.typed or inner in offered())
+    *changes, (source, inner) = source_chain(name)
+    return all(change.open_to_visitors for change, _ in changes) and (
+        source.open_to_visitors or inner in list_graphs()
+    )
 
 
-def offered() -> list[str]:
+def list_graphs() -> list[str]:
     """The graphs that a page can offer."""
     return [name for source in SOURCES for name in source.names()]
 
 
-def is_here(name: str) -> bool:
+def is_available(name: str) -> bool:
     """Whether this graph can be loaded without a network."""
     try:
-        return all(source.is_here(inner) for source, inner in layers(name))
+        return all(source.is_available(inner) for source, inner in source_chain(name))
     except BupError:
         return False

@@ -11,6 +11,6 @@ from bup.io.memory import limit_resources
 
 limit_resources()
 try:
-    sys.stdout.buffer.write(uploads.packed(load_graph(sys.argv[1])))
+    sys.stdout.buffer.write(uploads.pack(load_graph(sys.argv[1])))
 except BupError as error:
     sys.exit(f"bup: {error}")

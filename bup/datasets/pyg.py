@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bup.datasets.citation.parse import parse_planetoid
-from bup.datasets.source import Source
+from bup.datasets.graph_source import GraphSource
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
 from bup.io import files
@@ -30,7 +30,7 @@ Parsed = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Known:
+class RawFiles:
     """Where a graph's raw files are, and how they become a graph."""
 
     folder: str  # below PyG's root folder of this set, as PyG itself has it
@@ -51,7 +51,7 @@ def _npz(raw: Mapping[str, bytes]) -> Parsed:
             for part in ("attr", "adj")
         )
         labels = arrays["labels"].astype(np.int64)
-        names = _texts(arrays, "class_names"), _texts(arrays, "attr_names")
+        names = _plain_names(arrays, "class_names"), _plain_names(arrays, "attr_names")
     words.data = (words.data > 0).astype(np.float32)  # as PyG does: a word occurs or does not
     words.eliminate_zeros()
     return {
@@ -63,7 +63,7 @@ def _npz(raw: Mapping[str, bytes]) -> Parsed:
     }
 
 
-def _texts(arrays: Any, name: str) -> tuple[str, ...] | None:
+def _plain_names(arrays: Any, name: str) -> tuple[str, ...] | None:
     """Names, if they are plain text; some files keep them as pickled objects, which stay shut."""
     try:
         found = arrays.get(name)
@@ -128,22 +128,22 @@ def _planetoid_files(name: str) -> tuple[str, ...]:
 
 
 _OGB = "http://snap.stanford.edu/ogb/data/nodeproppred"
-KNOWN: dict[str, Known] = {
+GRAPHS: dict[str, RawFiles] = {
     **{
-        f"Amazon/{name}": Known(f"{name}/raw", (f"amazon_electronics_{name.lower()}.npz",), _npz)
+        f"Amazon/{name}": RawFiles(f"{name}/raw", (f"amazon_electronics_{name.lower()}.npz",), _npz)
         for name in ("Computers", "Photo")
     },
     **{
-        f"Coauthor/{name}": Known(f"{name}/raw", (f"ms_academic_{name[:3].lower()}.npz",), _npz)
+        f"Coauthor/{name}": RawFiles(f"{name}/raw", (f"ms_academic_{name[:3].lower()}.npz",), _npz)
         for name in ("CS", "Physics")
     },
     **{
-        f"CitationFull/{name}": Known(f"{name.lower()}/raw", (f"{name.lower()}.npz",), _npz)
+        f"CitationFull/{name}": RawFiles(f"{name.lower()}/raw", (f"{name.lower()}.npz",), _npz)
         for name in ("Cora", "Cora_ML", "CiteSeer", "DBLP", "PubMed")
     },
-    "WikiCS": Known("raw", ("data.json",), _wikics),
+    "WikiCS": RawFiles("raw", ("data.json",), _wikics),
     **{
-        f"HeterophilousGraphDataset/{name}": Known(
+        f"HeterophilousGraphDataset/{name}": RawFiles(
             f"{name.lower().replace('-', '_')}/raw",
             (f"{name.lower().replace('-', '_')}.npz",),
             _heterophilous,
@@ -151,24 +151,24 @@ KNOWN: dict[str, Known] = {
         for name in ("Roman-empire", "Amazon-ratings", "Minesweeper", "Tolokers", "Questions")
     },
     **{
-        f"Planetoid/{name}": Known(f"{name}/raw", _planetoid_files(name.lower()), _planetoid)
+        f"Planetoid/{name}": RawFiles(f"{name}/raw", _planetoid_files(name.lower()), _planetoid)
         for name in ("Cora", "CiteSeer", "PubMed")
     },
-    "TAGDataset/ogbn-arxiv": Known("ogbn_arxiv/raw", ("arxiv.zip", TEXTS), _tag, url=_OGB),
+    "TAGDataset/ogbn-arxiv": RawFiles("ogbn_arxiv/raw", ("arxiv.zip", TEXTS), _tag, url=_OGB),
 }
 
 
 def load(name: str) -> Graph:
     """``pyg:Amazon/Photo``: from raw files in the cache, downloaded there if need be."""
     key = name.removeprefix(PREFIX)
-    if key not in KNOWN:
-        raise BupError(f"PyG's {key!r} is not among those known here: choose {', '.join(KNOWN)}")
+    if key not in GRAPHS:
+        raise BupError(f"PyG's {key!r} is not among those known here: choose {', '.join(GRAPHS)}")
     folder = raw_folder(key)
-    if not is_here(name):
+    if not is_downloaded(name):
         _download(key, folder)
-    known = KNOWN[key]
+    raw = GRAPHS[key]
     try:
-        parsed = known.parse({file: (folder / file).read_bytes() for file in known.files})
+        parsed = raw.parse({file: (folder / file).read_bytes() for file in raw.files})
         unlabelled = int((parsed["labels"] == UNLABELLED).sum())
         notes = [f"{unlabelled:,} nodes have no class."] if unlabelled else []
         return Graph.from_arrays(**parsed, name=name, notes=notes)
@@ -182,12 +182,12 @@ def load(name: str) -> Graph:
 
 
 def raw_folder(key: str) -> Path:
-    return files.cache_folder() / "pyg" / key.partition("/")[0] / KNOWN[key].folder
+    return files.cache_folder() / "pyg" / key.partition("/")[0] / GRAPHS[key].folder
 
 
-def is_here(name: str) -> bool:
+def is_downloaded(name: str) -> bool:
     key = name.removeprefix(PREFIX)
-    return key in KNOWN and all((raw_folder(key) / file).is_file() for file in KNOWN[key].files)
+    return key in GRAPHS and all((raw_folder(key) / file).is_file() for file in GRAPHS[key].files)
 
 
 def _download(key: str, folder: Path) -> None:
@@ -195,9 +195,9 @@ def _download(key: str, folder: Path) -> None:
     from torch_geometric import datasets
     from torch_geometric.data import download_google_url, download_url
 
-    known = KNOWN[key]
+    raw = GRAPHS[key]
     kind = getattr(datasets, key.partition("/")[0])
-    for file in known.files:
+    for file in raw.files:
         if (folder / file).is_file():
             continue
         fresh = f".{file}.part"
@@ -208,7 +208,7 @@ def _download(key: str, folder: Path) -> None:
                 text_id = kind.raw_text_id[key.partition("/")[2]]
                 download_google_url(text_id, str(folder), fresh, log=False)
             else:
-                base = (known.url or kind.url).removesuffix("/")
+                base = (raw.url or kind.url).removesuffix("/")
                 url = base.format(Path(file).stem) if "{}" in base else f"{base}/{file}"
                 download_url(url, str(folder), log=False, filename=fresh)
             (folder / fresh).replace(folder / file)
@@ -216,18 +216,18 @@ def _download(key: str, folder: Path) -> None:
             (folder / fresh).unlink(missing_ok=True)
             raise BupError(
                 f"{key} is not here and PyG cannot download it ({type(error).__name__}: {error}): "
-                f"connect to the internet and try again, or put {', '.join(known.files)} into "
+                f"connect to the internet and try again, or put {', '.join(raw.files)} into "
                 f"{folder}"
             ) from error
 
 
-SOURCE = Source(
+SOURCE = GraphSource(
     name=f"{PREFIX}SET/NAME",
     title="A graph that PyTorch Geometric knows, such as pyg:Amazon/Photo",
     load=load,
-    takes=lambda name: name.startswith(PREFIX),
+    matches=lambda name: name.startswith(PREFIX),
     label=lambda name: name.removeprefix(PREFIX),
     data="downloaded by PyG on first use",
     # A visitor chooses among those that whoever serves the app has fetched.
-    offered=lambda: [f"{PREFIX}{key}" for key in KNOWN if is_here(key)],
+    list_names=lambda: [f"{PREFIX}{key}" for key in GRAPHS if is_downloaded(key)],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from bup.datasets.source import Source
+from bup.datasets.graph_source import GraphSource
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io.quoting import quote
@@ -17,7 +17,7 @@ def variant(
     rule: str,
     allows: Callable[[float], bool],
     change: Callable[[Graph, float], Graph],
-) -> Source:
+) -> GraphSource:
     """The source of what ``change`` makes of any graph and a share that the kind ``allows``."""
     prefix = f"{kind}:"
 
@@ -37,13 +37,13 @@ def variant(
         inner, share = parse(name)
         return dataclasses.replace(change(load_graph(inner), share), name=name)
 
-    return Source(
+    return GraphSource(
         name=f"{kind}:GRAPH:SHARE",
         title=title,
         load=load,
-        takes=lambda name: name.startswith(prefix),
+        matches=lambda name: name.startswith(prefix),
         data="made from the other graph",
-        offered=lambda: [],
-        within=lambda name: parse(name)[0],
-        typed=True,
+        list_names=lambda: [],
+        base=lambda name: parse(name)[0],
+        open_to_visitors=True,
     )

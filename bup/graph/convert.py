@@ -132,7 +132,7 @@ def from_frames(
         again = str(place.index[place.index.duplicated()][0])
         raise BupError(f"id {quote(again)} occurs twice: give each node once and its own id")
     weights = [c for c in edges.columns if str(c).lower() in WEIGHTS and c not in (source, target)]
-    notes = [] if unweighted else _warned({c: edges[c].to_numpy() for c in weights})
+    notes = [] if unweighted else _weight_notes({c: edges[c].to_numpy() for c in weights})
     words = None
     if texts:
         joined = nodes[texts].astype(object).where(nodes[texts].notna(), "").astype(str)
@@ -170,7 +170,7 @@ def _texts(column: pd.Series) -> tuple[str, ...]:
     )
 
 
-def written(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """An id or label as people write it: a whole number that pandas made a float has no ``.0``."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
@@ -178,8 +178,8 @@ def written(value: Any) -> str:
 
 
 def _ids(column: pd.Series, name: str) -> tuple[str, ...]:
-    _refuse_fractions(column, name, "ids")
-    ids = tuple(map(written, column))
+    _check_whole_numbers(column, name, "ids")
+    ids = tuple(map(format_cell, column))
     bad = np.flatnonzero(column.isna().to_numpy() | np.array([not i for i in ids]))
     if len(bad):
         raise BupError(
@@ -190,9 +190,9 @@ def _ids(column: pd.Series, name: str) -> tuple[str, ...]:
 
 def _classes(column: pd.Series, name: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """Class numbers and names, in order: by number where all are numbers."""
-    _refuse_fractions(column, name, "labels")
+    _check_whole_numbers(column, name, "labels")
     missing = column.isna().to_numpy()
-    texts = ["" if m else written(v) for v, m in zip(column, missing, strict=True)]
+    texts = ["" if m else format_cell(v) for v, m in zip(column, missing, strict=True)]
     found = set(texts) - {""}
     if len(found) < 2:
         said = f"only the class {quote(min(found))}" if found else "no label at all"
@@ -209,7 +209,7 @@ def _size_of_number(digits: str) -> tuple[int, str]:
     return len(digits), digits
 
 
-def _refuse_fractions(column: pd.Series, name: str, what: str) -> None:
+def _check_whole_numbers(column: pd.Series, name: str, what: str) -> None:
     if column.dtype.kind == "f":
         values = column.dropna().to_numpy()
         odd = values[~np.isfinite(values) | (values != np.floor(values))]
@@ -243,11 +243,11 @@ def _between_0_and_1(table: np.ndarray) -> sparse.csr_array:
 
 
 def _ends(column: pd.Series, name: str, place: pd.Series) -> np.ndarray:
-    _refuse_fractions(column, name, "ends of links")
-    ends = place.reindex(pd.Index([written(v) for v in column], dtype=object))
+    _check_whole_numbers(column, name, "ends of links")
+    ends = place.reindex(pd.Index([format_cell(v) for v in column], dtype=object))
     lost = np.flatnonzero(ends.isna().to_numpy())
     if len(lost):
-        end = quote(written(column.iloc[lost[0]]))
+        end = quote(format_cell(column.iloc[lost[0]]))
         raise BupError(
             f"column {quote(name)}, row {lost[0] + 1}: {end} is no node's id, and so are "
             f"{len(lost) - 1:,} further ends: add the nodes or drop the links"
@@ -255,7 +255,7 @@ def _ends(column: pd.Series, name: str, place: pd.Series) -> np.ndarray:
     return ends.to_numpy(np.int64)
 
 
-def _warned(weights: Mapping[str, np.ndarray]) -> list[str]:
+def _weight_notes(weights: Mapping[str, np.ndarray]) -> list[str]:
     """Warns of weights of links that differ, and a note for each; nobody may take them as used."""
     notes = [
         f"The {quote(name)} of links is not used: every link counts alike."
@@ -270,10 +270,10 @@ def _warned(weights: Mapping[str, np.ndarray]) -> list[str]:
 def from_networkx(graph: Any, **columns: Any) -> Graph:
     if not hasattr(graph, "adj"):
         raise BupError(f"this is no NetworkX graph, got a {type(graph).__name__}")
-    return from_frames(*frames_of(graph), **{"name": "networkx", **columns})
+    return from_frames(*to_frames(graph), **{"name": "networkx", **columns})
 
 
-def frames_of(graph: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+def to_frames(graph: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A NetworkX graph as tables: ``id`` and the attributes of nodes; ``source``, ``target``."""
     rows = [{**attributes, "id": str(node)} for node, attributes in graph.nodes(data=True)]
     nodes = pd.DataFrame(rows)
@@ -307,7 +307,7 @@ def from_pyg(
     edges = data.edge_index.detach().cpu().numpy()
     given = {name: getattr(data, name, None) for name in ("edge_weight", "edge_attr")}
     weights = {k: v.detach().cpu().numpy() for k, v in given.items() if v is not None}
-    notes = [] if unweighted else _warned(weights)
+    notes = [] if unweighted else _weight_notes(weights)
     parts, said = _masks(data, len(labels))
     notes = [*rest.get("notes", ()), *notes, *said]
     named = {"name": "pyg", "parts": parts, **rest, "notes": notes}

@@ -263,10 +263,10 @@ class Graph:
     def mean_hops(self, sources: Iterable[int]) -> np.ma.MaskedArray:
         """Mean path length [n] over the reachable sources; masked where none is reachable.
 
-        Of very many sources on a large graph, over ``paths.some`` of them.
+        Of very many sources on a large graph, over ``paths.sample_sources`` of them.
         """
-        nodes = paths.some(self._checked_nodes(sources), self.num_nodes)
-        total, reached = paths.lengths(self.adjacency, nodes)
+        nodes = paths.sample_sources(self._checked_nodes(sources), self.num_nodes)
+        total, reached = paths.sum_lengths(self.adjacency, nodes)
         return np.ma.MaskedArray(total / np.maximum(reached, 1), reached == 0)
 
     @cached_property

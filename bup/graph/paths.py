@@ -10,7 +10,7 @@ MOST_STEPS = 250_000_000
 """Nodes times sources that can be walked within seconds."""
 
 
-def some(sources: np.ndarray, num_nodes: int) -> np.ndarray:
+def sample_sources(sources: np.ndarray, num_nodes: int) -> np.ndarray:
     """The sources, or if they are too many for a graph of this size, evenly some of them."""
     most = max(64, MOST_STEPS // num_nodes)
     if len(sources) <= most:
@@ -18,7 +18,7 @@ def some(sources: np.ndarray, num_nodes: int) -> np.ndarray:
     return sources[np.linspace(0, len(sources) - 1, most).astype(int)]
 
 
-def lengths(adjacency: sparse.csr_array, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sum_lengths(adjacency: sparse.csr_array, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each node [n]: sum of the shortest paths from the sources that reach it, and how many do.
 
     64 sources walk at once, each a bit of a word: one link further on are those of whom a neighbour

@@ -1,5 +1,5 @@
 """The process that ``reading`` describes."""
 
-from bup.imported.reading import serve
+from bup.imported.reader_process import serve
 
 serve()

@@ -24,7 +24,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from bup.datasets.uploads import limits
-from bup.datasets.uploads.store import Owner, Space
+from bup.datasets.uploads.store import Uploader, UploadStore
 from bup.datasets.zips import array_in, check_zip
 from bup.errors import BupError
 from bup.graph import PARTS, Graph
@@ -35,7 +35,7 @@ from bup.io.quoting import quote, quote_all
 from bup.run.custom_split import parse_parts
 from bup.run.splits import Split
 
-SPACE = Space(
+STORE = UploadStore(
     "predictions",
     "these predictions are not here: they were deleted, their time is over, or their key is "
     "incomplete. Bring them again, on the page Your own or with 'bup import'",
@@ -86,7 +86,7 @@ class Predictions:
             content.update(np.ascontiguousarray(array).data)
         return base64.b32encode(content.digest()).decode().lower()[:20]
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         values = {
             "version": _VERSION,
             "digest": self.digest,
@@ -95,33 +95,33 @@ class Predictions:
         }
         return files.pack(self._arrays(), values)
 
-    def keep(self, owner: Owner | None = None) -> str:
+    def save(self, owner: Uploader | None = None) -> str:
         """Put them where runs find them, under their key."""
-        SPACE.keep(self.key, self.packed(), owner)
+        STORE.save(self.key, self.pack(), owner)
         return self.key
 
-    def show(self) -> None:
+    def register(self) -> None:
         """Let runs of this process find them, as long as somebody holds them."""
-        _shown[self.key] = self
+        _registered[self.key] = self
 
 
-_shown: WeakValueDictionary[str, Predictions] = WeakValueDictionary()
+_registered: WeakValueDictionary[str, Predictions] = WeakValueDictionary()
 
 
 def load(key: str, graph: Graph) -> Predictions:
     """Predictions by their key, sound if they are for this graph."""
-    if (shown := _shown.get(key)) is not None:
+    if (shown := _registered.get(key)) is not None:
         return shown
-    return SPACE.load(key, lambda packed: _sound(unpacked(packed), graph))
+    return STORE.load(key, lambda packed: _sound(unpack(packed), graph))
 
 
-def unpacked(packed: files.Contents) -> Predictions:
+def unpack(packed: files.Contents) -> Predictions:
     arrays, values = packed
     scores = {k.removeprefix("scores."): v for k, v in arrays.items() if k.startswith("scores.")}
     named: dict[str, Any] = {name: arrays.get(name) for name in ("probs", "mean", "var", "parts")}
     try:
         if values["version"] != _VERSION:
-            raise BupError(SPACE.gone)
+            raise BupError(STORE.not_found)
         title = str(values.get("title", ""))[:LONGEST_TITLE]
         classes = tuple(values["classes"])
         return Predictions(values["digest"], classes, scores=scores, title=title, **named)
@@ -143,11 +143,11 @@ def _sound(given: Predictions, graph: Graph) -> Predictions:
         raise DamagedFile("its numbers are not of single precision")
     if given.parts is not None and given.parts.shape != (graph.num_nodes,):
         raise DamagedFile("its split is not a part for every node")
-    checked(graph, given.probs, given.mean, given.var, classes, given.scores, given.parts)
+    check(graph, given.probs, given.mean, given.var, classes, given.scores, given.parts)
     return given
 
 
-class Kept(NamedTuple):
+class StoredPredictions(NamedTuple):
     """Predictions that are kept, as a menu needs them."""
 
     key: str
@@ -157,10 +157,10 @@ class Kept(NamedTuple):
     method: str
 
 
-def kept(digest: str) -> list[Kept]:
+def list_stored(digest: str) -> list[StoredPredictions]:
     """All that are kept of a graph: for a machine of one's own, where all of them are one's own."""
     found = []
-    for path in SPACE.paths():
+    for path in STORE.paths():
         with contextlib.suppress(OSError):
             about = _about(path, path.stat().st_mtime_ns)
             if about is not None and about.digest == digest:
@@ -169,20 +169,22 @@ def kept(digest: str) -> list[Kept]:
 
 
 @lru_cache(maxsize=1024)
-def _about(path: Path, stamp: int) -> Kept | None:
+def _about(path: Path, stamp: int) -> StoredPredictions | None:
     try:
         names, values = files.read_header(path)
         method = "own" if "probs" in names else "own_messages"
         title = str(values.get("title") or path.stem[:6])[:LONGEST_TITLE]
-        return Kept(path.stem, title, values["digest"], tuple(values["classes"]), method)
+        return StoredPredictions(
+            path.stem, title, values["digest"], tuple(values["classes"]), method
+        )
     except (DamagedFile, KeyError, TypeError):
         return None
 
 
 def delete(key: str) -> None:
     """Take predictions out of the space, and every run of them."""
-    _shown.pop(key, None)
-    SPACE.delete(key)
+    _registered.pop(key, None)
+    STORE.delete(key)
     for folder in (files.cache_folder() / "runs").glob("*-own-*"):
         with contextlib.suppress(OSError, DamagedFile, KeyError, TypeError):
             run = files.read(folder / "result.bup").values["run"]
@@ -190,7 +192,7 @@ def delete(key: str) -> None:
                 shutil.rmtree(folder)
 
 
-def checked(
+def check(
     graph: Graph,
     probs: Any = None,
     mean: Any = None,
@@ -333,7 +335,7 @@ def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
             f"{quote(name)} has no column for {quote_all(missing)}, and {quote_all(strange)} is "
             "no class: name each column after its class, or leave out what is none"
         )
-    return checked(
+    return check(
         graph,
         np.stack([numbers[c] for c in columns], axis=1),
         classes=classes,
@@ -371,7 +373,7 @@ def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
         order = _order(graph, name, list(map(str, arrays.pop("ids").tolist())))
     parts = arrays.pop("split", None)
     given = {key: arrays.pop(key)[order] for key in ("probs", "mean", "var") if key in arrays}
-    return checked(
+    return check(
         graph,
         **given,
         classes=classes,

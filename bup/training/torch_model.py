@@ -36,7 +36,7 @@ def run_of_predictions(
     graph: Graph, given: Predictions, per_class: int | None = None, seed: int = 0, **settings: Any
 ) -> Spec:
     """Keep predictions, and say which run they are."""
-    given.keep()
+    given.save()
     return spec_of_predictions(graph, given, per_class, seed, **settings)
 
 
@@ -109,11 +109,11 @@ def fit_model(
         raise BupError(f"a model is a torch module (not its class) or a function, got {what}")
     if isinstance(answer, tuple) and len(answer) == 2:
         mean, var = map(_array, answer)
-        given = predictions.checked(graph, mean=mean, var=var, classes=split.classes)
+        given = predictions.check(graph, mean=mean, var=var, classes=split.classes)
     else:
-        given = predictions.checked(graph, _array(answer), classes=split.classes)
+        given = predictions.check(graph, _array(answer), classes=split.classes)
     title = getattr(model, "__name__", type(model).__name__)[: predictions.LONGEST_TITLE]
-    settings = {"predictions": dataclasses.replace(given, title=title).keep(), **settings}
+    settings = {"predictions": dataclasses.replace(given, title=title).save(), **settings}
     spec = dataclasses.replace(spec, method=given.method, settings=tuple(settings.items()))
     (result,) = fitting.fit_specs(graph, [spec])
     return dataclasses.replace(result, seconds=time.perf_counter() - start, **learned)

@@ -45,7 +45,7 @@ def graph(name: str) -> Graph:
     if not datasets.is_allowed(name):
         raise bup.BupError(
             f"there is no graph {quote(name, 200)} here: choose one of "
-            f"{', '.join(datasets.offered())}, or bring your own on the page Your own"
+            f"{', '.join(datasets.list_graphs())}, or bring your own on the page Your own"
         )
     size, most = datasets.size(name), server_limits().graph_bytes
     if size > most:
@@ -94,7 +94,7 @@ def _drawn_elsewhere(name: str) -> Graph:
         if process.returncode == 0:
             drawn.seek(0)
             packed = files.unpack(drawn.read())
-            return uploads.unpacked(packed.values["name"], packed)
+            return uploads.unpack(packed.values["name"], packed)
     why = said.decode(errors="replace").strip().rpartition("\n")[2]
     if why.startswith("bup: "):
         raise bup.BupError(why.removeprefix("bup: "))

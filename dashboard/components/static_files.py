@@ -49,7 +49,7 @@ class Payload:
     @property
     def gone(self) -> bool:
         """Whether every graph that it was drawn of has been deleted."""
-        return not self.for_anybody and not any(map(uploads.is_here, self.owners))
+        return not self.for_anybody and not any(map(uploads.exists, self.owners))
 
 
 @lru_cache(maxsize=32)  # of what every page offers again

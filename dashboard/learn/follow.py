@@ -9,7 +9,7 @@ import streamlit as st
 
 import bup
 from bup import metrics
-from bup.datasets import is_here
+from bup.datasets import is_available
 from bup.explain.derivation import Followed, follow
 from bup.explain.inspection import Lens
 from bup.propagation import RULES
@@ -80,7 +80,7 @@ def _lesson(here: lesson.Lesson) -> None:
 
 
 def _graph() -> str:
-    offered = [name for name in GRAPHS if is_here(name)]
+    offered = [name for name in GRAPHS if is_available(name)]
     first = cases.graph_name()
     return st.selectbox(
         "Graph", offered, offered.index(first), state.graph_label, "follow_graph",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bup.datasets import synthetic
-from bup.datasets.synthetic import Knobs
+from bup.datasets.synthetic import Parameters
 
 SHIPPED = Path(__file__).parent.parent / "shipped" / "kinds.json"
-GRAPH = synthetic.graph_name(Knobs(nodes=1500, classes=3, words=400, seed=2))
+GRAPH = synthetic.graph_name(Parameters(nodes=1500, classes=3, words=400, seed=2))
 FIRST, SECOND, HIDDEN = 0, 1, 2  # two classes that networks know, and one that none is shown
 NETWORKS = 10  # each is told the classes of papers of its own
 LABELS = (2, 5, 10, 20, 50, 100)  # of each known class

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bup import metrics
 from bup.datasets import synthetic
-from bup.datasets.synthetic import Knobs
+from bup.datasets.synthetic import Parameters
 from dashboard.figures.learn.truth import truth_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.glossary import meaning
@@ -94,8 +94,8 @@ def _lesson(here: lesson.Lesson) -> None:
 
 
 def _name(homophily: float, strength: float) -> str:
-    knobs = Knobs(**SMALL, homophily=float(homophily), feature_strength=float(strength))
-    return synthetic.graph_name(knobs)
+    parameters = Parameters(**SMALL, homophily=float(homophily), feature_strength=float(strength))
+    return synthetic.graph_name(parameters)
 
 
 def judged_at(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from bup.datasets.uploads.store import Owner
+from bup.datasets.uploads.store import Uploader
 from bup.graph import Graph
-from bup.imported.predictions import kept
+from bup.imported.predictions import list_stored
 from bup.io.server_limits import is_shared
 from dashboard.network.clients import Client, client_of
 
@@ -32,10 +32,10 @@ def client() -> Client:
     return client_of(st.context.cookies, str(st.context.ip_address or ""), tab)
 
 
-def owner() -> Owner:
+def owner() -> Uploader:
     """The same for what is kept on disk."""
     who = client()
-    return Owner(who.own, who.around)
+    return Uploader(who.own, who.around)
 
 
 def graphs() -> list[str]:
@@ -55,6 +55,6 @@ def predictions_of(graph: Graph) -> list[Brought]:
     known = {given.key for given in here}
     return here + [
         Brought(about.title, about.digest, about.method, about.key, about.classes)
-        for about in kept(graph.digest)
+        for about in list_stored(graph.digest)
         if about.key not in known
     ]

@@ -29,7 +29,7 @@ from dashboard.network.clients import Clients
 from dashboard.network.request_timeout import Patient
 from dashboard.server.host_guard import Doors
 from dashboard.server.page_head import Head
-from dashboard.uploads.memory import Uploads
+from dashboard.uploads.quota import UploadQuota
 
 SCRIPT = Path(__file__).parent.parent / "app.py"
 
@@ -61,7 +61,7 @@ def surroundings(ahead: bool = False, url: str | None = None) -> dict[str, Any]:
         "middleware": [
             Middleware(Doors),
             Middleware(Clients),
-            Middleware(Uploads),
+            Middleware(UploadQuota),
             Middleware(Head),
         ],
     }
@@ -100,7 +100,7 @@ def _prepare(ahead: bool) -> None:
 
 def _get_graphs() -> None:
     for source in datasets.SOURCES:
-        if source.cached is not None and not source.is_here(source.name):
+        if source.is_cached is not None and not source.is_available(source.name):
             print(f"getting {source.name} ...", flush=True)
             try:
                 bup.load_graph(source.name)

@@ -129,7 +129,7 @@ def theme(noun: Noun = NODE) -> Theme:
 
 def graph_names() -> list[str]:
     """The graphs on offer; without a network the app opens on the synthetic one."""
-    return sorted(datasets.offered(), key=lambda name: not datasets.is_here(name))
+    return sorted(datasets.list_graphs(), key=lambda name: not datasets.is_available(name))
 
 
 def graph_label(name: str) -> str:
@@ -140,7 +140,7 @@ def graph_label(name: str) -> str:
 def graph_title(name: str) -> str:
     """What a text calls a graph; the label of one's own is the key to it."""
     source = datasets.find_source(name)
-    return source.called(name) if source and source.called else graph_label(name)
+    return source.title_of(name) if source and source.title_of else graph_label(name)
 
 
 def choose_graph() -> str:

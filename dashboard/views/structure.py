@@ -74,7 +74,7 @@ def page(view: View) -> None:
                     f" Not drawn: {noun.count(lost)} without a path to any training {noun.one}."
                 )
             train = view.result.split.train
-            sources = len(paths.some(train, view.graph.num_nodes))
+            sources = len(paths.sample_sources(train, view.graph.num_nodes))
             if axis == "mean_distance" and sources < len(train):
                 words += (
                     f" Distances are to {sources:,} of the {len(train):,} training {noun.many}."

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bup.datasets.citation.cache import packed
+from bup.datasets.citation.cache import pack
 from tests.support import ROOT
 
 FIRST_RUN = """
@@ -90,7 +90,7 @@ def test_the_app_opens_from_an_environment_of_its_own(wheel, tmp_path, cora):
     assert len(found) == 2 and all(path.startswith(str(packages)) for path in found)
     # The very first page of a new machine shows a run that nobody has trained there.
     (tmp_path / "cache" / "graphs").mkdir(parents=True)
-    (tmp_path / "cache" / "graphs" / "cora.bup").write_bytes(packed(cora))
+    (tmp_path / "cache" / "graphs" / "cora.bup").write_bytes(pack(cora))
     assert run(python, "-c", FIRST_RUN, cwd=tmp_path, env=surroundings) == "True\n"
     with socket.socket() as free:
         free.bind(("localhost", 0))

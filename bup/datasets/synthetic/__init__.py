@@ -13,22 +13,22 @@ against what a network has learnt. Needs neither disk nor network.
 
 from __future__ import annotations
 
-from bup.datasets.source import Source
-from bup.datasets.synthetic.belief import LinkPosterior
-from bup.datasets.synthetic.draw import load, sample
-from bup.datasets.synthetic.knobs import NAME, Knobs, graph_name, parse_name
-from bup.datasets.synthetic.law import Model, model
+from bup.datasets.graph_source import GraphSource
+from bup.datasets.synthetic.belief_propagation import LinkPosterior
+from bup.datasets.synthetic.model import BlockModel, make_model
+from bup.datasets.synthetic.parameters import NAME, Parameters, graph_name, parse_name
 from bup.datasets.synthetic.posterior import posterior_from_links, true_posterior
+from bup.datasets.synthetic.sampling import load, sample
 
 __all__ = [
     "NAME",
     "SOURCE",
-    "Knobs",
+    "BlockModel",
     "LinkPosterior",
-    "Model",
+    "Parameters",
     "graph_name",
     "load",
-    "model",
+    "make_model",
     "parse_name",
     "posterior_from_links",
     "sample",
@@ -37,17 +37,17 @@ __all__ = [
 
 
 def _size(name: str) -> float:
-    knobs = parse_name(name)
-    vocabulary = knobs.words * (100 + 32 * knobs.classes)
-    return knobs.nodes * (250 + 40 * knobs.mean_degree) + vocabulary
+    parameters = parse_name(name)
+    vocabulary = parameters.words * (100 + 32 * parameters.classes)
+    return parameters.nodes * (250 + 40 * parameters.mean_degree) + vocabulary
 
 
-SOURCE = Source(
+SOURCE = GraphSource(
     name=NAME,
     title="A drawn citation network whose true class probabilities are known",
     load=load,
-    takes=lambda name: name.partition(":")[0] == NAME,
+    matches=lambda name: name.partition(":")[0] == NAME,
     data="drawn on the spot",
     size=_size,
-    typed=True,
+    open_to_visitors=True,
 )

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from bup.datasets.synthetic.belief import LinkPosterior, propagate
-from bup.datasets.synthetic.draw import sample
-from bup.datasets.synthetic.knobs import Knobs, graph_name, parse_name
-from bup.datasets.synthetic.law import Model, model
+from bup.datasets.synthetic.belief_propagation import LinkPosterior, propagate
+from bup.datasets.synthetic.model import BlockModel, make_model
+from bup.datasets.synthetic.parameters import Parameters, graph_name, parse_name
+from bup.datasets.synthetic.sampling import sample
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
 from bup.io.lazy import special
@@ -18,16 +18,16 @@ MAX_STATES = 200_000  # joint class assignments that are still enumerated
 
 
 def true_posterior(
-    name_or_knobs: str | Knobs, links: bool = False, known: np.ndarray | None = None
+    name_or_knobs: str | Parameters, links: bool = False, known: np.ndarray | None = None
 ) -> np.ndarray:
     """Class probabilities [n, c] of a synthetic graph from its features and, if asked, its links.
 
     ``known`` are indices of nodes whose true class is given. Without the links they tell nothing
     of the other nodes.
     """
-    knobs = parse_name(name_or_knobs) if isinstance(name_or_knobs, str) else name_or_knobs
-    truth = model(knobs)
-    graph = sample(truth, knobs.seed, graph_name(knobs))
+    parameters = parse_name(name_or_knobs) if isinstance(name_or_knobs, str) else name_or_knobs
+    truth = make_model(parameters)
+    graph = sample(truth, parameters.seed, graph_name(parameters))
     if not links:
         nodes = _checked_nodes(graph, known)
         return special.softmax(_clamped(_log_evidence(truth, graph), graph, nodes), axis=1)
@@ -40,7 +40,7 @@ def true_posterior(
     return posterior.probs
 
 
-def _log_evidence(model: Model, graph: Graph) -> np.ndarray:
+def _log_evidence(model: BlockModel, graph: Graph) -> np.ndarray:
     """log P(c_i) P(words of i | c_i) [n, c], exact.
 
     With x_w in {0, 1}, log P(x | c) = Σ_w x_w log(exp(word_rate[c, w]) - 1) - Σ_w word_rate[c, w].
@@ -56,7 +56,7 @@ def _log_evidence(model: Model, graph: Graph) -> np.ndarray:
 
 
 def posterior_from_links(
-    model: Model, graph: Graph, known: np.ndarray | None = None
+    model: BlockModel, graph: Graph, known: np.ndarray | None = None
 ) -> LinkPosterior:
     """P(c_i | all words, all links and the classes of the nodes ``known``) [n, c].
 
@@ -67,8 +67,8 @@ def posterior_from_links(
     for the node itself: exact on trees, and ever closer on sparse graphs as they grow, where cycles
     are long. The pairs *without* a link, each of which says little, enter as a mean field: their
     exact factor exp(-θ_i θ_j rate[c_i, c_j]) with rate averaged over the current belief about j.
-    Both matter in small graphs: with the other knobs at their defaults the mean confidence exceeds
-    the accuracy by 0.02 at 30 nodes, and by nothing measurable from 100 nodes on.
+    Both matter in small graphs: with the other parameters at their defaults the mean confidence
+    exceeds the accuracy by 0.02 at 30 nodes, and by nothing measurable from 100 nodes on.
 
     Belief propagation may have several fixed points and finds one. Where no class is known and the
     features hardly tell the classes apart (by default, ``feature_strength`` below 0.3), it is often
@@ -110,7 +110,9 @@ def _log_pair(rate: np.ndarray, linked: np.ndarray | bool) -> np.ndarray:
         return np.where(linked, np.log(-np.expm1(-rate)), -rate)
 
 
-def _enumerate(model: Model, graph: Graph, evidence: np.ndarray, unknown: np.ndarray) -> np.ndarray:
+def _enumerate(
+    model: BlockModel, graph: Graph, evidence: np.ndarray, unknown: np.ndarray
+) -> np.ndarray:
     """The exact posterior [n, c]: a sum over every joint assignment of the unknown nodes."""
     theta, link_rate, num_classes = model.propensity, model.link_rate, graph.num_classes
     known = np.setdiff1d(np.arange(graph.num_nodes), unknown)

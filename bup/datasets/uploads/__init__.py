@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from bup.datasets.source import Source
-from bup.datasets.uploads.store import TOKEN, Owner, Space, forget_runs, new_token
+from bup.datasets.graph_source import GraphSource
+from bup.datasets.uploads.store import TOKEN, Uploader, UploadStore, forget_runs, new_token
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.graph.noun import Noun
@@ -22,11 +22,11 @@ from bup.io import files
 from bup.io.lazy import sparse
 
 PREFIX = "own:"
-GONE = (
+NOT_FOUND = (
     "this graph is not here: it was deleted, its time is over, or the link is incomplete. "
     "Bring it again on the page Your own"
 )
-SPACE = Space("graphs", GONE)
+STORE = UploadStore("graphs", NOT_FOUND)
 _VERSION = 1
 
 
@@ -39,24 +39,24 @@ def tokens_in(name: str) -> list[str]:
     return re.findall(f"{PREFIX}({TOKEN.pattern})", name)
 
 
-def is_here(token: str) -> bool:
+def exists(token: str) -> bool:
     """Whether a graph can still be opened; asking does not put its end off."""
-    return SPACE.path(token).exists()
+    return STORE.path(token).exists()
 
 
-def keep(graph: Graph, title: str = "", owner: Owner | None = None) -> str:
+def save(graph: Graph, title: str = "", owner: Uploader | None = None) -> str:
     """Put a graph into the space; returns its name, which is the key to it."""
     token = new_token()
-    SPACE.keep(token, packed(graph), owner)
+    STORE.save(token, pack(graph), owner)
     return _name(token, title or graph.name)
 
 
-def keep_once(graph: Graph) -> str:
+def save_once(graph: Graph) -> str:
     """The same for a notebook: a graph of one content is kept once, under a name that stays."""
     content = hashlib.sha256(f"kept by its content {graph.digest}".encode())
     token = base64.b32encode(content.digest()).decode().lower()[:20]
-    if not SPACE.opened(token):
-        SPACE.keep(token, packed(graph))
+    if not STORE.touch(token):
+        STORE.save(token, pack(graph))
     return _name(token, graph.name.rpartition("/")[2])
 
 
@@ -72,16 +72,16 @@ def title_of(name: str) -> str:
 
 
 def load(name: str) -> Graph:
-    return SPACE.load(token_of(name), lambda packed: unpacked(name, packed))
+    return STORE.load(token_of(name), lambda packed: unpack(name, packed))
 
 
 def delete(name: str) -> None:
     """Take a graph out of the space, and every run on it."""
-    SPACE.delete(token_of(name))
+    STORE.delete(token_of(name))
     forget_runs(token_of(name))
 
 
-def packed(graph: Graph) -> bytes:
+def pack(graph: Graph) -> bytes:
     features = graph.features
     arrays = {"edges": graph.edges, "labels": graph.labels}
     if isinstance(features, np.ndarray):
@@ -100,11 +100,11 @@ def packed(graph: Graph) -> bytes:
     return files.pack(arrays, values | {"version": _VERSION, "columns": graph.num_features})
 
 
-def unpacked(name: str, packed: files.Contents) -> Graph:
+def unpack(name: str, packed: files.Contents) -> Graph:
     arrays, values = packed
     try:
         if values["version"] != _VERSION:
-            raise BupError(GONE)
+            raise BupError(NOT_FOUND)
         if "features" in arrays:
             features = arrays["features"]
         else:
@@ -116,7 +116,7 @@ def unpacked(name: str, packed: files.Contents) -> Graph:
             for field in ("class_names", "ids", "titles", "notes", "words")
         }
         if not all(isinstance(text, str) for of in texts.values() for text in of or ()):
-            raise BupError(GONE)
+            raise BupError(NOT_FOUND)
         noun = Noun(*values.get("noun", ()))
         return Graph(
             name,
@@ -128,17 +128,17 @@ def unpacked(name: str, packed: files.Contents) -> Graph:
             parts=arrays.get("parts"),
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
-        raise BupError(GONE) from None
+        raise BupError(NOT_FOUND) from None
 
 
-SOURCE = Source(
+SOURCE = GraphSource(
     name=f"{PREFIX}TOKEN",
     title="A graph that was brought to the app, under a name that nobody can guess",
     load=load,
-    takes=lambda name: name.startswith(PREFIX),
-    called=title_of,
+    matches=lambda name: name.startswith(PREFIX),
+    title_of=title_of,
     data="kept for some days",
-    offered=lambda: [],
-    stamp=lambda name: SPACE.opened(token_of(name)),
-    typed=True,
+    list_names=lambda: [],
+    stamp=lambda name: STORE.touch(token_of(name)),
+    open_to_visitors=True,
 )

@@ -44,7 +44,7 @@ _TARGET = ("target", "to", "dst", "end", "cited", "v")
 
 
 @dataclass(frozen=True, eq=False)
-class Draft:
+class GraphTables:
     """What was dropped, as tables of text."""
 
     nodes: pd.DataFrame
@@ -54,7 +54,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ColumnChoice:
     """Which columns are what.
 
     Features are the columns, the texts' words or both, or those of the draft.
@@ -70,12 +70,12 @@ class Choice:
     decimal: str | None = None  # None: whatever makes numbers
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> Choice:
+    def from_dict(cls, plain: dict[str, Any]) -> ColumnChoice:
         return cls(**plain | {name: tuple(plain[name]) for name in ("text", "features")})
 
 
 @dataclass(frozen=True)
-class Preview:
+class TablePreview:
     """What a page shows of a draft: its columns, its first rows, and what they probably are."""
 
     nodes: dict[str, list[str]]  # the first cells of each column
@@ -83,15 +83,15 @@ class Preview:
     num_nodes: int
     has_features: bool
     numeric: tuple[str, ...]  # columns of nodes that hold nothing but numbers
-    guess: Choice
+    guess: ColumnChoice
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> Preview:
-        guess, numeric = Choice.from_dict(plain["guess"]), tuple(plain["numeric"])
+    def from_dict(cls, plain: dict[str, Any]) -> TablePreview:
+        guess, numeric = ColumnChoice.from_dict(plain["guess"]), tuple(plain["numeric"])
         return cls(**plain | {"guess": guess, "numeric": numeric})
 
 
-def draft_of(dropped: Iterable[tuple[str, bytes]], separator: str | None = None) -> Draft:
+def read_tables(dropped: Iterable[tuple[str, bytes]], separator: str | None = None) -> GraphTables:
     """Read the files; raises BupError where they are no graph."""
     found = files_of(dropped)
     by_kind = {
@@ -123,7 +123,7 @@ def draft_of(dropped: Iterable[tuple[str, bytes]], separator: str | None = None)
         )
     if by_kind["npz"]:
         features = _npz(found[by_kind["npz"][0]], len(nodes))
-    return Draft(nodes, edges, features, tuple(notes))
+    return GraphTables(nodes, edges, features, tuple(notes))
 
 
 def _check_length(what: str, names: Iterable[str]) -> None:
@@ -148,7 +148,7 @@ def _nodes_and_edges(
     # By name, else by what the columns are called.
     links = [name for name in names if "edge" in name.lower() or "link" in name.lower()]
     if len(links) != 1:
-        links = [n for n in names if _named(_SOURCE, read[n]) and _named(_TARGET, read[n])]
+        links = [n for n in names if _column(_SOURCE, read[n]) and _column(_TARGET, read[n])]
     if len(links) != 1:
         raise BupError(f"which of {quote_all(names)} holds the links? Call it edges.csv")
     (nodes,) = (name for name in names if name != links[0])
@@ -171,17 +171,17 @@ def _npz(content: bytes, num_nodes: int) -> Any:
         return read_features(folder, tuple(f"row {i + 1}" for i in range(num_nodes)))
 
 
-def _named(wanted: tuple[str, ...], table: pd.DataFrame, taken: tuple = ()) -> str | None:
+def _column(wanted: tuple[str, ...], table: pd.DataFrame, taken: tuple = ()) -> str | None:
     """The first column with one of these names, in the order of the names."""
     by_name = {column.lower(): column for column in table.columns if column not in taken}
     return next((by_name[name] for name in wanted if name in by_name), None)
 
 
-def guess(draft: Draft) -> Choice:
+def guess_columns(draft: GraphTables) -> ColumnChoice:
     """What the columns probably are."""
     nodes, edges = draft.nodes, draft.edges
-    source = _named(_SOURCE, edges) or edges.columns[0]
-    target = _named(_TARGET, edges, (source,)) or next(c for c in edges.columns if c != source)
+    source = _column(_SOURCE, edges) or edges.columns[0]
+    target = _column(_TARGET, edges, (source,)) or next(c for c in edges.columns if c != source)
     kinds = {name: column[column != ""].nunique() for name, column in nodes.items()}
     unique = [column for column, kind in kinds.items() if kind == len(nodes)]
     id = next((c for c in nodes.columns if c.lower() in _ID and c in unique), None)
@@ -189,7 +189,7 @@ def guess(draft: Draft) -> Choice:
     # A class has several nodes: what other tools call "label" is often a name.
     most = min(MOST_CLASSES, len(nodes) - 1)
     classes = [c for c, kind in kinds.items() if c != id and 2 <= kind <= most]
-    label = _named(_LABEL, nodes[classes]) or next(
+    label = _column(_LABEL, nodes[classes]) or next(
         (c for c in classes if tables.numbers(nodes[c]) is None), None
     )
     label = label or next(iter(classes), None)
@@ -197,15 +197,15 @@ def guess(draft: Draft) -> Choice:
     # Of what is neither number nor name, the longest is a text and the next one a title.
     texts = [c for c in nodes.columns if c not in (id, label, *able)]
     texts.sort(key=lambda c: -float(nodes[c].str.len().mean()))
-    text = _named(_TEXT, nodes, (id, label)) or next(
+    text = _column(_TEXT, nodes, (id, label)) or next(
         (c for c in texts if nodes[c].str.len().mean() >= LONG and c.lower() not in _TITLE), None
     )
-    title = _named(_TITLE, nodes, (id, label, text)) or next((c for c in texts if c != text), None)
+    title = _column(_TITLE, nodes, (id, label, text)) or next((c for c in texts if c != text), None)
     features: tuple[str, ...] = ()
     if draft.features is None and text is None:
         names = [c for c in nodes.columns if c.lower() in (*_ID, *_TITLE)]
         features = tuple(c for c in able if c not in (id, label, title, *names))
-    return Choice(
+    return ColumnChoice(
         label=label,
         source=source,
         target=target,
@@ -216,28 +216,28 @@ def guess(draft: Draft) -> Choice:
     )
 
 
-def preview_of(draft: Draft, decimal: str | None = None) -> Preview:
+def make_preview(draft: GraphTables, decimal: str | None = None) -> TablePreview:
     nodes, edges = (
         {column: [cell[:LETTERS] for cell in table[column].head(ROWS)] for column in table.columns}
         for table in (draft.nodes, draft.edges)
     )
-    return Preview(
+    return TablePreview(
         nodes,
         edges,
         num_nodes=len(draft.nodes),
         has_features=draft.features is not None,
         numeric=tuple(numeric(draft, decimal)),
-        guess=dataclasses.replace(guess(draft), decimal=decimal),
+        guess=dataclasses.replace(guess_columns(draft), decimal=decimal),
     )
 
 
-def numeric(draft: Draft, decimal: str | None = None) -> list[str]:
+def numeric(draft: GraphTables, decimal: str | None = None) -> list[str]:
     """The columns of nodes that hold nothing but numbers."""
     nodes = draft.nodes
     return [c for c in nodes.columns if tables.numbers(nodes[c], decimal) is not None]
 
 
-def graph_of(draft: Draft, choice: Choice, name: str) -> Graph:
+def make_graph(draft: GraphTables, choice: ColumnChoice, name: str) -> Graph:
     """The graph that these columns make; what was dropped is in its notes."""
     if choice.label is None:
         raise BupError("no column of the nodes looks like a class: choose one")
@@ -267,7 +267,7 @@ def graph_of(draft: Draft, choice: Choice, name: str) -> Graph:
             f"no link joins two known nodes, the first is {quote(first.iloc[0])} to "
             f"{quote(first.iloc[1])}: choose the column of ids that the links use"
         )
-    weight = _named(WEIGHTS, draft.edges, (choice.source, choice.target))
+    weight = _column(WEIGHTS, draft.edges, (choice.source, choice.target))
     if weight is not None and draft.edges[weight].nunique() > 1:
         notes.append(f"The {quote(weight)} of links is not used: every link counts alike.")
     features: Any = list(choice.features) if choice.features or not choice.text else None

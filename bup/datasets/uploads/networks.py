@@ -12,7 +12,7 @@ import pandas as pd
 
 from bup.datasets.uploads.tables import check_cells, decoded
 from bup.errors import BupError
-from bup.graph.convert import frames_of, written
+from bup.graph.convert import format_cell, to_frames
 from bup.io.quoting import quote
 
 FORMS = (".graphml", ".gexf", ".gml", ".json")
@@ -34,7 +34,7 @@ def read_network(name: str, content: bytes) -> tuple[pd.DataFrame, pd.DataFrame,
                 read = nx.read_graphml if form == "graphml" else nx.read_gexf
                 graph = read(io.BytesIO(content))
             _check_rows(name, [about for _, about in graph.nodes(data=True)])
-            nodes, edges = frames_of(graph)
+            nodes, edges = to_frames(graph)
     except (BupError, MemoryError):
         raise
     except Exception as error:  # the readers answer damage with a dozen kinds of exceptions
@@ -109,6 +109,6 @@ def _as_text(table: pd.DataFrame) -> pd.DataFrame:
     for name, column in table.items():
         text = np.full(len(column), "", dtype=object)
         there = np.flatnonzero(column.notna().to_numpy())
-        text[there] = [written(value) for value in column.iloc[there]]
+        text[there] = [format_cell(value) for value in column.iloc[there]]
         columns[str(name)] = text
     return pd.DataFrame(columns, index=table.index, dtype=object)

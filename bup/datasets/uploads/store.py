@@ -31,9 +31,9 @@ MARKED = 86_400  # seconds between the mark of what has expired and its end
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 T = TypeVar("T")
 TOKEN = re.compile("[a-z2-7]{20}")
-OF_ONE, OF_ADDRESS = 1 / 8, 1 / 2
+SHARE_PER_VISITOR, SHARE_PER_ADDRESS = 1 / 8, 1 / 2
 """Shares of the space that a visitor may have, and all visitors at one address."""
-_PATIENCE = 60.0  # seconds to wait for others who keep something
+_LOCK_SECONDS = 60.0  # seconds to wait for others who keep something
 
 log = logging.getLogger(__name__)
 
@@ -42,24 +42,24 @@ def new_token() -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(20))
 
 
-class Owner(NamedTuple):
+class Uploader(NamedTuple):
     """A visitor and an address, by whatever tells them from others."""
 
     visitor: str = ""
     address: str = ""
 
 
-class _Kept(NamedTuple):
+class _StoredFile(NamedTuple):
     path: Path
     size: int = 0
     used: float = 0.0  # when it was last opened
 
     @property
-    def owner(self) -> Owner:
+    def owner(self) -> Uploader:
         try:
-            return Owner(*_owner_path(self.path).read_text(encoding="ascii").split())
+            return Uploader(*_owner_path(self.path).read_text(encoding="ascii").split())
         except (OSError, ValueError, TypeError):
-            return Owner()
+            return Uploader()
 
     def delete(self) -> None:
         for path in (self.path, _owner_path(self.path), _mark_path(self.path)):
@@ -68,18 +68,18 @@ class _Kept(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Space:
+class UploadStore:
     """A kind of things that are kept: graphs, or predictions."""
 
     kind: str  # also its folder
-    gone: str  # what is said of one that is not here
+    not_found: str  # what is said of one that is not here
 
     def path(self, token: str) -> Path:
         if not TOKEN.fullmatch(token):
-            raise BupError(self.gone)
+            raise BupError(self.not_found)
         return files.cache_folder() / "own" / self.kind / f"{token}.bup"
 
-    def keep(self, token: str, data: bytes, owner: Owner | None = None) -> None:
+    def save(self, token: str, data: bytes, owner: Uploader | None = None) -> None:
         """Write it, if there is room; whatever has expired makes room first.
 
         In the share of an owner, what was not opened for longest makes room.
@@ -87,10 +87,10 @@ class Space:
         path = self.path(token)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(path.parent.parent / ".lock", timeout=_PATIENCE):
+            with FileLock(path.parent.parent / ".lock", timeout=_LOCK_SECONDS):
                 sweep()
-                others = [kept for kept in _kept() if kept.path != path]
-                for old in _in_the_way(others, len(data), owner):
+                others = [kept for kept in _stored_files() if kept.path != path]
+                for old in _to_evict(others, len(data), owner):
                     old.delete()
                     forget_runs(old.path.stem)
                 if owner is not None and not path.exists():
@@ -109,16 +109,16 @@ class Space:
     def load(self, token: str, read: Callable[[Contents], T]) -> T:
         """What is kept, as it is ``read``; what cannot be is set aside."""
         try:
-            if self.opened(token):
+            if self.touch(token):
                 return read(files.read(self.path(token)))
         except OSError:
             pass
         except (BupError, DamagedFile) as error:
             files.set_aside(self.path(token))
             log.warning("a file of %s that were brought is set aside: %s", self.kind, error)
-        raise BupError(self.gone)
+        raise BupError(self.not_found)
 
-    def opened(self, token: str) -> bool:
+    def touch(self, token: str) -> bool:
         """Whether it is here; asking puts its end off."""
         if not TOKEN.fullmatch(token) or _expired(self.path(token)):
             return False
@@ -127,15 +127,15 @@ class Space:
         return True
 
     def delete(self, token: str) -> None:
-        _Kept(self.path(token)).delete()
+        _StoredFile(self.path(token)).delete()
 
-    def until(self, token: str) -> datetime:
+    def expires_at(self, token: str) -> datetime:
         """When it is deleted, if nobody opens it before."""
         try:
             last = self.path(token).stat().st_mtime
         except OSError:
-            raise BupError(self.gone) from None
-        return datetime.fromtimestamp(last + _patience(), UTC)
+            raise BupError(self.not_found) from None
+        return datetime.fromtimestamp(last + _lifetime(), UTC)
 
 
 def sweep() -> None:
@@ -145,7 +145,7 @@ def sweep() -> None:
     costs nobody a graph.
     """
     now = time.time()
-    for kept in _kept():
+    for kept in _stored_files():
         mark = _mark_path(kept.path)
         with contextlib.suppress(OSError):
             if not _expired(kept.path):
@@ -155,7 +155,7 @@ def sweep() -> None:
                 os.utime(mark, (now, now))
             elif now - mark.stat().st_mtime > MARKED:
                 kept.delete()
-    here = {kept.path.stem for kept in _kept()}
+    here = {kept.path.stem for kept in _stored_files()}
     for folder, start in _runs():
         if not any(token.startswith(start) for token in here):
             shutil.rmtree(folder, ignore_errors=True)
@@ -181,23 +181,23 @@ def _runs() -> Iterator[tuple[Path, str]]:
             yield folder, found[1]
 
 
-def _patience() -> float:
+def _lifetime() -> float:
     return limits.DAYS.value * 86_400
 
 
 def _expired(path: Path) -> bool:
     try:
-        return time.time() - path.stat().st_mtime > _patience()
+        return time.time() - path.stat().st_mtime > _lifetime()
     except OSError:
         return True
 
 
-def _kept() -> list[_Kept]:
+def _stored_files() -> list[_StoredFile]:
     found = []
     for path in (files.cache_folder() / "own").glob("*/*.bup"):
         with contextlib.suppress(OSError):
             about = path.stat()
-            found.append(_Kept(path, about.st_size, about.st_mtime))
+            found.append(_StoredFile(path, about.st_size, about.st_mtime))
     return found
 
 
@@ -209,11 +209,11 @@ def _mark_path(path: Path) -> Path:
     return path.with_suffix(".expired")
 
 
-def _in_the_way(kept: Sequence[_Kept], size: int, owner: Owner | None) -> list[_Kept]:
+def _to_evict(kept: Sequence[_StoredFile], size: int, owner: Uploader | None) -> list[_StoredFile]:
     """What of an owner's has to go for something of this size; BupError if that is not enough."""
-    space, going = limits.SPACE_MB.value * limits.MEGABYTE, list[_Kept]()
+    space, going = limits.SPACE_MB.value * limits.MEGABYTE, list[_StoredFile]()
     if owner is not None:
-        most, whose = OF_ONE * space, {one: one.owner for one in kept}
+        most, whose = SHARE_PER_VISITOR * space, {one: one.owner for one in kept}
         if size > most:
             raise BupError(
                 f"there is no room for it here: it takes {_megabytes(size)}, and a visitor may "
@@ -225,7 +225,7 @@ def _in_the_way(kept: Sequence[_Kept], size: int, owner: Owner | None) -> list[_
         while sum(one.size for one in mine) + size > most:
             going.append(mine.pop(0))
         near = [one for one in kept if whose[one].address == owner.address and one not in going]
-        used, most = sum(one.size for one in near), OF_ADDRESS * space
+        used, most = sum(one.size for one in near), SHARE_PER_ADDRESS * space
         if used + size > most:
             raise BupError(
                 f"there is no room for it here: it takes {_megabytes(size)}, and those in your "

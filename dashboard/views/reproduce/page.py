@@ -37,7 +37,7 @@ def page() -> None:
         "Table", list(SHOWN), format_func=SHOWN.__getitem__, key="table", bind="query-params"
     )
     question = QUESTIONS[name if name in SHOWN else "q1"]
-    offered = [g for g in question.graphs if datasets.is_here(g)]
+    offered = [g for g in question.graphs if datasets.is_available(g)]
     if not offered:
         st.info("The citation graphs are not here yet: `bup graphs --fetch` gets them.")
         return

@@ -9,8 +9,8 @@ import streamlit as st
 
 from bup.datasets import uploads
 from bup.datasets.uploads import limits
-from bup.datasets.uploads.draft import ROWS, Choice, Preview
-from bup.datasets.uploads.store import OF_ONE
+from bup.datasets.uploads.draft import ROWS, ColumnChoice, TablePreview
+from bup.datasets.uploads.store import SHARE_PER_VISITOR
 from bup.datasets.uploads.tables import DECIMALS, SEPARATORS
 from bup.graph import Graph, describe
 from dashboard.cache import graphs
@@ -41,10 +41,10 @@ def graph() -> None:
         f"At most {limits.UPLOAD_MB.value} MB, {limits.NODES.value:,} nodes and "
         f"{limits.LINKS.value:,} links. What you open is kept on this server, under a link that "
         f"only you know, for {limits.DAYS.value} days after it was last opened. You can keep "
-        f"{int(limits.SPACE_MB.value * OF_ONE):,} MB; beyond that, the server deletes what you "
-        "have not opened for longest."
+        f"{int(limits.SPACE_MB.value * SHARE_PER_VISITOR):,} MB; beyond that, the server deletes "
+        "what you have not opened for longest."
     )
-    reader.READERS.warm()
+    reader.POOL.warm()
     files = st.file_uploader(
         "Files of one graph",
         KINDS,
@@ -81,7 +81,7 @@ def _review(files: list[tuple[str, bytes]]) -> None:
             st.info("\n".join(f"- {escaped(note)}" for note in graph.notes))
     _first_rows(preview, graph)
     if opened:
-        name = uploads.keep(graph, title, visitor.owner())
+        name = uploads.save(graph, title, visitor.owner())
         visitor.graphs().append(name)
         st.switch_page(st.session_state.linked_pages["explore"], query_params=_query(name, graph))
 
@@ -89,10 +89,10 @@ def _review(files: list[tuple[str, bytes]]) -> None:
 @kept(by=lambda key, files, separator, decimal: (key, separator, decimal))
 def _preview(
     key: str, files: list[tuple[str, bytes]], separator: str | None, decimal: str | None
-) -> Preview:
+) -> TablePreview:
     """What the files hold. The graph that they probably are comes along, and is kept as well."""
     with st.spinner(READING):
-        preview, graph = reader.graph_files(files, separator, decimal)
+        preview, graph = reader.read_graph_files(files, separator, decimal)
     if graph is not None:
         _graph(key, files, separator, preview.guess, graph)
     return preview
@@ -103,13 +103,13 @@ def _graph(
     key: str,
     files: list[tuple[str, bytes]],
     separator: str | None,
-    choice: Choice,
+    choice: ColumnChoice,
     made: Graph | None = None,
 ) -> Graph:
     if made is not None:
         return made
     with st.spinner(READING):
-        return reader.chosen_graph(files, separator, choice)
+        return reader.read_graph(files, separator, choice)
 
 
 def _reading() -> tuple[str | None, str | None]:
@@ -121,7 +121,7 @@ def _reading() -> tuple[str | None, str | None]:
     return SEPARATORS.get(separator), DECIMALS.get(decimal)
 
 
-def _choose(preview: Preview, decimal: str | None) -> Choice:
+def _choose(preview: TablePreview, decimal: str | None) -> ColumnChoice:
     """A widget for each column that matters, set to what was guessed."""
     known = preview.guess
     nodes, ends = list(preview.nodes), list(preview.edges)
@@ -149,7 +149,7 @@ def _choose(preview: Preview, decimal: str | None) -> Choice:
         key="own_kind",
         help="What a model learns from, besides links. Words are weighted by TF-IDF, and shown.",
     )
-    choice = Choice(label, source or ends[0], target or ends[-1], id, title, decimal=decimal)
+    choice = ColumnChoice(label, source or ends[0], target or ends[-1], id, title, decimal=decimal)
     if kind in (WORDS, BOTH):
         text = right.multiselect("Text", nodes, known.text, key="own_text")
         if not text:
@@ -183,7 +183,7 @@ def _facts(graph: Graph) -> dict[str, str]:
     }
 
 
-def _first_rows(preview: Preview, graph: Graph) -> None:
+def _first_rows(preview: TablePreview, graph: Graph) -> None:
     sizes = pd.DataFrame(describe(graph)["class_sizes"].items(), columns=["Class", "Nodes"])
     left, right = st.columns([1, 2])
     with left:
@@ -221,7 +221,7 @@ def _kept() -> None:
     )
     for name in list(names):
         with show_errors():
-            until = uploads.SPACE.until(uploads.token_of(name))
+            until = uploads.STORE.expires_at(uploads.token_of(name))
             row = st.container(horizontal=True, vertical_alignment="center")
             with row:
                 query = _query(name, graphs.graph(name))

@@ -46,7 +46,7 @@ def predictions() -> None:
         per_class, seed = _split_choice(graph, *numbers)
         split = bup.make_split(graph, per_class, *usual_sizes(graph), seed=seed)
         _offer_split(graph, split)
-        reader.READERS.warm()
+        reader.POOL.warm()
         file = st.file_uploader(
             "Predictions",
             ["csv", "tsv", "txt", "npz"],
@@ -106,7 +106,7 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
     _first_rows(graph, result)
     if opened:
         given = dataclasses.replace(given, title=title or "mine")
-        given.keep(visitor.owner())
+        given.save(visitor.owner())
         fitting.save(result, graph)
         visitor.predictions().append(
             Brought(given.title, graph.digest, given.method, given.key, given.classes)
@@ -120,8 +120,8 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
 def _run(
     graph: Graph, file: str, content: bytes, per_class: int, seed: int
 ) -> tuple[Predictions, Result]:
-    given = reader.predictions_for(graph, file, content)
-    given.show()
+    given = reader.read_predictions(graph, file, content)
+    given.register()
     return given, fitting.fit_specs(graph, [spec_of_predictions(graph, given, per_class, seed)])[0]
 
 

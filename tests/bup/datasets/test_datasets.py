@@ -11,22 +11,22 @@ import bup
 from bup import datasets
 from bup.cli import app
 from bup.datasets import uploads
-from bup.datasets.source import Source
+from bup.datasets.graph_source import GraphSource
 from dashboard.cache import graphs
 from dashboard.session import state
 
 
 @pytest.fixture
-def toy(monkeypatch, path_graph) -> Source:
+def toy(monkeypatch, path_graph) -> GraphSource:
     """A source that no other file knows of, in the table."""
-    source = Source(
+    source = GraphSource(
         name="toy:LETTER",
         title="Five nodes on a path",
         load=lambda name: dataclasses.replace(path_graph, name=name),
-        takes=lambda name: name.startswith("toy:"),
+        matches=lambda name: name.startswith("toy:"),
         label=lambda name: f"Toy {name[-1]}",
         data="in your head",
-        offered=lambda: ["toy:a", "toy:b"],
+        list_names=lambda: ["toy:a", "toy:b"],
     )
     monkeypatch.setattr(datasets, "SOURCES", (*datasets.SOURCES, source))
     return source
@@ -54,7 +54,7 @@ def test_what_is_not_here_is_fetched_on_request_and_offered_last(toy, monkeypatc
     )
     monkeypatch.setattr(datasets, "SOURCES", (far, toy))
     assert state.graph_names() == ["toy:a", "toy:b", "far"]
-    assert not datasets.is_here("far") and not datasets.is_here("nowhere")
+    assert not datasets.is_available("far") and not datasets.is_available("nowhere")
     rows = json.loads(CliRunner().invoke(app, ["graphs", "--json"]).output)
     assert [row["data"] for row in rows] == ["not fetched yet", "in your head"]
     CliRunner().invoke(app, ["graphs", "--fetch"])
@@ -72,13 +72,13 @@ def test_folders_are_offered_only_by_whoever_starts_the_server(monkeypatch):
 def test_every_graph_belongs_to_one_source_and_only_drawn_ones_may_be_typed():
     names = ["cora", "synthetic", "synthetic:nodes=50", "folder:/a"]
     for name in names:
-        assert sum(source.has(name) for source in datasets.SOURCES) == 1
-    typed = [datasets.find_source(name).typed for name in names]
+        assert sum(source.owns(name) for source in datasets.SOURCES) == 1
+    typed = [datasets.find_source(name).open_to_visitors for name in names]
     assert typed == [False, True, True, False]
     assert list(bup.GRAPHS) == [source.name for source in datasets.SOURCES]
 
 
-WRAPPERS = [source for source in datasets.SOURCES if source.within is not None]
+WRAPPERS = [source for source in datasets.SOURCES if source.base is not None]
 CHAINS = [(), *product(WRAPPERS), *product(WRAPPERS, WRAPPERS)]
 BASES = {
     "cora": True,
@@ -109,7 +109,7 @@ def base(request, tmp_path, monkeypatch) -> str:
         (folder / "nodes.csv").write_text("id,label,x\na,1,0\nb,2,1\nc,1,1\nd,2,0\n")
         (folder / "edges.csv").write_text("source,target\na,b\nb,c\nc,d\n")
     monkeypatch.setenv("BUP_FOLDERS", str(tmp_path / "offered"))
-    token = uploads.keep(bup.load_graph(f"folder:{tmp_path}")).removeprefix("own:")
+    token = uploads.save(bup.load_graph(f"folder:{tmp_path}")).removeprefix("own:")
     return request.param.replace("FOLDER", str(tmp_path)).replace("TOKEN", token)
 
 
@@ -126,7 +126,7 @@ def test_a_graph_made_from_another_one_is_as_large_as_new_and_as_allowed(base, c
     assert datasets.is_allowed(name) == allowed
     assert datasets.size(name) == datasets.size(base)
     assert datasets.stamp(name) == datasets.stamp(base)
-    assert datasets.is_here(name) == datasets.is_here(base)
+    assert datasets.is_available(name) == datasets.is_available(base)
 
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: wrapped(chain, "GRAPH"))
@@ -151,7 +151,7 @@ def test_what_a_visitor_may_not_have_is_never_looked_for(tmp_path, monkeypatch, 
 
 
 def test_a_source_that_says_nothing_of_visitors_refuses_them(toy, monkeypatch):
-    silent = dataclasses.replace(toy, offered=lambda: [])
+    silent = dataclasses.replace(toy, list_names=lambda: [])
     monkeypatch.setattr(datasets, "SOURCES", (*WRAPPERS, silent))
     for chain in CHAINS:
         assert not datasets.is_allowed(wrapped(chain, "toy:a"))
@@ -165,7 +165,7 @@ def test_a_graph_can_be_changed_a_few_times_and_not_thousands_of_times():
             with pytest.raises(bup.BupError, match="at most 3 changes") as error:
                 ask(name)
             assert len(str(error.value)) < 400
-        assert not datasets.is_here(name)
+        assert not datasets.is_available(name)
 
 
 def test_fewer_keeps_a_linked_share_of_the_last_class(cora):

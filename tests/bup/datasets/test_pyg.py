@@ -30,7 +30,7 @@ def empty_cache(tmp_path, monkeypatch):
 def put(key: str, **contents: bytes) -> None:
     folder = pyg.raw_folder(key)
     folder.mkdir(parents=True)
-    for name, content in zip(pyg.KNOWN[key].files, contents.values(), strict=True):
+    for name, content in zip(pyg.GRAPHS[key].files, contents.values(), strict=True):
         (folder / name).write_bytes(content)
 
 
@@ -53,7 +53,7 @@ def benchmark(**more) -> bytes:
 def test_the_benchmarks_are_what_pyg_makes_of_them(key):
     put(key, file=benchmark(class_names=np.array(["Film", "Bag"])))
     graph = bup.load_graph(f"pyg:{key}")
-    theirs = read_npz(pyg.raw_folder(key) / pyg.KNOWN[key].files[0])
+    theirs = read_npz(pyg.raw_folder(key) / pyg.GRAPHS[key].files[0])
     assert is_undirected(theirs.edge_index) and theirs.num_edges == 2 * graph.num_edges
     assert graph.to_pyg().x.tolist() == theirs.x.tolist()
     assert set(map(tuple, graph.to_pyg().edge_index.T.tolist())) == set(
@@ -101,7 +101,7 @@ def test_texts_are_titles():
 def test_planetoid_unpickles_arrays_only():
     key = "Planetoid/Cora"
     evil = pickle.dumps(print)
-    put(key, **{f"f{i}": evil for i in range(len(pyg.KNOWN[key].files))})
+    put(key, **{f"f{i}": evil for i in range(len(pyg.GRAPHS[key].files))})
     with pytest.raises(bup.BupError, match=r"cannot be read.*not allowed"):
         bup.load_graph(f"pyg:{key}")
 
@@ -119,7 +119,7 @@ def test_without_internet_the_error_says_what_to_do(monkeypatch):
         bup.load_graph("pyg:Amazon/Camera")
 
 
-@pytest.mark.parametrize("key", pyg.KNOWN)
+@pytest.mark.parametrize("key", pyg.GRAPHS)
 def test_pyg_knows_every_address(key, monkeypatch):
     asked = []
 
@@ -135,7 +135,7 @@ def test_pyg_knows_every_address(key, monkeypatch):
         )
     with pytest.raises(bup.BupError, match=r"cannot be read.*delete them"):
         bup.load_graph(f"pyg:{key}")
-    assert len(asked) == len(pyg.KNOWN[key].files) and "{}" not in str(asked)
+    assert len(asked) == len(pyg.GRAPHS[key].files) and "{}" not in str(asked)
 
 
 def test_only_what_was_fetched_is_offered():

@@ -8,7 +8,7 @@ from scipy.special import softmax
 from scipy.stats import bernoulli
 
 from bup.datasets import synthetic
-from bup.datasets.synthetic import Knobs, Model, belief, posterior
+from bup.datasets.synthetic import BlockModel, Parameters, belief, posterior
 from bup.errors import BupError
 from bup.graph import Graph
 
@@ -17,7 +17,7 @@ SMALL = "synthetic:nodes=60,classes=3,words=40,seed=1"
 
 @pytest.fixture(scope="module")
 def default():
-    return synthetic.model(Knobs()), synthetic.load("synthetic")
+    return synthetic.make_model(Parameters()), synthetic.load("synthetic")
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def tiny_model(nodes=6, classes=3, words=5, scale=1.0):
     """Rates large enough that repeated links and words are common."""
     stream = np.random.RandomState(7)
     propensity = stream.uniform(0.5, 2, nodes)
-    return Model(
+    return BlockModel(
         prior=stream.dirichlet(np.full(classes, 8.0)),
         propensity=propensity / propensity.mean(),
         within_rate=scale * stream.uniform(0.8, 1.6, classes),
@@ -68,7 +68,7 @@ def test_feature_strength_changes_only_the_words():
 
 
 knobs_strategy = st.builds(
-    Knobs,
+    Parameters,
     nodes=st.integers(10, 2000),
     classes=st.integers(2, 50),
     words=st.integers(1, 100_000),
@@ -80,20 +80,22 @@ knobs_strategy = st.builds(
 
 
 @given(knobs_strategy)
-def test_names_round_trip(knobs):
-    name = synthetic.graph_name(knobs)
-    assert synthetic.parse_name(name) == knobs
+def test_names_round_trip(parameters):
+    name = synthetic.graph_name(parameters)
+    assert synthetic.parse_name(name) == parameters
     assert synthetic.graph_name(synthetic.parse_name(name)) == name
 
 
 def test_a_name_lists_only_what_differs_in_one_order():
-    assert synthetic.graph_name(Knobs()) == "synthetic"
-    assert synthetic.parse_name("synthetic") == Knobs()
-    knobs = synthetic.parse_name("synthetic: homophily=1, nodes=500,classes=7,seed=3")
-    assert knobs == Knobs(nodes=500, homophily=1.0, seed=3)
-    assert synthetic.graph_name(knobs) == "synthetic:nodes=500,homophily=1,seed=3"
-    assert synthetic.graph_name(Knobs(homophily=-0.0)) == synthetic.graph_name(Knobs(homophily=0))
-    assert synthetic.graph_name(Knobs(seed=np.int64(3))) == "synthetic:seed=3"
+    assert synthetic.graph_name(Parameters()) == "synthetic"
+    assert synthetic.parse_name("synthetic") == Parameters()
+    parameters = synthetic.parse_name("synthetic: homophily=1, nodes=500,classes=7,seed=3")
+    assert parameters == Parameters(nodes=500, homophily=1.0, seed=3)
+    assert synthetic.graph_name(parameters) == "synthetic:nodes=500,homophily=1,seed=3"
+    assert synthetic.graph_name(Parameters(homophily=-0.0)) == synthetic.graph_name(
+        Parameters(homophily=0)
+    )
+    assert synthetic.graph_name(Parameters(seed=np.int64(3))) == "synthetic:seed=3"
 
 
 @pytest.mark.parametrize(
@@ -148,12 +150,12 @@ def test_an_unknown_knob_is_answered_with_the_knobs_there_are():
 )
 def test_knobs_out_of_bounds_are_refused_by_name(bad):
     with pytest.raises(BupError, match=next(iter(bad))):
-        Knobs(**bad)
+        Parameters(**bad)
 
 
 @pytest.mark.parametrize("homophily", [0.0, 0.3, 0.6, 0.81, 1.0])
 def test_homophily_is_the_share_of_links_inside_classes(homophily):
-    measured = synthetic.load(synthetic.graph_name(Knobs(homophily=homophily))).homophily
+    measured = synthetic.load(synthetic.graph_name(Parameters(homophily=homophily))).homophily
     assert measured == pytest.approx(homophily, abs=0.02)
     if homophily in (0, 1):
         assert measured == homophily
@@ -162,7 +164,7 @@ def test_homophily_is_the_share_of_links_inside_classes(homophily):
 @pytest.mark.parametrize("mean_degree", [1, 3.9, 8])
 def test_mean_degree_is_the_number_of_links_per_node(mean_degree):
     """A little below, as the busiest nodes draw the same link more than once."""
-    graph = synthetic.load(synthetic.graph_name(Knobs(nodes=20_000, mean_degree=mean_degree)))
+    graph = synthetic.load(synthetic.graph_name(Parameters(nodes=20_000, mean_degree=mean_degree)))
     assert graph.degree.mean() == pytest.approx(mean_degree, rel=0.03)
 
 
@@ -228,9 +230,9 @@ def within_sampling_error(hits, probs):
 
 
 def test_features_that_say_nothing_leave_the_prior():
-    knobs = Knobs(nodes=100, feature_strength=0)
-    model = synthetic.model(knobs)
-    probs = synthetic.true_posterior(knobs)
+    parameters = Parameters(nodes=100, feature_strength=0)
+    model = synthetic.make_model(parameters)
+    probs = synthetic.true_posterior(parameters)
     np.testing.assert_allclose(probs, np.tile(model.prior, (100, 1)), rtol=1e-10)
 
 
@@ -246,7 +248,7 @@ def by_words(model, graph):
 
 
 def test_the_posterior_without_links_is_bayes_rule_written_out():
-    model, graph = synthetic.model(synthetic.parse_name(SMALL)), synthetic.load(SMALL)
+    model, graph = synthetic.make_model(synthetic.parse_name(SMALL)), synthetic.load(SMALL)
     found = synthetic.true_posterior(SMALL)
     np.testing.assert_allclose(found, by_words(model, graph), rtol=1e-10)
 
@@ -323,8 +325,10 @@ def test_belief_propagation_is_close_to_enumeration_on_small_sparse_graphs(monke
     """Measured on these 30: off by 0.0013 on average, by 0.0066 in the worst graph."""
     errors, features_alone = [], []
     for seed in range(30):
-        knobs = Knobs(nodes=14, classes=2, words=60, mean_degree=1.5, feature_strength=1, seed=seed)
-        model = synthetic.model(knobs)
+        parameters = Parameters(
+            nodes=14, classes=2, words=60, mean_degree=1.5, feature_strength=1, seed=seed
+        )
+        model = synthetic.make_model(parameters)
         graph = synthetic.sample(model, seed)
         exact = synthetic.posterior_from_links(model, graph)
         with monkeypatch.context() as patch:
@@ -332,7 +336,7 @@ def test_belief_propagation_is_close_to_enumeration_on_small_sparse_graphs(monke
             found = synthetic.posterior_from_links(model, graph)
         assert (exact.how, found.how) == ("enumeration", "belief propagation")
         errors.append(np.abs(found.probs - exact.probs).mean())
-        by_features = synthetic.true_posterior(knobs)
+        by_features = synthetic.true_posterior(parameters)
         features_alone.append(np.abs(by_features - exact.probs).mean())
     assert np.mean(errors) < 0.003 and np.max(errors) < 0.015
     assert np.mean(features_alone) > 10 * np.mean(errors)
@@ -348,10 +352,10 @@ def assert_calibrated(probs, labels):
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_both_posteriors_are_calibrated_and_links_add_information(seed):
-    knobs = Knobs(seed=seed)
-    model = synthetic.model(knobs)
+    parameters = Parameters(seed=seed)
+    model = synthetic.make_model(parameters)
     graph = synthetic.sample(model, seed)
-    by_features = synthetic.true_posterior(knobs)
+    by_features = synthetic.true_posterior(parameters)
     by_links = synthetic.posterior_from_links(model, graph)
     assert by_links.how == "belief propagation" and by_links.converged
     for probs in (by_features, by_links.probs):
@@ -363,23 +367,23 @@ def test_both_posteriors_are_calibrated_and_links_add_information(seed):
 
 
 def test_links_that_cross_classes_inform_too():
-    knobs = Knobs(homophily=0)
-    graph = synthetic.load(synthetic.graph_name(knobs))
-    by_links = synthetic.true_posterior(knobs, links=True)
+    parameters = Parameters(homophily=0)
+    graph = synthetic.load(synthetic.graph_name(parameters))
+    by_links = synthetic.true_posterior(parameters, links=True)
     assert_calibrated(by_links, graph.labels)
-    by_features = synthetic.true_posterior(knobs)
+    by_features = synthetic.true_posterior(parameters)
     assert (by_links.argmax(1) == graph.labels).mean() > (
         by_features.argmax(1) == graph.labels
     ).mean()
 
 
 def test_known_classes_are_certain_and_carry_the_rest_where_words_say_nothing():
-    knobs = Knobs(feature_strength=0)
-    labels = synthetic.load(synthetic.graph_name(knobs)).labels
+    parameters = Parameters(feature_strength=0)
+    labels = synthetic.load(synthetic.graph_name(parameters)).labels
     known = np.concatenate([np.flatnonzero(labels == k)[:20] for k in range(7)])
-    probs = synthetic.true_posterior(knobs, links=True, known=known)
+    probs = synthetic.true_posterior(parameters, links=True, known=known)
     np.testing.assert_array_equal(probs[known], np.eye(7)[labels[known]])
-    unknown = np.setdiff1d(np.arange(knobs.nodes), known)
+    unknown = np.setdiff1d(np.arange(parameters.nodes), known)
     assert_calibrated(probs[unknown], labels[unknown])
     assert (probs[unknown].argmax(axis=1) == labels[unknown]).mean() > 0.75
 
@@ -411,7 +415,7 @@ def test_a_posterior_that_did_not_settle_is_not_passed_off_as_the_truth(
     monkeypatch, no_enumeration
 ):
     monkeypatch.setattr(belief, "MAX_SWEEPS", 1)
-    model, graph = synthetic.model(synthetic.parse_name(SMALL)), synthetic.load(SMALL)
+    model, graph = synthetic.make_model(synthetic.parse_name(SMALL)), synthetic.load(SMALL)
     found = synthetic.posterior_from_links(model, graph)
     assert not found.converged and found.iterations == 1 and found.residual > 1e-3
     with pytest.raises(BupError, match="did not settle"):
@@ -442,6 +446,6 @@ def test_a_graph_of_another_model_is_refused(default):
 
 def test_links_that_the_model_never_draws_are_refused():
     model = tiny_model(nodes=7)
-    model = Model(model.prior, model.propensity, np.zeros(3), 0.0, model.word_rate)
+    model = BlockModel(model.prior, model.propensity, np.zeros(3), 0.0, model.word_rate)
     with pytest.raises(BupError, match="never draws"):
         synthetic.posterior_from_links(model, graph_with(model, TREE))

@@ -186,10 +186,10 @@ def test_mean_paths_are_those_of_walking_from_each_source(n, data):
 
 
 def test_of_very_many_sources_some_stand_for_all(monkeypatch):
-    assert paths.some(np.arange(300), 1_000_000).tolist() != np.arange(300).tolist()
-    assert paths.some(np.arange(250), 1_000_000).tolist() == np.arange(250).tolist()
+    assert paths.sample_sources(np.arange(300), 1_000_000).tolist() != np.arange(300).tolist()
+    assert paths.sample_sources(np.arange(250), 1_000_000).tolist() == np.arange(250).tolist()
     monkeypatch.setattr(paths, "MOST_STEPS", 0)
     graph = a_graph([(i, i + 1) for i in range(199)], n=200)
-    few = paths.some(np.arange(200), 200)
+    few = paths.sample_sources(np.arange(200), 200)
     assert len(few) == 64 and few[0] == 0 and few[-1] == 199 and len(set(few)) == 64
     assert np.array_equal(graph.mean_hops(range(200)), graph.hops(few).mean(axis=0))

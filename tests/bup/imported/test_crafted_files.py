@@ -45,9 +45,9 @@ GRAPHS = {
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_crafted_graph_is_set_aside(name, caplog):
-    key = uploads.keep(GRAPH)
+    key = uploads.save(GRAPH)
     assert bup.load_graph(key).digest == GRAPH.digest
-    path = uploads.SPACE.path(uploads.token_of(key))
+    path = uploads.STORE.path(uploads.token_of(key))
     craft(path, GRAPHS[name])
     with pytest.raises(bup.BupError, match="is not here"):
         bup.load_graph(key)
@@ -79,9 +79,9 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 def test_crafted_predictions_are_set_aside(name, caplog):
     probs = np.random.RandomState(0).dirichlet(np.ones(3), 120)
-    spec = run_of_predictions(GRAPH, predictions.checked(GRAPH, probs), 5)
+    spec = run_of_predictions(GRAPH, predictions.check(GRAPH, probs), 5)
     assert fitting.fit_specs(GRAPH, [spec])[0].probs.shape == (120, 3)
-    path = predictions.SPACE.path(dict(spec.settings)["predictions"])
+    path = predictions.STORE.path(dict(spec.settings)["predictions"])
     craft(path, TABLES[name])
     with pytest.raises(bup.BupError, match="are not here"):
         fitting.fit_specs(GRAPH, [spec])

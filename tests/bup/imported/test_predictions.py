@@ -89,9 +89,9 @@ def test_what_our_model_says_judges_the_same_when_it_comes_back(graph, theirs):
 
 def test_the_key_follows_from_the_content(graph, theirs):
     one, two = (predictions.read(graph, "p.csv", as_csv(graph, theirs.probs)) for _ in range(2))
-    assert one.keep() == two.keep()
+    assert one.save() == two.save()
     turned = predictions.read(graph, "p.csv", as_csv(graph, theirs.probs[:, ::-1]))
-    assert turned.keep() != one.keep()
+    assert turned.save() != one.save()
 
 
 def test_scores_split_and_calibration_come_along(graph, theirs):
@@ -121,7 +121,7 @@ def test_scores_keep_their_names(graph, theirs):
     old = predictions.Predictions(
         graph.digest, (0, 1, 2), theirs.probs, scores={"own_score_1": drawn[0]}
     )
-    settings = (("predictions", old.keep()),)
+    settings = (("predictions", old.save()),)
     (stored,) = fitting.fit_specs(graph, [dataclasses.replace(result.spec, settings=settings)])
     assert columns.score_columns(stored.table())["own_score_1"].label == "Your score 1"
     twice = table.assign(**{"score mutual*information": 0.5})
@@ -232,15 +232,15 @@ def test_ids_come_back_as_our_own_tables_write_them(path_graph):
     frame = pd.DataFrame(probs, columns=odd.class_names)
     frame.insert(0, "id", odd.ids)
     plain = predictions.read(odd, "p.csv", frame.to_csv(index=False).encode())
-    assert plain.key == predictions.checked(odd, probs).key
+    assert plain.key == predictions.check(odd, probs).key
     same = dataclasses.replace(odd, ids=("=a", "a", "-b", "c", "d"))
     ours = csv_text(frame.assign(id=same.ids)).encode()
     assert b"'=a" in ours
-    assert predictions.read(same, "p.csv", ours).key == predictions.checked(same, probs).key
+    assert predictions.read(same, "p.csv", ours).key == predictions.check(same, probs).key
 
 
 def test_predictions_stay_with_their_graph(graph, theirs):
-    key = predictions.checked(graph, theirs.probs).keep()
+    key = predictions.check(graph, theirs.probs).save()
     other = bup.load_graph(NAME + ",seed=1")
     with pytest.raises(bup.BupError, match="another graph"):
         bup.fit(other, "own", **SPLIT, predictions=key)
@@ -475,7 +475,7 @@ def test_how_long_a_model_trains_is_checked(graph, settings, message):
 
 
 def test_nothing_is_left_behind_but_the_space(graph, theirs, tmp_path):
-    predictions.checked(graph, theirs.probs).keep()
+    predictions.check(graph, theirs.probs).save()
     kept = [path for path in Path(tmp_path).rglob("*") if path.is_file()]
     assert sorted(path.parent.name for path in kept if path.name != ".lock") == ["predictions"]
 
@@ -521,7 +521,7 @@ def test_the_page_judges_them_or_says_what_is_wrong(graph, theirs, change, monke
         return
     facts = {metric.label: metric.value for metric in page.metric}
     assert not page.error and facts["Classes"] == "3 of 3" and facts["Split"] == "of this app"
-    folder = predictions.SPACE.path(store.new_token()).parent
+    folder = predictions.STORE.path(store.new_token()).parent
     assert not list(folder.glob("*.bup")), "nobody has opened them yet"
     page.button("own_run_open").click().run()
     assert len(list(folder.glob("*.bup"))) == 1

@@ -67,7 +67,7 @@ def test_offers_from_many_threads_are_counted_once():
 def test_what_is_drawn_of_an_own_graph_goes_with_it(monkeypatch, tmp_path):
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
     graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
-    name, other = uploads.keep(graph), uploads.keep(graph)
+    name, other = uploads.save(graph), uploads.save(graph)
 
     def draws() -> None:
         import streamlit as st

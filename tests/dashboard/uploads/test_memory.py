@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from dashboard.uploads import memory
-from dashboard.uploads.memory import Uploads
+from dashboard.uploads.quota import UploadQuota
 
 MB = 2**20
 
@@ -17,7 +17,7 @@ class Server:
     def __init__(self, monkeypatch) -> None:
         self.files: dict[str, dict[str, SimpleNamespace]] = {}
         self.here = {"a", "b", "c", "d", "e"}  # connected, or gone for a moment
-        self.guard = Uploads(self.answer)
+        self.guard = UploadQuota(self.answer)
         self.during = lambda: None
         cache = SimpleNamespace(expire=lambda: None)
         sessions = SimpleNamespace(
@@ -103,7 +103,7 @@ def test_what_is_on_its_way_counts(server):
     )
     said: list[str] = []
     server.put("a", "x", 8 * MB)
-    assert said[0].startswith("you have") and not server.guard._coming
+    assert said[0].startswith("you have") and not server.guard._incoming
 
 
 def test_a_file_of_unknown_length_is_not_begun(server):

@@ -11,7 +11,13 @@ import pytest
 from scipy import sparse
 
 import bup
-from bup.datasets.uploads.draft import Choice, draft_of, graph_of, guess, preview_of
+from bup.datasets.uploads.draft import (
+    ColumnChoice,
+    guess_columns,
+    make_graph,
+    make_preview,
+    read_tables,
+)
 from bup.imported import predictions
 from bup.io import memory
 from dashboard.network.clients import Client
@@ -26,7 +32,7 @@ FILES = [("nodes.csv", NODES), ("edges.csv", EDGES)]
 @pytest.fixture
 def readers(monkeypatch):
     """Processes of this test, started with its settings."""
-    readers = reader.Readers(at_once=1)
+    readers = reader.ReaderPool(at_once=1)
     monkeypatch.setattr(reader, "READERS", readers)
     yield readers
     readers.close()
@@ -35,7 +41,7 @@ def readers(monkeypatch):
 @pytest.fixture(scope="module", autouse=True)
 def no_process_is_left():
     yield
-    reader.READERS.close()
+    reader.POOL.close()
 
 
 def npz() -> bytes:
@@ -48,19 +54,19 @@ def npz() -> bytes:
     "files", [FILES, [("example.zip", example.zipped())], [*FILES, ("features.npz", npz())]]
 )
 def test_another_process_reads_the_same_graph(files):
-    draft = draft_of(files)
-    preview, graph = reader.graph_files(files, None, None)
-    assert preview == preview_of(draft)
-    expected = graph_of(draft, guess(draft), "own")
+    draft = read_tables(files)
+    preview, graph = reader.read_graph_files(files, None, None)
+    assert preview == make_preview(draft)
+    expected = make_graph(draft, guess_columns(draft), "own")
     assert graph.digest == expected.digest and graph.notes == expected.notes
     assert (graph.ids, graph.titles, graph.words) == (expected.ids, expected.titles, expected.words)
 
 
 def test_another_process_makes_the_graph_of_a_choice():
-    choice = Choice("title", "target", "source", id="id", features=("size",), decimal=".")
+    choice = ColumnChoice("title", "target", "source", id="id", features=("size",), decimal=".")
     chosen, expected = (
-        reader.chosen_graph(FILES, ",", choice),
-        graph_of(draft_of(FILES), choice, ""),
+        reader.read_graph(FILES, ",", choice),
+        make_graph(read_tables(FILES), choice, ""),
     )
     assert chosen.digest == expected.digest and chosen.class_names == ("Ann", "Bob", "Cid", "Dee")
 
@@ -70,35 +76,37 @@ def test_another_process_reads_the_same_predictions(path_graph):
     file = io.BytesIO()
     np.savez(file, probs=probs, score_mine=np.arange(5.0), split=["train", "val", "test", "", ""])
     here = predictions.read(path_graph, "p.npz", file.getvalue())
-    assert reader.predictions_for(path_graph, "p.npz", file.getvalue()).key == here.key
+    assert reader.read_predictions(path_graph, "p.npz", file.getvalue()).key == here.key
 
 
 def test_what_is_wrong_is_said_in_the_same_words(path_graph):
     for files in ([], [("nodes.csv", b"\0"), FILES[1]], [("a.json", b"[" * 100_000)]):
         with pytest.raises(bup.BupError) as here:
-            draft_of(files)
+            read_tables(files)
         with pytest.raises(bup.BupError) as there:
-            reader.graph_files(files, None, None)
+            reader.read_graph_files(files, None, None)
         assert str(there.value) == " ".join(str(here.value).split())
     with pytest.raises(bup.BupError, match="no column 'id'"):
-        reader.predictions_for(path_graph, "p.csv", b"a,b\n1,2\n")
+        reader.read_predictions(path_graph, "p.csv", b"a,b\n1,2\n")
 
 
 def test_columns_that_are_no_graph_yet_are_shown_to_choose_from():
-    preview, graph = reader.graph_files([("n.csv", b"id,label\na,x\nb,x\n"), FILES[1]], None, None)
+    preview, graph = reader.read_graph_files(
+        [("n.csv", b"id,label\na,x\nb,x\n"), FILES[1]], None, None
+    )
     assert graph is None and list(preview.nodes) == ["id", "label"]
 
 
 def test_what_takes_too_long_is_ended_and_the_next_is_read(readers, monkeypatch):
-    reader.graph_files(FILES, None, None)
+    reader.read_graph_files(FILES, None, None)
     (process,) = readers._idle
     os.kill(process.popen.pid, signal.SIGSTOP)
     monkeypatch.setenv("BUP_READ_SECONDS", "1")
     with pytest.raises(bup.BupError, match=r"more than 1 seconds \(BUP_READ_SECONDS\)"):
-        reader.graph_files(FILES, None, None)
+        reader.read_graph_files(FILES, None, None)
     assert process.popen.poll() == -signal.SIGKILL and not readers._idle
     monkeypatch.delenv("BUP_READ_SECONDS")
-    assert reader.graph_files(FILES, None, None)[1].num_nodes == 4
+    assert reader.read_graph_files(FILES, None, None)[1].num_nodes == 4
 
 
 def test_whoever_waits_too_long_for_a_turn_is_told_so(readers, monkeypatch):
@@ -107,17 +115,17 @@ def test_whoever_waits_too_long_for_a_turn_is_told_so(readers, monkeypatch):
         readers._turns.one(Client("somebody else"), 0),
         pytest.raises(bup.BupError, match="other files"),
     ):
-        reader.graph_files(FILES, None, None)
+        reader.read_graph_files(FILES, None, None)
 
 
 def test_no_process_is_left_when_something_else_goes_wrong(readers, monkeypatch):
-    reader.graph_files(FILES, None, None)
+    reader.read_graph_files(FILES, None, None)
     (process,) = readers._idle
     monkeypatch.setattr(process, "ask", lambda question, seconds: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        reader.graph_files(FILES, None, None)
+        reader.read_graph_files(FILES, None, None)
     assert process.popen.poll() == -signal.SIGKILL and not readers._idle
-    assert reader.graph_files(FILES, None, None)[1].num_nodes == 4
+    assert reader.read_graph_files(FILES, None, None)[1].num_nodes == 4
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds processes to this limit")
@@ -128,18 +136,18 @@ def test_what_needs_too_much_memory_ends_in_a_sentence(readers, monkeypatch):
         archive.writestr("edges.csv", EDGES)
     monkeypatch.setenv("BUP_READ_MB", "600")
     with pytest.raises(bup.BupError, match="needs more memory"):
-        reader.graph_files([("small.zip", file.getvalue())], None, None)
-    assert reader.graph_files(FILES, None, None)[1].num_nodes == 4
+        reader.read_graph_files([("small.zip", file.getvalue())], None, None)
+    assert reader.read_graph_files(FILES, None, None)[1].num_nodes == 4
 
 
 def test_a_process_that_the_system_ends_is_replaced(readers):
-    reader.graph_files(FILES, None, None)
+    reader.read_graph_files(FILES, None, None)
     (process,) = readers._idle
-    question = reader.reading.request("graph", [], names=[], separator=None, choice=None)
+    question = reader.reader_process.request("graph", [], names=[], separator=None, choice=None)
     os.kill(process.popen.pid, signal.SIGSTOP)
     os.kill(process.popen.pid, signal.SIGKILL)
     assert process.ask(question, 60) == b"" and "more memory" in reader._why(_closed(process))
-    assert reader.graph_files(FILES, None, None)[1].num_nodes == 4
+    assert reader.read_graph_files(FILES, None, None)[1].num_nodes == 4
     assert readers._idle != [process]
 
 
@@ -149,24 +157,24 @@ def _closed(process):
 
 
 def test_a_process_that_ended_for_want_of_work_is_replaced_in_silence(readers, monkeypatch):
-    reader.graph_files(FILES, None, None)
+    reader.read_graph_files(FILES, None, None)
     (process,) = readers._idle
     process.popen.stdin.close()
     assert process.popen.wait() == 0
     monkeypatch.setattr(process.popen, "poll", lambda: None)  # as if it ended a moment later
     monkeypatch.setattr(process, "ask", lambda question, seconds: b"")
-    assert reader.graph_files(FILES, None, None)[1].num_nodes == 4
+    assert reader.read_graph_files(FILES, None, None)[1].num_nodes == 4
 
 
 def test_a_graph_that_would_be_too_large_here_is_refused(readers, monkeypatch):
     monkeypatch.setenv("BUP_GRAPH_BYTES", "50")
-    assert reader.graph_files(FILES, None, None)[1] is None
-    choice = guess(draft_of(FILES))
+    assert reader.read_graph_files(FILES, None, None)[1] is None
+    choice = guess_columns(read_tables(FILES))
     with pytest.raises(bup.BupError, match="BUP_GRAPH_BYTES"):
-        reader.chosen_graph(FILES, None, choice)
+        reader.read_graph(FILES, None, choice)
 
 
 def test_without_the_module_that_limits_memory_time_alone_does(monkeypatch):
     monkeypatch.setitem(sys.modules, "resource", None)
     memory.limit_memory(1)
-    assert len(draft_of(FILES).nodes) == 4
+    assert len(read_tables(FILES).nodes) == 4

@@ -158,7 +158,7 @@ def test_what_names_no_run_is_said(open_app):
 def brought(cora, title="mine") -> predictions.Predictions:
     probs = np.full((cora.num_nodes, 7), 0.05)
     probs[np.arange(cora.num_nodes), cora.labels] = 0.7
-    given = dataclasses.replace(predictions.checked(cora, probs), title=title)
+    given = dataclasses.replace(predictions.check(cora, probs), title=title)
     (result,) = fitting.fit_specs(cora, [run_of_predictions(cora, given)])
     fitting.save(result, cora)
     return given
@@ -193,10 +193,10 @@ def test_a_file_and_a_model_give_their_names(graph):
 
     rows = "".join(f"{i},0.5,0.25,0.25\n" for i in range(graph.num_nodes))
     text = f"id,{','.join(graph.class_names)}\n{rows}"
-    predictions.read(graph, "my probs.csv", text.encode()).keep()
+    predictions.read(graph, "my probs.csv", text.encode()).save()
     bup.fit(graph, model=half, per_class=5)
-    assert [about.title for about in predictions.kept(graph.digest)] == ["half", "my probs"]
-    assert predictions.kept("another") == []
+    assert [about.title for about in predictions.list_stored(graph.digest)] == ["half", "my probs"]
+    assert predictions.list_stored("another") == []
 
 
 def test_a_graph_in_memory_is_kept_once(graph, tmp_path):
@@ -211,7 +211,7 @@ def test_a_graph_in_memory_is_kept_once(graph, tmp_path):
     (name,) = names
     assert bup.load_graph(name).digest == mine.digest and name.endswith("-mine")
     other = dataclasses.replace(mine, labels=(mine.labels + 1) % 3)
-    assert uploads.keep_once(other) != uploads.keep_once(mine) == name
+    assert uploads.save_once(other) != uploads.save_once(mine) == name
 
 
 def test_a_stored_run_that_no_method_has_any_more_is_not_offered():
@@ -222,7 +222,7 @@ def test_a_stored_run_that_no_method_has_any_more_is_not_offered():
 
 def test_an_own_graph_is_called_what_its_people_call_it(open_app, stocked_cache):
     small = bup.load_graph(NAME)
-    name = uploads.keep(small, "My papers")
+    name = uploads.save(small, "My papers")
     try:
         app = open_app(graph=name, per_class="5", seed="9")
         assert not app.exception and not app.error

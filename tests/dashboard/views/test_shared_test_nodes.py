@@ -27,7 +27,7 @@ def own_split(stocked_cache, monkeypatch, cora):
         probs = np.full((cora.num_nodes, 7), 0.05)
         answers = np.where(np.arange(cora.num_nodes) % 10, cora.labels, (cora.labels + 1) % 7)
         probs[np.arange(cora.num_nodes), answers] = 0.7
-        given = predictions.checked(cora, probs, parts=parts)
+        given = predictions.check(cora, probs, parts=parts)
         (result,) = fitting.fit_specs(cora, [run_of_predictions(cora, given)])
         fitting.save(result, cora)
         return result.spec

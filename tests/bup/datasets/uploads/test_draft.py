@@ -23,7 +23,7 @@ import bup
 from bup import datasets
 from bup.datasets import uploads
 from bup.datasets.uploads import store
-from bup.datasets.uploads.draft import Choice, draft_of, graph_of, guess
+from bup.datasets.uploads.draft import ColumnChoice, guess_columns, make_graph, read_tables
 from bup.run.spec import Run, Spec
 from bup.training import fitting
 from dashboard.views.upload import example
@@ -46,12 +46,12 @@ def dropped(**texts: str | bytes) -> list[tuple[str, bytes]]:
 
 
 def read(files: list[tuple[str, bytes]], **changes) -> bup.Graph:
-    draft = draft_of(files)
-    return graph_of(draft, guess_with(draft, **changes), "own")
+    draft = read_tables(files)
+    return make_graph(draft, guess_with(draft, **changes), "own")
 
 
-def guess_with(draft, **changes) -> Choice:
-    return dataclasses.replace(guess(draft), **changes)
+def guess_with(draft, **changes) -> ColumnChoice:
+    return dataclasses.replace(guess_columns(draft), **changes)
 
 
 def zipped(files: dict[str, bytes], **options) -> bytes:
@@ -92,18 +92,18 @@ def test_semicolons_decimal_commas_and_other_encodings():
 
 def test_columns_of_any_name_can_be_chosen():
     nodes = "who,what,said\nx,p,graphs and words\ny,q,words and graphs\nz,q,graphs\n"
-    draft = draft_of(dropped(people_csv=nodes, links_tsv="a\tb\nx\ty\ny\tz\n"))
-    choice = Choice(label="what", source="b", target="a", id="who", text=("said",))
-    graph = graph_of(draft, choice, "own")
+    draft = read_tables(dropped(people_csv=nodes, links_tsv="a\tb\nx\ty\ny\tz\n"))
+    choice = ColumnChoice(label="what", source="b", target="a", id="who", text=("said",))
+    graph = make_graph(draft, choice, "own")
     assert graph.words is not None and set(graph.words) == {"graphs", "words"}
     assert graph.num_edges == 2
 
 
 def test_words_and_numbers_can_be_chosen_together():
     nodes = "who,what,said,size\nx,p,graphs and words,1\ny,q,words and graphs,3\nz,q,graphs,5\n"
-    draft = draft_of(dropped(people_csv=nodes, links_tsv="a\tb\nx\ty\ny\tz\n"))
-    choice = Choice("what", "b", "a", id="who", text=("said",), features=("size",))
-    graph = graph_of(draft, choice, "own")
+    draft = read_tables(dropped(people_csv=nodes, links_tsv="a\tb\nx\ty\ny\tz\n"))
+    choice = ColumnChoice("what", "b", "a", id="who", text=("said",), features=("size",))
+    graph = make_graph(draft, choice, "own")
     assert graph.words == ("graphs", "words", "size")
     assert graph.to_pyg().x[:, 2].tolist() == [0.0, 0.5, 1.0]
 
@@ -112,9 +112,11 @@ def test_a_text_is_known_by_its_length():
     texts = ("红烧豆腐酱油面条很长的文字内容", "量子纠缠光子粒子很长的文字内容")
     rows = [f"页{i},{'甲乙'[i % 2]},第{i}页,{texts[i % 2]}\n" for i in range(8)]
     nodes = "编号,类别,标题,正文\n" + "".join(rows)
-    draft = draft_of(dropped(nodes_csv=nodes, edges_csv="从,到\n页0,页2\n页1,页3\n"))
-    assert guess(draft) == Choice("类别", "从", "到", id="编号", title="标题", text=("正文",))
-    words = graph_of(draft, guess(draft), "own").words
+    draft = read_tables(dropped(nodes_csv=nodes, edges_csv="从,到\n页0,页2\n页1,页3\n"))
+    assert guess_columns(draft) == ColumnChoice(
+        "类别", "从", "到", id="编号", title="标题", text=("正文",)
+    )
+    words = make_graph(draft, guess_columns(draft), "own").words
     assert words is not None and {"量子", "豆腐"} <= set(words)
 
 
@@ -369,7 +371,7 @@ def test_limits_are_settings(setting, value, message, monkeypatch):
 def test_all_that_is_dropped_counts(monkeypatch):
     monkeypatch.setenv("BUP_UPLOAD_MB", "1")
     with pytest.raises(bup.BupError, match=r"at most 1 \(BUP_UPLOAD_MB\)"):
-        draft_of(dropped(nodes_csv="x" * 600_000, edges_csv="x" * 600_000))
+        read_tables(dropped(nodes_csv="x" * 600_000, edges_csv="x" * 600_000))
 
 
 @given(st.binary(max_size=200), st.sampled_from(["csv", "json", "gml", "gexf", "graphml", "zip"]))
@@ -384,9 +386,9 @@ def test_random_bytes_are_a_graph_or_a_sentence(content, form):
 
 def test_a_graph_is_kept_under_a_name_that_nobody_can_guess():
     graph = read(dropped(nodes_csv=NODES, edges_csv=EDGES), title=None)
-    name = uploads.keep(graph, "Häuser & <b>Straßen</b>")
+    name = uploads.save(graph, "Häuser & <b>Straßen</b>")
     assert name.startswith("own:") and len(uploads.token_of(name)) == 20
-    assert name != uploads.keep(graph, "Häuser & <b>Straßen</b>")
+    assert name != uploads.save(graph, "Häuser & <b>Straßen</b>")
     again = bup.load_graph(name)
     assert again.digest == graph.digest and again.titles is None and again.notes == graph.notes
     assert again.name == name
@@ -398,7 +400,7 @@ def test_words_and_sparse_features_come_back():
         f"{i},{'xy'[i % 2]},graphs of words {i}\n" for i in range(9)
     )
     graph = read(dropped(nodes_csv=nodes, edges_csv="source,target\n0,1\n1,2\n"))
-    again = bup.load_graph(uploads.keep(graph))
+    again = bup.load_graph(uploads.save(graph))
     assert again.words == graph.words and again.digest == graph.digest
 
 
@@ -406,10 +408,10 @@ def test_words_and_sparse_features_come_back():
     "name", ["own:", "own:aaaaaaaaaaaaaaaaaaaa", "own:../../runs/x", "own:" + "a" * 20 + "/../b"]
 )
 def test_a_name_that_is_not_there_tells_nothing(name):
-    uploads.keep(read(dropped(nodes_csv=NODES, edges_csv=EDGES)), "secret")
+    uploads.save(read(dropped(nodes_csv=NODES, edges_csv=EDGES)), "secret")
     with pytest.raises(bup.BupError) as caught:
         bup.load_graph(name)
-    assert str(caught.value) == uploads.GONE
+    assert str(caught.value) == uploads.NOT_FOUND
 
 
 def runs_of(name: str) -> list[str]:
@@ -423,7 +425,7 @@ def runs_of(name: str) -> list[str]:
 
 def test_deleting_takes_the_runs_along_and_leaves_the_others():
     graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
-    one, two = (uploads.keep(graph, "same") for _ in range(2))
+    one, two = (uploads.save(graph, "same") for _ in range(2))
     for name in (one, two):
         mine = bup.load_graph(name)
         fitting.save(bup.fit(mine, "mlp", per_class=2, validation=2, test=2, epochs=1), mine)
@@ -437,8 +439,8 @@ def test_deleting_takes_the_runs_along_and_leaves_the_others():
 
 def test_runs_on_what_is_made_from_a_graph_go_with_it():
     graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
-    name, other = uploads.keep(graph, "mine"), uploads.keep(graph)
-    changes = [s.name for s in datasets.SOURCES if s.within is not None]
+    name, other = uploads.save(graph, "mine"), uploads.save(graph)
+    changes = [s.name for s in datasets.SOURCES if s.base is not None]
     root = bup.Store().root
     for place, inner in enumerate((name, other, "folder:my-own-abc")):
         made = [change.replace("GRAPH", inner).replace("SHARE", "0.5") for change in changes]
@@ -448,7 +450,7 @@ def test_runs_on_what_is_made_from_a_graph_go_with_it():
         assert len(list(root.iterdir())) == 4 * (place + 1)
     uploads.delete(name)
     assert len(list(root.iterdir())) == 8
-    uploads.SPACE.delete(uploads.token_of(other))
+    uploads.STORE.delete(uploads.token_of(other))
     store.sweep()
     assert ["folder" in folder.name for folder in root.iterdir()] == [True] * 4
 
@@ -470,25 +472,25 @@ def clock(monkeypatch):
 
 def test_a_clock_that_is_wrong_for_a_while_costs_nobody_a_graph(clock):
     graph = read(dropped(nodes_csv=NODES, edges_csv=EDGES))
-    name = uploads.keep(graph)
+    name = uploads.save(graph)
     clock.turn(days=8)
     for _ in range(3):
-        uploads.keep(graph)  # which sweeps
+        uploads.save(graph)  # which sweeps
     clock.turn(days=-8)
-    uploads.keep(graph)
+    uploads.save(graph)
     assert bup.load_graph(name).digest == graph.digest
     # Marks of that time do not count when its end has really come.
     clock.turn(days=8)
     store.sweep()
-    assert uploads.SPACE.path(uploads.token_of(name)).exists()
+    assert uploads.STORE.path(uploads.token_of(name)).exists()
 
 
 def test_what_nobody_opened_expires(monkeypatch, clock):
     graph = read(dropped(nodes_csv=NODES, edges_csv=EDGES))
-    old, used = uploads.keep(graph), uploads.keep(graph)
+    old, used = uploads.save(graph), uploads.save(graph)
     past = time.time() - 8 * 86_400
     for name in (old, used):
-        os.utime(uploads.SPACE.path(uploads.token_of(name)), (past, past))
+        os.utime(uploads.STORE.path(uploads.token_of(name)), (past, past))
     with pytest.raises(bup.BupError, match="not here"):
         bup.load_graph(old)
     monkeypatch.setenv("BUP_OWN_DAYS", "30")
@@ -497,10 +499,10 @@ def test_what_nobody_opened_expires(monkeypatch, clock):
     store.sweep()
     clock.turn(days=1.1)
     store.sweep()
-    assert not uploads.SPACE.path(uploads.token_of(old)).exists()
-    assert not list(uploads.SPACE.path(uploads.token_of(old)).parent.glob("*.expired"))
+    assert not uploads.STORE.path(uploads.token_of(old)).exists()
+    assert not list(uploads.STORE.path(uploads.token_of(old)).parent.glob("*.expired"))
     clock.turn(days=-1.1)
-    left = uploads.SPACE.until(uploads.token_of(used)).timestamp() - time.time()
+    left = uploads.STORE.expires_at(uploads.token_of(used)).timestamp() - time.time()
     assert 6.9 < left / 86_400 <= 7
 
 
@@ -508,12 +510,12 @@ def test_the_space_is_bounded(monkeypatch):
     features = np.random.RandomState(0).random_sample((400, 1000))  # 1.6 MB
     graph = bup.Graph.from_arrays(features, np.array([[0], [1]]), np.arange(400) % 2)
     monkeypatch.setenv("BUP_OWN_SPACE_MB", "4")
-    uploads.keep(graph)
-    kept = uploads.keep(graph)
+    uploads.save(graph)
+    kept = uploads.save(graph)
     with pytest.raises(bup.BupError, match=r"no room.*BUP_OWN_SPACE_MB"):
-        uploads.keep(graph)
+        uploads.save(graph)
     uploads.delete(kept)
-    uploads.keep(graph)
+    uploads.save(graph)
 
 
 def own_page(files: list[tuple[str, bytes]]) -> None:

@@ -10,7 +10,7 @@ import pytest
 import bup
 from bup.datasets import uploads
 from bup.datasets.uploads import limits, store
-from bup.datasets.uploads.store import Owner
+from bup.datasets.uploads.store import Uploader
 
 
 @pytest.fixture(autouse=True)
@@ -26,42 +26,42 @@ def test_all_who_write_at_once_stay_within_the_space(monkeypatch):
     monkeypatch.setenv("BUP_OWN_SPACE_MB", "4")
     start = threading.Barrier(8)
 
-    def keep(_: int) -> bool:
+    def save(_: int) -> bool:
         start.wait()
         try:
-            uploads.SPACE.keep(store.new_token(), of_megabytes(1))
+            uploads.STORE.save(store.new_token(), of_megabytes(1))
         except bup.BupError:
             return False
         return True
 
     with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(keep, range(8))) == 4
-    assert sum(kept.size for kept in store._kept()) == 4 * limits.MEGABYTE
+        assert sum(pool.map(save, range(8))) == 4
+    assert sum(kept.size for kept in store._stored_files()) == 4 * limits.MEGABYTE
 
 
 def test_a_visitor_has_a_share_in_which_the_longest_unopened_goes_first(monkeypatch):
     monkeypatch.setenv("BUP_OWN_SPACE_MB", "8")
-    ann, bob = Owner("ann", "here"), Owner("bob", "here")
+    ann, bob = Uploader("ann", "here"), Uploader("bob", "here")
 
-    def keep(owner: Owner, size: float) -> str:
+    def keep(owner: Uploader, size: float) -> str:
         token = store.new_token()
-        uploads.SPACE.keep(token, of_megabytes(size), owner)
+        uploads.STORE.save(token, of_megabytes(size), owner)
         return token
 
     others = keep(bob, 0.5)
     old, opened = keep(ann, 0.4), keep(ann, 0.4)
     for token, age in ((old, 200), (opened, 300), (others, 900)):
-        os.utime(uploads.SPACE.path(token), (time.time() - age,) * 2)
-    uploads.SPACE.opened(opened)
+        os.utime(uploads.STORE.path(token), (time.time() - age,) * 2)
+    uploads.STORE.touch(opened)
     newest = keep(ann, 0.4)
     assert (
-        not uploads.SPACE.path(old).exists()
-        and not store._owner_path(uploads.SPACE.path(old)).exists()
+        not uploads.STORE.path(old).exists()
+        and not store._owner_path(uploads.STORE.path(old)).exists()
     )
-    assert all(uploads.SPACE.path(token).exists() for token in (opened, newest, others))
+    assert all(uploads.STORE.path(token).exists() for token in (opened, newest, others))
     with pytest.raises(bup.BupError, match=r"a visitor may keep 1\.0 MB"):
         keep(ann, 1.1)
-    assert uploads.SPACE.path(opened).exists(), "nothing goes for what there is no room for"
+    assert uploads.STORE.path(opened).exists(), "nothing goes for what there is no room for"
 
 
 def test_new_names_at_one_address_leave_room_for_others(monkeypatch):
@@ -69,7 +69,9 @@ def test_new_names_at_one_address_leave_room_for_others(monkeypatch):
     kept = 0
     with pytest.raises(bup.BupError, match=r"in your network keep 4\.0 MB"):
         for number in range(30):
-            uploads.SPACE.keep(store.new_token(), of_megabytes(1), Owner(f"eve{number}", "there"))
+            uploads.STORE.save(
+                store.new_token(), of_megabytes(1), Uploader(f"eve{number}", "there")
+            )
             kept += 1
     assert kept == 4
-    uploads.SPACE.keep(store.new_token(), of_megabytes(1), Owner("ann", "here"))
+    uploads.STORE.save(store.new_token(), of_megabytes(1), Uploader("ann", "here"))

@@ -13,7 +13,7 @@ from bup.io.quoting import quote
 NAME = "synthetic"
 MAX_ENDPOINTS = 40_000_000  # nodes * mean_degree: twenty million links
 
-_KNOBS: dict[str, tuple[type[int] | type[float], int, int]] = {
+_RANGES: dict[str, tuple[type[int] | type[float], int, int]] = {
     "nodes": (int, 10, 2_000_000),
     "classes": (int, 2, 50),
     "words": (int, 1, 100_000),
@@ -25,7 +25,7 @@ _KNOBS: dict[str, tuple[type[int] | type[float], int, int]] = {
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Parameters:
     """Everything that determines a synthetic graph; the defaults resemble Cora.
 
     ``mean_degree`` and ``homophily`` are expectations over the links before repeated ones are
@@ -41,14 +41,14 @@ class Knobs:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for knob, (kind, low, high) in _KNOBS.items():
-            value = getattr(self, knob)
+        for parameter, (kind, low, high) in _RANGES.items():
+            value = getattr(self, parameter)
             kinds = (int, np.integer) if kind is int else (int, float, np.integer, np.floating)
             if not isinstance(value, kinds) or not low <= value <= high:
                 number = "a whole number" if kind is int else "a number"
-                raise BupError(f"{knob} must be {number} from {low} to {high}, got {value!r}")
+                raise BupError(f"{parameter} must be {number} from {low} to {high}, got {value!r}")
             # Equal graphs must have equal names, so 1, 1.0 and -0.0 may not stay as they are.
-            object.__setattr__(self, knob, kind(value) + kind(0))
+            object.__setattr__(self, parameter, kind(value) + kind(0))
         if self.mean_degree > self.nodes - 1:
             raise BupError(
                 f"mean_degree must be at most nodes - 1 = {self.nodes - 1}, got {self.mean_degree}"
@@ -60,12 +60,13 @@ class Knobs:
             )
 
 
-def parse_name(name: str) -> Knobs:
-    """The knobs of ``synthetic`` or, say, ``synthetic:homophily=0.6,nodes=500,seed=3``."""
+def parse_name(name: str) -> Parameters:
+    """The parameters of ``synthetic`` or, say, ``synthetic:homophily=0.6,nodes=500,seed=3``."""
     head, colon, tail = name.partition(":")
     if head != NAME:
         raise BupError(
-            f"a synthetic graph is called {NAME!r} or '{NAME}:knob=value', got {quote(name, 200)}"
+            f"a synthetic graph is called {NAME!r} or '{NAME}:parameter=value', got "
+            f"{quote(name, 200)}"
         )
     values: dict[str, Any] = {}
     for item in tail.split(",") if colon else ():
@@ -73,20 +74,20 @@ def parse_name(name: str) -> Knobs:
         if key in values:
             raise BupError(f"{quote(key)} is set twice in {quote(name, 200)}: set it once")
         try:
-            values[key] = _KNOBS[key][0](text)
+            values[key] = _RANGES[key][0](text)
         except (KeyError, ValueError):
             raise BupError(
-                f"cannot read {quote(item)} in {quote(name, 200)}: write knob=value with the knobs "
-                f"{', '.join(_KNOBS)}"
+                f"cannot read {quote(item)} in {quote(name, 200)}: write parameter=value with the "
+                f"parameters {', '.join(_RANGES)}"
             ) from None
-    return Knobs(**values)
+    return Parameters(**values)
 
 
-def graph_name(knobs: Knobs) -> str:
-    """The one name of the graph with these knobs: those that differ from the default, in order."""
+def graph_name(parameters: Parameters) -> str:
+    """The name of a graph: the parameters that differ from their default, in order."""
     changed = [
-        f"{knob.name}={str(getattr(knobs, knob.name)).removesuffix('.0')}"
-        for knob in fields(knobs)
-        if getattr(knobs, knob.name) != knob.default
+        f"{parameter.name}={str(getattr(parameters, parameter.name)).removesuffix('.0')}"
+        for parameter in fields(parameters)
+        if getattr(parameters, parameter.name) != parameter.default
     ]
     return f"{NAME}:{','.join(changed)}" if changed else NAME

@@ -19,7 +19,13 @@ import numpy as np
 
 from bup.datasets import uploads
 from bup.datasets.uploads import limits
-from bup.datasets.uploads.draft import Choice, Preview, draft_of, graph_of, preview_of
+from bup.datasets.uploads.draft import (
+    ColumnChoice,
+    TablePreview,
+    make_graph,
+    make_preview,
+    read_tables,
+)
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io import files
@@ -45,12 +51,14 @@ def request(task: str, contents: list[bytes], **values: Any) -> bytes:
 
 def _graph(contents: list[bytes], values: dict[str, Any]) -> Contents:
     """A preview of dropped files and the graph that they probably are, or the graph of a choice."""
-    draft = draft_of(zip(values["names"], contents, strict=True), values["separator"])
+    draft = read_tables(zip(values["names"], contents, strict=True), values["separator"])
     if values["choice"] is not None:
-        return Contents(_as_array(graph_of(draft, Choice.from_dict(values["choice"]), "own")), {})
-    preview = preview_of(draft, values["decimal"])
+        return Contents(
+            _as_array(make_graph(draft, ColumnChoice.from_dict(values["choice"]), "own")), {}
+        )
+    preview = make_preview(draft, values["decimal"])
     try:
-        arrays = _as_array(graph_of(draft, preview.guess, "own"))
+        arrays = _as_array(make_graph(draft, preview.guess, "own"))
     except BupError:  # said once somebody has seen what the columns are, and chosen
         arrays = {}
     return Contents(arrays, {"preview": dataclasses.asdict(preview)})
@@ -65,17 +73,17 @@ def _as_array(graph: Graph) -> dict[str, np.ndarray]:
             f"the graph takes {size / 1e6:,.0f} MB, more than {most / 1e6:,.0f} "
             "(BUP_GRAPH_BYTES): give fewer nodes or features"
         )
-    return {"graph": np.frombuffer(uploads.packed(graph), np.uint8)}
+    return {"graph": np.frombuffer(uploads.pack(graph), np.uint8)}
 
 
-def preview_in(answer: Contents) -> Preview:
-    return Preview.from_dict(answer.values["preview"])
+def preview_from(answer: Contents) -> TablePreview:
+    return TablePreview.from_dict(answer.values["preview"])
 
 
-def graph_in(answer: Contents) -> Graph | None:
+def graph_from(answer: Contents) -> Graph | None:
     if "graph" not in answer.arrays:
         return None
-    return uploads.unpacked("own", files.unpack(answer.arrays["graph"].tobytes()))
+    return uploads.unpack("own", files.unpack(answer.arrays["graph"].tobytes()))
 
 
 def _predictions(contents: list[bytes], values: dict[str, Any]) -> Contents:
@@ -83,14 +91,14 @@ def _predictions(contents: list[bytes], values: dict[str, Any]) -> Contents:
     from bup.imported import predictions
 
     content, nodes = contents
-    graph = uploads.unpacked("own", files.unpack(nodes))
-    return files.unpack(predictions.read(graph, values["name"], content).packed())
+    graph = uploads.unpack("own", files.unpack(nodes))
+    return files.unpack(predictions.read(graph, values["name"], content).pack())
 
 
 def without_features(graph: Graph) -> bytes:
     """What predictions are checked against: the nodes of a graph."""
     features, edges = np.zeros((graph.num_nodes, 1), np.float32), graph.edges[:, :1]
-    return uploads.packed(dataclasses.replace(graph, features=features, edges=edges, words=None))
+    return uploads.pack(dataclasses.replace(graph, features=features, edges=edges, words=None))
 
 
 _TASKS: dict[str, Callable[[list[bytes], dict[str, Any]], Contents]] = {

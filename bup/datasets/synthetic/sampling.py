@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bup.datasets.synthetic.knobs import NAME, graph_name, parse_name
-from bup.datasets.synthetic.law import Model, model, stream_of
+from bup.datasets.synthetic.model import BlockModel, make_model, stream_of
+from bup.datasets.synthetic.parameters import NAME, graph_name, parse_name
 from bup.datasets.synthetic.vocabulary import words_of
 from bup.graph import Graph, simple_edges
 from bup.graph.noun import PAPER
@@ -16,11 +16,11 @@ NOTE = "Drawn from a known model: the true probability of every class of every n
 
 def load(name: str) -> Graph:
     """The graph of this name; the same name gives the same graph everywhere."""
-    knobs = parse_name(name)
-    return sample(model(knobs), knobs.seed, graph_name(knobs))
+    parameters = parse_name(name)
+    return sample(make_model(parameters), parameters.seed, graph_name(parameters))
 
 
-def sample(model: Model, seed: int, name: str = NAME) -> Graph:
+def sample(model: BlockModel, seed: int, name: str = NAME) -> Graph:
     """A graph drawn from the model, in time proportional to its links and words.
 
     Classes, links and words have random streams of their own: graphs that differ only in
@@ -45,7 +45,7 @@ def _class_name(k: int) -> str:
     return f"Topic {'A' * (k // 26)}{chr(ord('A') + k % 26)}"  # ..., Topic Z, Topic AA, Topic AB
 
 
-def _draw_links(model: Model, labels: np.ndarray, stream: np.random.RandomState) -> np.ndarray:
+def _draw_links(model: BlockModel, labels: np.ndarray, stream: np.random.RandomState) -> np.ndarray:
     """Edges [2, m], each with exactly its probability 1 - exp(-θ_i θ_j rate[c_i, c_j]).
 
     The ordered class pair (r, s) gets Poisson(rate[r, s] Θ_r Θ_s / 2) arrows, Θ_r being the total
@@ -70,7 +70,7 @@ def _draw_links(model: Model, labels: np.ndarray, stream: np.random.RandomState)
 
 
 def _draw_words(
-    model: Model, labels: np.ndarray, stream: np.random.RandomState
+    model: BlockModel, labels: np.ndarray, stream: np.random.RandomState
 ) -> sparse.csr_array:
     """Features [n, f] of zeros and ones, by the same splitting of Poisson counts as the links."""
     num_classes, num_words = model.word_rate.shape

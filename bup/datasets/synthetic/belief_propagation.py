@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from bup.datasets.synthetic.law import Model
+from bup.datasets.synthetic.model import BlockModel
 from bup.graph import Graph
 from bup.io.lazy import sparse, special
 
@@ -30,7 +30,7 @@ class LinkPosterior:
         return self.residual <= TOLERANCE
 
 
-def propagate(model: Model, graph: Graph, evidence: np.ndarray) -> LinkPosterior:
+def propagate(model: BlockModel, graph: Graph, evidence: np.ndarray) -> LinkPosterior:
     """Belief propagation: sweeps over all links at once until nothing moves.
 
         arriving at i from j:   m(c) = Σ_s say_j(s) P(link | c, s)

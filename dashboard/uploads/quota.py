@@ -21,7 +21,7 @@ from streamlit.config import get_option
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from bup.datasets.uploads import limits
-from bup.datasets.uploads.store import OF_ADDRESS, OF_ONE
+from bup.datasets.uploads.store import SHARE_PER_ADDRESS, SHARE_PER_VISITOR
 from dashboard.network.clients import Client, client_of
 
 _PUT = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
@@ -29,7 +29,7 @@ _BESIDE = 1000  # bytes that a file takes beside its content
 
 
 @dataclass(frozen=True, eq=False)
-class _Coming:
+class _IncomingFile:
     """A file on its way."""
 
     session: str
@@ -37,12 +37,12 @@ class _Coming:
     size: int
 
 
-class Uploads:
+class UploadQuota:
     """Refuses a file when a browser, an address or all of them together have too much here."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._coming: set[_Coming] = set()
+        self._incoming: set[_IncomingFile] = set()
         self._clients: dict[str, Client] = {}  # who put files into a session
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,13 +68,13 @@ class Uploads:
             self._sweep()
         if why := self._refusal(client, size):
             return await PlainTextResponse(why, 413)(scope, receive, send)
-        coming = _Coming(put[1], client, size + _BESIDE)
-        self._coming.add(coming)
+        incoming = _IncomingFile(put[1], client, size + _BESIDE)
+        self._incoming.add(incoming)
         self._clients[put[1]] = client
         try:
             await self._app(scope, receive, send)
         finally:
-            self._coming.remove(coming)
+            self._incoming.remove(incoming)
 
     def _refusal(self, client: Client, size: int) -> str:
         """Why there is no room for so many bytes; nothing if there is."""
@@ -83,8 +83,8 @@ class Uploads:
         near = sum(bytes_ for other, bytes_ in held if other.around == client.around)
         everybodys = sum(bytes_ for _, bytes_ in held)
         for whose, share, has in (
-            ("you have", OF_ONE, yours),
-            ("your network has", OF_ADDRESS, near),
+            ("you have", SHARE_PER_VISITOR, yours),
+            ("your network has", SHARE_PER_ADDRESS, near),
             ("all visitors together have", 1, everybodys),
         ):
             most = share * limits.UPLOADS_MB.value
@@ -97,8 +97,8 @@ class Uploads:
 
     def _held(self) -> Iterator[tuple[Client, int]]:
         """Bytes that are here or on their way, and whose."""
-        for coming in self._coming:
-            yield coming.client, coming.size
+        for incoming in self._incoming:
+            yield incoming.client, incoming.size
         for session, named in _storage().items():
             size = sum(len(file.data) + len(file.name) + _BESIDE for file in named.values())
             yield self._clients.get(session, Client()), size
@@ -114,7 +114,7 @@ class Uploads:
                 if sessions.get_session_info(session) is None:
                     here.uploaded_file_mgr.remove_session_files(session)
         for session in self._clients.keys() - files.keys():
-            if not any(coming.session == session for coming in self._coming):
+            if not any(incoming.session == session for incoming in self._incoming):
                 del self._clients[session]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bup.datasets.synthetic.knobs import Knobs
+from bup.datasets.synthetic.parameters import Parameters
 
 CLASS_SKEW = 0.75  # the k-th largest class has a share ∝ k^-0.75, close to Cora's
 TAIL = 2.0  # P(propensity > x) ∝ x^-2: most nodes have few links, some very many
@@ -15,7 +15,7 @@ COMMON_WORDS = 10.0  # Zipf-Mandelbrot shift: the commonest word is in about a t
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class BlockModel:
     """See the top of this package for what each number does."""
 
     prior: np.ndarray  # [c]
@@ -32,44 +32,44 @@ class Model:
         return rate
 
 
-def model(knobs: Knobs) -> Model:
-    """The model that these knobs stand for.
+def make_model(parameters: Parameters) -> BlockModel:
+    """The model that these parameters stand for.
 
     With S = Σ_{i<j} θ_i θ_j, the links expected inside class k are S prior_k² within_rate_k and
     those between classes S (1 - Σ_k prior_k²) across_rate. Asking for a share prior_k * homophily
     of all links inside class k gives small classes as many links per node as large ones.
     """
-    prior = np.arange(1, knobs.classes + 1) ** -CLASS_SKEW
+    prior = np.arange(1, parameters.classes + 1) ** -CLASS_SKEW
     prior /= prior.sum()
 
     # The law's evenly spaced quantiles in random order: a random sample of so heavy a tail would
     # let the luck of one node decide how many links the whole graph has.
-    quantile = (np.arange(knobs.nodes) + 0.5) / knobs.nodes
-    propensity = stream_of(knobs.seed, "propensity").permutation(quantile ** (-1 / TAIL))
+    quantile = (np.arange(parameters.nodes) + 0.5) / parameters.nodes
+    propensity = stream_of(parameters.seed, "propensity").permutation(quantile ** (-1 / TAIL))
     propensity /= propensity.mean()
 
-    links = knobs.nodes * knobs.mean_degree / 2
-    rate = links / ((knobs.nodes**2 - np.sum(propensity**2)) / 2)
-    return Model(
+    links = parameters.nodes * parameters.mean_degree / 2
+    rate = links / ((parameters.nodes**2 - np.sum(propensity**2)) / 2)
+    return BlockModel(
         prior=prior,
         propensity=propensity,
-        within_rate=rate * knobs.homophily / prior,
-        across_rate=float(rate * (1 - knobs.homophily) / (1 - np.sum(prior**2))),
-        word_rate=_word_rate(knobs),
+        within_rate=rate * parameters.homophily / prior,
+        across_rate=float(rate * (1 - parameters.homophily) / (1 - np.sum(prior**2))),
+        word_rate=_word_rate(parameters),
     )
 
 
-def _word_rate(knobs: Knobs) -> np.ndarray:
+def _word_rate(parameters: Parameters) -> np.ndarray:
     """Rates [c, f]: Zipf-like, and every word is the topic word of one class.
 
     Words of neighbouring frequency are dealt out one to each class, so that no class is told apart
     merely by having got the common words.
     """
-    rounds = -(-knobs.words // knobs.classes)
-    cards = stream_of(knobs.seed, "topics").random_sample((rounds, knobs.classes))
-    topic = cards.argsort(axis=1).ravel()[: knobs.words]
-    own = topic == np.arange(knobs.classes)[:, None]
-    rate = (1 + knobs.feature_strength * own) / (np.arange(knobs.words) + COMMON_WORDS)
+    rounds = -(-parameters.words // parameters.classes)
+    cards = stream_of(parameters.seed, "topics").random_sample((rounds, parameters.classes))
+    topic = cards.argsort(axis=1).ravel()[: parameters.words]
+    own = topic == np.arange(parameters.classes)[:, None]
+    rate = (1 + parameters.feature_strength * own) / (np.arange(parameters.words) + COMMON_WORDS)
     return rate * (WORDS_PER_DOCUMENT / rate.sum(axis=1, keepdims=True))
 
 
