@@ -32,6 +32,7 @@ from dashboard.figures import map as maps
 from dashboard.figures import ood, structure
 from dashboard.figures import reliability as reliable
 from dashboard.figures import training as trained
+from dashboard.session import run_link
 from dashboard.ui import columns
 from dashboard.ui.theme import Theme
 
@@ -211,9 +212,8 @@ def address(result: Result, port: int = 8501) -> str:
         result, spec=dataclasses.replace(result.spec, graph=graph.name), graph=graph
     )
     fitting.save(result, graph)
-    from dashboard.session import state  # loads Streamlit, which charts do not need
 
-    return f"http://localhost:{port}/?{state.link(result.spec, graph)}"
+    return f"http://localhost:{port}/?{run_link.query(result.spec, graph)}"
 
 
 def _findable(graph: Graph) -> Graph:

@@ -10,13 +10,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from bup.training import fitting
 from dashboard import pages
 from dashboard.cache import garbage, graphs
-from dashboard.cache.run_cache import Known
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.classroom import bar, membership
 from dashboard.components import chart
 from dashboard.learn import lesson, tour
 from dashboard.pages import Page
-from dashboard.session import links, selected_node, state
-from dashboard.session.state import View
+from dashboard.session import navigation, selected_node, sidebar
+from dashboard.session.view import View, current_theme
 from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.views import in_place, picking, style, training
@@ -25,44 +25,46 @@ ICON = Path(__file__).parent / "shipped" / "icon.png"
 SIDEBAR = 260  # pixels; what it does not take is the map's and the inspector's
 
 
-def chosen_run() -> Known | None:
+def chosen_run() -> LoadedRun | None:
     """What the sidebar asks for; None, and a way to train it, where nobody has trained it yet.
 
     Not drawn by the pages, so that its widgets stay as they are from page to page.
     """
     with st.sidebar:
-        graph = graphs.graph(state.choose_graph())
-        spec = state.choose_run(graph)
-    known = training.known_or_possible(spec, graph)
-    shown = known or in_place.seen_before(spec, graph)
+        graph = graphs.graph(sidebar.choose_graph())
+        spec = sidebar.choose_run(graph)
+    loaded_run = training.known_or_possible(spec, graph)
+    shown = loaded_run or in_place.seen_before(spec, graph)
     if shown is None:
         training.training_panel(fitting.run_of(spec, graph), graph)
-    elif known is None:
+    elif loaded_run is None:
         in_place.train(fitting.run_of(spec, graph), graph)
     else:
-        in_place.now_seen(known.spec)
-        if known.unkept:
-            st.warning(escaped(f"This model is trained and shown, but {known.unkept}."))
+        in_place.now_seen(loaded_run.spec)
+        if loaded_run.unstored_reason:
+            st.warning(
+                escaped(f"This model is trained and shown, but {loaded_run.unstored_reason}.")
+            )
     return shown
 
 
 @st.fragment
-def look(page: Page, known: Known, beside: st.delta_generator.DeltaGenerator) -> None:
+def look(page: Page, loaded_run: LoadedRun, beside: st.delta_generator.DeltaGenerator) -> None:
     """The picked node, and the page about it: all that is drawn again when somebody clicks.
 
     Whatever else a page changes is only seen after ``st.rerun()``.
     """
     with beside:
-        node, picked = selected_node.choose_node(known.graph, known.result)
+        node, picked = selected_node.node_input(loaded_run.graph, loaded_run.result)
         steps = st.container()
-    selected_node.among(None)
+    selected_node.limit_walk(None)
     context = get_script_run_ctx()
     assert context is not None
     # As ``opened.run`` does, but as often as one clicks: the widgets below are the page's own.
     with context.run_with_active_hash(context.page_script_hash), show_errors():
-        page.draw(View(known, node, state.theme(known.graph.noun), picked))
+        page.draw(View(loaded_run, node, current_theme(loaded_run.graph.noun), picked))
     with steps:  # they keep to what the page shows
-        picking.walk(known.graph, st.session_state.walk_among)
+        picking.walk(loaded_run.graph, st.session_state.walk_among)
 
 
 def draw() -> None:
@@ -89,7 +91,7 @@ def draw() -> None:
         first.draw, title=first.title, icon=first.icon, url_path=first.address, visibility="hidden"
     )
     menu[first.section].append(named)
-    links.offer({page.address: entry for page, entry in offered.items()})
+    navigation.set_pages({page.address: entry for page, entry in offered.items()})
     opened = st.navigation(menu, position="top")
     page = next((page for page, entry in offered.items() if entry is opened), first)
     # On arrival the link says it; the switch that reads the link comes further down.
@@ -100,15 +102,15 @@ def draw() -> None:
         tour.walk()
 
     if page.needs_run:
-        known = None
+        loaded_run = None
         with show_errors():
-            known = chosen_run()
+            loaded_run = chosen_run()
         with st.sidebar:
             beside = st.container()
             st.toggle("Large text", key="large", bind="query-params", help="For a projector.")
-        if known is not None:
+        if loaded_run is not None:
             chart.library()
-            look(page, known, beside)
+            look(page, loaded_run, beside)
             garbage.spare_the_collector(page.address)
     else:
         if page.section == pages.LEARN:

@@ -25,7 +25,7 @@ from bup.io.quoting import quote
 from bup.io.server_limits import server_limits
 from bup.training.cost import DRAWN_AT_ONCE
 from dashboard import layouts
-from dashboard.cache.shared_cache import kept
+from dashboard.cache.shared_cache import cached
 from dashboard.layouts import Layout
 from dashboard.network import visitor
 from dashboard.network.rate_limits import Ration
@@ -57,7 +57,7 @@ def graph(name: str) -> Graph:
     return _graph(name, datasets.stamp(name))
 
 
-@kept(by=lambda name, stamp: (name, stamp))
+@cached(by=lambda name, stamp: (name, stamp))
 def _graph(name: str, stamp: Hashable) -> Graph:
     if datasets.size(name) > DRAWN_AT_ONCE:
         with (
@@ -110,11 +110,11 @@ def layout(graph: Graph) -> Layout:
         return layouts.get_layout(graph)
 
 
-@kept(by=lambda graph: graph.digest)
+@cached(by=lambda graph: graph.digest)
 def description(graph: Graph) -> dict[str, Any]:
     return describe(graph)
 
 
-@kept(by=lambda graph: graph.digest)
+@cached(by=lambda graph: graph.digest)
 def inputs(graph: Graph) -> Inputs:
     return Inputs.of(graph)

@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 
 from bup.graph import Graph
 from dashboard.cache.graphs import layout
-from dashboard.cache.run_cache import Known
-from dashboard.cache.shared_cache import kept, once
+from dashboard.cache.run_cache import LoadedRun
+from dashboard.cache.shared_cache import cached, cached_call
 from dashboard.components.chart import ChartFigure
 from dashboard.components.map import map_data
 from dashboard.components.map.excerpts import Excerpt, Window, excerpt
@@ -27,7 +27,7 @@ from dashboard.ui.theme import Theme
 
 def drawn(figure: Callable[..., go.Figure], *of: Any) -> ChartFigure:
     """The figure ``of`` these, drawn once for all browsers that ask for the same."""
-    return once(_drawing, figure, *of)
+    return cached_call(_drawing, figure, *of)
 
 
 def _drawing(figure: Callable[..., go.Figure], *of: Any) -> ChartFigure:
@@ -43,7 +43,7 @@ def _digest(shown: np.ndarray) -> str:
     return "all" if shown.all() else hashlib.sha256(np.packbits(shown).tobytes()).hexdigest()
 
 
-@kept(by=lambda graph, dark: (_drawn(graph), dark))
+@cached(by=lambda graph, dark: (_drawn(graph), dark))
 def edge_picture(graph: Graph, dark: bool) -> str:
     picture = edge_image(layout(graph).points, graph.edges, Theme(dark=dark))
     buffer = io.BytesIO()
@@ -51,59 +51,61 @@ def edge_picture(graph: Graph, dark: bool) -> str:
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
-@kept(
-    by=lambda known, colour, theme, shown: (
-        known.run,
-        _drawn(known.graph),
+@cached(
+    by=lambda loaded_run, colour, theme, shown: (
+        loaded_run.run,
+        _drawn(loaded_run.graph),
         colour,
         theme,
         _digest(shown),
     )
 )
-def map_drawing(known: Known, colour: str, theme: Theme, shown: np.ndarray) -> ChartFigure:
+def map_drawing(loaded_run: LoadedRun, colour: str, theme: Theme, shown: np.ndarray) -> ChartFigure:
     """The map of a run; drawn once for every way of looking at it."""
-    graph = known.graph
+    graph = loaded_run.graph
     picture, points = edge_picture(graph, theme.dark), layout(graph).points
     return ChartFigure.of(
-        map_figure(known.table, points, colour, graph.class_names, theme, picture, shown)
+        map_figure(loaded_run.table, points, colour, graph.class_names, theme, picture, shown)
     )
 
 
-@kept(by=lambda known, colour: (known.run, colour))
-def own_limits(known: Known, colour: str) -> Limits | None:
+@cached(by=lambda loaded_run, colour: (loaded_run.run, colour))
+def own_limits(loaded_run: LoadedRun, colour: str) -> Limits | None:
     """The scale that fits a run's map."""
-    return map_data.own_limits(known.table, colour)
+    return map_data.own_limits(loaded_run.table, colour)
 
 
-@kept(by=lambda known, colour, theme, limits: (known.run, colour, theme, limits))
-def look(known: Known, colour: str, theme: Theme, limits: Limits | None) -> dict[str, Any]:
+@cached(by=lambda loaded_run, colour, theme, limits: (loaded_run.run, colour, theme, limits))
+def look(loaded_run: LoadedRun, colour: str, theme: Theme, limits: Limits | None) -> dict[str, Any]:
     """What the colours and shapes of a run's map mean."""
-    return map_data.look(known.table, colour, known.graph.class_names, theme, limits)
+    return map_data.look(loaded_run.table, colour, loaded_run.graph.class_names, theme, limits)
 
 
-@kept(by=lambda graph, window=None: (_drawn(graph), window))
+@cached(by=lambda graph, window=None: (_drawn(graph), window))
 def graph_parcel(graph: Graph, window: Window | None = None) -> Parcel:
     """A graph, or what the map needs of a part of it."""
     return map_data.graph_parcel(graph, layout(graph).points, part_of(graph, window))
 
 
-@kept(by=lambda graph, window: (_drawn(graph), window))
+@cached(by=lambda graph, window: (_drawn(graph), window))
 def part_of(graph: Graph, window: Window | None) -> Excerpt:
     return excerpt(graph, layout(graph).points, window)
 
 
-@kept(
-    by=lambda known, colour, shown, window=None: (
-        known.run,
-        _drawn(known.graph),
+@cached(
+    by=lambda loaded_run, colour, shown, window=None: (
+        loaded_run.run,
+        _drawn(loaded_run.graph),
         colour,
         _digest(shown),
         window,
     )
 )
 def layer_parcel(
-    known: Known, colour: str, shown: np.ndarray, window: Window | None = None
+    loaded_run: LoadedRun, colour: str, shown: np.ndarray, window: Window | None = None
 ) -> Parcel:
     """What each node of a run looks like, packed once for every way of looking at it."""
-    part = part_of(known.graph, window)
-    return map_data.layer_parcel(known.table, colour, known.graph.class_names, shown, part)
+    part = part_of(loaded_run.graph, window)
+    return map_data.layer_parcel(
+        loaded_run.table, colour, loaded_run.graph.class_names, shown, part
+    )

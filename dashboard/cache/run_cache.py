@@ -18,11 +18,11 @@ from bup.run.spec import Run, Spec
 from bup.scores import SCORES
 from bup.training import fitting
 from dashboard.cache import graphs
-from dashboard.cache.shared_cache import kept
+from dashboard.cache.shared_cache import cached
 from dashboard.cache.unstored import Unstored
 
 
-class Known:
+class LoadedRun:
     """One finished run and what follows from it, each part worked out when first asked for.
 
     A page holds it as long as it reads, so nothing can be taken from under it.
@@ -40,7 +40,7 @@ class Known:
         return self.run.spec
 
     @property
-    def unkept(self) -> str:
+    def unstored_reason(self) -> str:
         """Why no disk holds it; empty where one does."""
         held = _unstored.find(self.run)
         return held[1] if held else ""
@@ -98,10 +98,10 @@ class Known:
         return {"own words": first} | steps
 
 
-@kept(by=lambda known, nodes: (known.run, nodes.tobytes()))
-def judged_on(known: Known, nodes: np.ndarray) -> Known:
+@cached(by=lambda loaded_run, nodes: (loaded_run.run, nodes.tobytes()))
+def tested_on(loaded_run: LoadedRun, nodes: np.ndarray) -> LoadedRun:
     """The same run, tested on some of its test nodes only."""
-    return Known(known.run, known.graph, known.result.tested_on(nodes))
+    return LoadedRun(loaded_run.run, loaded_run.graph, loaded_run.result.tested_on(nodes))
 
 
 _unstored = Unstored()
@@ -111,7 +111,7 @@ class _Missing(Exception):
     """Not stored, and not to be remembered as such: it may be there a moment later."""
 
 
-def find(spec: Spec, graph: Graph) -> Known | None:
+def find(spec: Spec, graph: Graph) -> LoadedRun | None:
     """What is known of a run; None while it is not trained."""
     try:
         return _known(fitting.run_of(spec, graph), graph)
@@ -119,17 +119,17 @@ def find(spec: Spec, graph: Graph) -> Known | None:
         return None
 
 
-@kept(by=lambda run, graph: run)
-def _known(run: Run, graph: Graph) -> Known:
+@cached(by=lambda run, graph: run)
+def _known(run: Run, graph: Graph) -> LoadedRun:
     result = fitting.load(run.spec, graph)
     if result is not None:
-        return Known(run, graph, result)
+        return LoadedRun(run, graph, result)
     held = _unstored.find(run)
     if held is None:
         raise _Missing
-    return Known(run, graph, Result.unpack(run.spec, files.unpack(held[0]), graph))
+    return LoadedRun(run, graph, Result.unpack(run.spec, files.unpack(held[0]), graph))
 
 
-def hold(run: Run, content: bytes, why: str) -> None:
+def hold_unstored(run: Run, content: bytes, why: str) -> None:
     """Take in a result that no disk would."""
     _unstored.hold(run, content, why)

@@ -29,7 +29,7 @@ SAMPLE = 100  # elements of a long list that are looked at to guess its size
 AGAIN = 4  # values that are measured again whenever one is added
 
 
-class Kept:
+class SharedCache:
     """Values by key; when they outgrow the limit, those go first that nobody asked for longest."""
 
     def __init__(self) -> None:
@@ -75,27 +75,27 @@ class Kept:
         self._sizes[key] = size
 
 
-KEPT = Kept()
+SHARED_CACHE = SharedCache()
 
 
-def kept(by: Callable[P, Hashable]) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def cached(by: Callable[P, Hashable]) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """A function whose values are kept, one for each value of ``by`` on its arguments."""
 
     def keeping(make: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(make)
         def found(*args: P.args, **kwargs: P.kwargs) -> T:
             key = (make.__module__, make.__qualname__, by(*args, **kwargs))
-            return KEPT.get(key, lambda: make(*args, **kwargs))
+            return SHARED_CACHE.get(key, lambda: make(*args, **kwargs))
 
         return found
 
     return keeping
 
 
-def once(make: Callable[..., T], *of: Any) -> T:
+def cached_call(make: Callable[..., T], *of: Any) -> T:
     """What a function makes of these, worked out once for all who ask for the same."""
     content = hashlib.sha256(pickle.dumps(of, protocol=5)).digest()
-    return KEPT.get((make.__module__, make.__qualname__, content), lambda: make(*of))
+    return SHARED_CACHE.get((make.__module__, make.__qualname__, content), lambda: make(*of))
 
 
 def size_of(value: Any) -> int:

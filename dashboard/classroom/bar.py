@@ -12,7 +12,7 @@ from dashboard.classroom.destination import Destination
 from dashboard.classroom.membership import Membership
 from dashboard.classroom.register import LecturerKey, Register
 from dashboard.components.news import Redirect, news
-from dashboard.session.links import addresses, link, title
+from dashboard.session.navigation import addresses, page_link, title
 from dashboard.ui.errors import show_errors
 
 PAGE = "class"
@@ -167,7 +167,7 @@ def _lead_bar(address: str) -> None:
                     "Let students browse", ":material/pan_tool:", partial(_let_go, here.lecturer)
                 )
             if address != PAGE:
-                link(PAGE, "Guesses and code", ":material/qr_code_2:")
+                page_link(PAGE, "Guesses and code", ":material/qr_code_2:")
             news(
                 "class_news",
                 polling.source(here.code),

@@ -15,7 +15,7 @@ from dashboard.classroom.question import as_csv
 from dashboard.classroom.register import HOURS, Classroom, LecturerKey, Register
 from dashboard.figures.qr import qr_picture
 from dashboard.network import interfaces
-from dashboard.session.links import addresses, link, title
+from dashboard.session.navigation import addresses, page_link, title
 from dashboard.ui.errors import show_errors
 
 
@@ -68,7 +68,7 @@ def _seated(code: str) -> None:
         "question is asked, choose what you expect; the answer shows when your lecturer reveals "
         "it. The bar above lets you look around on your own, or leave."
     )
-    link("learn", "Look at the lessons meanwhile", ":material/school:")
+    page_link("learn", "Look at the lessons meanwhile", ":material/school:")
 
 
 def _led(lead: LecturerKey, room: Classroom) -> None:

@@ -54,7 +54,7 @@ def export(
     from bup.io import files
     from bup.methods import complete
     from bup.training.fitting import run_of
-    from dashboard.cache.run_cache import Known
+    from dashboard.cache.run_cache import LoadedRun
     from dashboard.export.page import page, refusal
     from dashboard.export.parse_run import asked as linked
 
@@ -68,16 +68,17 @@ def export(
     _check_alike(specs)
     if why := refusal(graph, len(specs)):
         raise bup.BupError(why)
-    known = [
-        Known(run_of(spec, graph), graph, trained(spec, graph)[0]) for spec in dict.fromkeys(specs)
+    loaded = [
+        LoadedRun(run_of(spec, graph), graph, trained(spec, graph)[0])
+        for spec in dict.fromkeys(specs)
     ]
-    text = page(known).encode()
+    text = page(loaded).encode()
     try:
         files.write_atomically(output, text)
         output.chmod(0o644)  # for whoever serves it; a temporary file is its owner's alone
     except OSError as error:
         raise bup.BupError(_unwritable(output, error)) from error
-    print(f"{output}: {len(text) / 1e6:.1f} MB, {len(known)} run{'s'[: len(known) != 1]}")
+    print(f"{output}: {len(text) / 1e6:.1f} MB, {len(loaded)} run{'s'[: len(loaded) != 1]}")
 
 
 def _check_alike(specs: list[Spec]) -> None:

@@ -18,13 +18,13 @@ from bup.methods import METHODS, changed_settings, command_line
 from bup.propagation import RULES
 from bup.run.spec import Spec, format_value
 from dashboard import layouts
-from dashboard.cache.run_cache import Known
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.components.map import map_data
 from dashboard.components.map.parcels import quantise
 from dashboard.export import views
 from dashboard.export.views import Block, Chart
-from dashboard.session import state
-from dashboard.session.state import View
+from dashboard.session import run_link
+from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.theme import Theme
 from dashboard.ui.wording import setting_title
@@ -33,17 +33,17 @@ LONG = 400
 """Lists that charts share from so many members on travel once."""
 
 
-def document(known: Sequence[Known], made: datetime.date) -> dict[str, Any]:
+def document(runs: Sequence[LoadedRun], made: datetime.date) -> dict[str, Any]:
     """Everything that the page shows, as JSON has it."""
-    graph = known[0].graph
+    graph = runs[0].graph
     theme, shared = Theme(noun=graph.noun), Shared()
-    names = labels([one.spec for one in known])
-    each = {name: View(one, 0, theme) for name, one in zip(names, known, strict=True)}
+    names = labels([one.spec for one in runs])
+    each = {name: View(one, 0, theme) for name, one in zip(names, runs, strict=True)}
     links = "citations" if graph.noun.one == "paper" else "links"
     parcel = map_data.graph_parcel(graph, layouts.positions(graph))
     limits = _limits(list(each.values()))
     return {
-        "title": f"{_capital(state.graph_title(graph.name))}: {', '.join(names)}",
+        "title": f"{_capital(run_link.graph_title(graph.name))}: {', '.join(names)}",
         "size": f"{graph.noun.count(graph.num_nodes)}, {graph.num_edges:,} {links}, "
         f"{graph.num_classes} classes",
         "noun": [graph.noun.one, graph.noun.many],

@@ -16,7 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from bup.errors import BupError
 from bup.graph import Graph
-from dashboard.cache.run_cache import Known
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.components.map import LIBRARY
 from dashboard.components.map.excerpts import MOST_LINKS
 from dashboard.components.map.map_data import MOST_NAMES
@@ -48,14 +48,14 @@ def refusal(graph: Graph, runs: int) -> str:
     return ""
 
 
-def page(known: Sequence[Known], made: datetime.date | None = None) -> str:
+def page(runs: Sequence[LoadedRun], made: datetime.date | None = None) -> str:
     """The page of some runs on one graph, the first of them shown first."""
-    graph = known[0].graph
-    if len({one.run for one in known}) < len(known):
+    graph = runs[0].graph
+    if len({one.run for one in runs}) < len(runs):
         raise BupError("a run is asked for twice: give each of them once")
-    if why := refusal(graph, len(known)):
+    if why := refusal(graph, len(runs)):
         raise BupError(why)
-    about = document(known, made or datetime.date.today())
+    about = document(runs, made or datetime.date.today())
     script = "\n".join(map(_source, _SCRIPTS))
     return Template(_source("page.html")).substitute(
         policy=html.escape(_POLICY),

@@ -15,7 +15,7 @@ from bup.methods import METHODS, complete
 from bup.results.store import Store
 from bup.run.spec import Run, Spec, Value, parse_value
 from bup.run.splits import usual_sizes
-from dashboard.session import state
+from dashboard.session import run_link
 from dashboard.ui.wording import choice_titles
 
 
@@ -40,16 +40,16 @@ def asked(text: str) -> Spec:
 
 
 def _linked(query: Mapping[str, Sequence[str]]) -> Spec:
-    """What the app's widgets would choose: they go by what they show, see ``state.parameters``."""
+    """What the app's widgets would choose: they go by labels, see ``run_link.parameters``."""
     said = {name: values[-1] for name, values in query.items()}
-    names = {state.graph_label(name): name for name in state.graph_names()}
+    names = {run_link.graph_label(name): name for name in run_link.graph_names()}
     asked_graph = said.get("graph", next(iter(names)))
     graph = bup.load_graph(names.get(asked_graph, asked_graph))
     method = said.get("method", next(iter(METHODS)))
     method = next((name for name, m in METHODS.items() if method in (name, m.short)), method)
     if method not in METHODS:
         raise BupError(f"the link asks for a method {method!r}, which there is not")
-    settings: dict[str, Value] = dict(state.opening(method))
+    settings: dict[str, Value] = dict(run_link.app_defaults(method))
     for field in dataclasses.fields(METHODS[method].settings):
         text = said.get(f"{method}.{field.name}")
         if text is not None:

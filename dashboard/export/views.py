@@ -27,7 +27,7 @@ from dashboard.figures.structure import (
     factor_figure,
     points_caption,
 )
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui import columns
 
 BARS = 20
@@ -58,7 +58,7 @@ def reliability(view: View) -> list[Block]:
     probs, targets, nodes = view.judged()
     bins = metrics.reliability_bins(probs, targets, 10)
     confidence, right = metrics.confidence(probs), metrics.hits(probs, targets)
-    test = view.known.report()["test"]
+    test = view.loaded_run.report()["test"]
     numbers = [_number(view, key, test[key]) for key in ("accuracy", "ece", "ace", "nll", "brier")]
     by_bin = {
         b: (
@@ -245,7 +245,7 @@ def _against(view: View, score: str, axis: str) -> Chart:
 
 
 def _factor(view: View) -> Chart | None:
-    rule = view.known.propagation if view.explains.variance else None
+    rule = view.loaded_run.propagation if view.explains.variance else None
     if rule is None or rule.factor is None:
         return None
     nodes = np.arange(view.graph.num_nodes)
@@ -274,7 +274,7 @@ def compare(views: Mapping[str, View]) -> dict[str, Any]:
     first = next(iter(views.values()))
     parts = {label: v.judged()[:2] for label, v in views.items()}
     spans = {label: metrics.bootstrap_intervals(*part) for label, part in parts.items()}
-    table = wide_table(metrics_table({k: v.known.report() for k, v in views.items()}, spans))
+    table = wide_table(metrics_table({k: v.loaded_run.report() for k, v in views.items()}, spans))
     bins = {label: metrics.reliability_bins(p, y, 10) for label, (p, y) in parts.items()}
     charts = [
         Chart(

@@ -14,8 +14,8 @@ from bup.results.result import Result
 from bup.run.spec import Spec
 from bup.run.splits import usual_sizes
 from dashboard.cache import graphs, run_cache
-from dashboard.session import state
-from dashboard.session.waiting import ask_for, known_or_wait
+from dashboard.session import run_link
+from dashboard.session.training import load_or_wait, submit
 
 CALIBRATED: dict[str, Any] = meaning("gcn+temperature")[1]
 """Settings of a GCN whose confidence was corrected on the validation papers."""
@@ -45,7 +45,7 @@ def case(
     """A run as the dashboard would train it; if nobody has yet, the page waits for it here."""
     graph = graphs.graph(name)
     spec = _spec(graph, method, left_out, per_class, settings)
-    return Case(graph, spec, known_or_wait(spec, graph).result)
+    return Case(graph, spec, load_or_wait(spec, graph).result)
 
 
 def ask(name: str, method: str, per_class: int = Spec.per_class, **settings: Any) -> None:
@@ -53,7 +53,7 @@ def ask(name: str, method: str, per_class: int = Spec.per_class, **settings: Any
     graph = graphs.graph(name)
     spec = _spec(graph, method, (), per_class, settings)
     if run_cache.find(spec, graph) is None:
-        ask_for([spec], graph)
+        submit([spec], graph)
 
 
 def _spec(
@@ -82,4 +82,4 @@ def follows_links(case: Case) -> float:
 
 def query(case: Case, **more: str) -> list[tuple[str, str]]:
     """The parameters of a link that opens this run in the dashboard."""
-    return [*state.parameters(case.spec, case.graph), *more.items()]
+    return [*run_link.parameters(case.spec, case.graph), *more.items()]

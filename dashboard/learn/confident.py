@@ -12,7 +12,7 @@ from dashboard.figures.card import confidence_text
 from dashboard.figures.learn.thresholds import answers_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
-from dashboard.session.links import link
+from dashboard.session.navigation import page_link
 from dashboard.ui.markdown import escaped
 
 
@@ -155,4 +155,4 @@ def _gallery(hidden: Case, shown: Case) -> None:
         id_ = escaped(graph.node_id(node))
         words = f"{id_}: “{said}”, {before} sure; shown it, right: {after}"
         query = cases.query(hidden, node=graph.node_id(node))
-        link("explore", words, ":material/hub:", query)
+        page_link("explore", words, ":material/hub:", query)

@@ -10,7 +10,7 @@ from bup.metrics.conformal import Sets, conformal_sets
 from dashboard.figures.learn.groups import NeighbourGroup, coverage_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
-from dashboard.session.links import link
+from dashboard.session.navigation import page_link
 from dashboard.ui.markdown import escaped
 
 RULES = {"aps": "Each paper for itself (APS)", "daps": "Averaged with neighbours (DAPS)"}
@@ -138,4 +138,4 @@ def _surest(case: Case, sets: Sets) -> None:
         id_ = case.graph.node_id(node)
         said = case.graph.class_names[case.result.predicted[node]]
         words = f"{escaped(id_)}: surely {escaped(said)}"
-        link("explore", words, ":material/hub:", cases.query(case, node=id_))
+        page_link("explore", words, ":material/hub:", cases.query(case, node=id_))

@@ -15,12 +15,12 @@ from bup.explain.inspection import Lens
 from bup.propagation import RULES
 from bup.training.fitting import run_of
 from dashboard.cache import graphs
-from dashboard.cache.shared_cache import kept
+from dashboard.cache.shared_cache import cached
 from dashboard.components.arithmetic import Outcome, Side, arithmetic, choice
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.learn.follow_words import ABSENT, STAGES, counted, sentences
-from dashboard.session import state
+from dashboard.session import run_link
 from dashboard.ui.markdown import escaped
 
 CANVAS = "follow_canvas"
@@ -83,7 +83,7 @@ def _graph() -> str:
     offered = [name for name in GRAPHS if is_available(name)]
     first = cases.graph_name()
     return st.selectbox(
-        "Graph", offered, offered.index(first), state.graph_label, "follow_graph",
+        "Graph", offered, offered.index(first), run_link.graph_label, "follow_graph",
         on_change=_elsewhere,
     )  # fmt: skip
 
@@ -99,7 +99,7 @@ def _elsewhere() -> None:
     st.session_state.pop("follow_node", None)
 
 
-@kept(by=lambda case: run_of(case.spec, case.graph))
+@cached(by=lambda case: run_of(case.spec, case.graph))
 def _lens(case: Case) -> Lens:
     return Lens(case.graph, case.result, graphs.inputs(case.graph))
 

@@ -8,7 +8,7 @@ from dashboard.cache import graphs
 from dashboard.figures.learn.networks import NetworkAnswers, networks_figure
 from dashboard.learn import lesson
 from dashboard.learn.kinds_table import FIRST, GRAPH, HIDDEN, LABELS, SECOND, papers
-from dashboard.session import state
+from dashboard.session import run_link
 
 FEW, MANY = LABELS[0], LABELS[-1]
 AGREED = 0.2  # answers no further apart than this agree
@@ -53,7 +53,7 @@ def _lesson(here: lesson.Lesson) -> None:
         if answered:
             _contested()
         query = {
-            "graph": state.graph_label(GRAPH),
+            "graph": run_link.graph_label(GRAPH),
             "method": "GCN",
             "per_class": str(labels),
             "left_out": names[HIDDEN],

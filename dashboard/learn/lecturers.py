@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.learn import lesson
-from dashboard.session.links import link
+from dashboard.session.navigation import page_link
 
 NOTEBOOK = Path(__file__).parent.parent / "shipped" / "starter.ipynb"
 
@@ -231,8 +231,8 @@ def page() -> None:
         "judgement, not collected in a course; a class of yours collects its own, as CSV."
     )
     with st.container(horizontal=True):
-        link("class", "Start a class", ":material/groups:")
-        link("learn-tour", "A tour for lecturers", ":material/route:")
+        page_link("class", "Start a class", ":material/groups:")
+        page_link("learn-tour", "A tour for lecturers", ":material/route:")
     with st.container(key="plan"):
         chosen = st.segmented_control(
             "Plan", list(PLANS), default="45 minutes", required=True, key="minutes",
@@ -255,7 +255,7 @@ def _part(part: Part, when: str) -> None:
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{when}**", width="content")
-            link(each.address, f"{part.lesson}. {each.title}", ":material/arrow_forward:")
+            page_link(each.address, f"{part.lesson}. {each.title}", ":material/arrow_forward:")
         left, right = st.columns(2, gap="large")
         left.markdown(f"**Do.** {part.do}\n\n**Say.** {part.say}")
         right.markdown(

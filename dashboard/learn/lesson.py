@@ -15,8 +15,8 @@ from dashboard.components.into_view import into_view
 from dashboard.learn.course import LESSONS as LESSONS
 from dashboard.learn.course import Lesson as Lesson
 from dashboard.learn.glossary import TERMS
-from dashboard.session import state
-from dashboard.session.links import Query, link
+from dashboard.session.navigation import Query, page_link
+from dashboard.session.view import current_theme
 from dashboard.ui.errors import show_errors
 
 STYLE = """
@@ -178,7 +178,7 @@ def end(lesson: Lesson, answered: bool, links: Sequence[Link]) -> None:
     if answered:
         st.info(f"**To keep.** {lesson.takeaway}", icon=":material/bookmark:")
     for label, address, query in links:
-        link(address, label, ":material/open_in_new:", query)
+        page_link(address, label, ":material/open_in_new:", query)
     with st.container(horizontal=True, gap="small", key="words"):
         for word in lesson.words:
             explain(word)
@@ -189,9 +189,9 @@ def _beside(lesson: Lesson) -> None:
         other = lesson.number + step
         if 1 <= other <= len(LESSONS):
             beside = LESSONS[other - 1]
-            link(beside.address, f"{other}. {beside.title}", arrow)
+            page_link(beside.address, f"{other}. {beside.title}", arrow)
         elif step > 0:
-            link("learn-tour", "A tour of the dashboard", arrow)
+            page_link("learn-tour", "A tour of the dashboard", arrow)
 
 
 def chart(
@@ -211,4 +211,4 @@ def chart(
         st.caption(caption)
 
 
-theme = state.theme
+theme = current_theme

@@ -11,7 +11,7 @@ from bup.explain import loss_surface
 from bup.explain.loss_surface import LOSSES
 from dashboard.figures.learn.landscape import landscape_figure
 from dashboard.learn import cases, lesson
-from dashboard.session import state
+from dashboard.session import run_link
 
 MARGINS = np.linspace(-3, 3, 61)
 STDS = np.linspace(0.2, 3, 29)
@@ -58,7 +58,7 @@ def _lesson(here: lesson.Lesson) -> None:
         answered = _question(classes)
         if answered:
             _bound(points, classes)
-        name = state.graph_label(cases.graph_name())
+        name = run_link.graph_label(cases.graph_name())
         query = {"graph": name, "bup.loss": "exact", "bup.prediction": "exact"}
         lesson.end(here, answered, [("Train BUP with the exact likelihood", "reliability", query)])
 

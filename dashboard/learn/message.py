@@ -9,7 +9,7 @@ import torch
 from bup import likelihood
 from dashboard.figures.learn.messages import densities_figure, messages_figure, wins_figure
 from dashboard.learn import cases, lesson
-from dashboard.session import state
+from dashboard.session import run_link
 
 CLASSES = ("Neural Networks", "Theory", "Rule Learning")
 START = ((1.0, 0.5), (0.3, 0.5), (-0.5, 0.5))  # mean and standard deviation of each
@@ -71,7 +71,7 @@ def _lesson(here: lesson.Lesson) -> None:
                 "equal; what is higher than a row is cut off.",
             )
     with left:
-        name = state.graph_label(cases.graph_name())
+        name = run_link.graph_label(cases.graph_name())
         lesson.end(
             here,
             answered,

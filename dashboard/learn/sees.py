@@ -11,7 +11,7 @@ from dashboard.components.plane import place
 from dashboard.components.plane import plane as drawing
 from dashboard.learn import cases, lesson
 from dashboard.learn.plane import CENTRES, KNOWN, LABELLED, MOST_STRANGERS, PER_CLASS, Plane
-from dashboard.session import state
+from dashboard.session import run_link
 from dashboard.ui.theme import score_colours
 
 CANVAS = "plane_canvas"
@@ -51,7 +51,7 @@ def _lesson(here: lesson.Lesson) -> None:
         seen = Plane(strangers, x, y)
         if answered:
             st.markdown(f"**Where they are now.** {at_this_place(seen)}")
-        name = state.graph_label(cases.graph_name())
+        name = run_link.graph_label(cases.graph_name())
         lesson.end(
             here,
             answered,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.learn import lesson
-from dashboard.session.links import link
+from dashboard.session.navigation import page_link
 
 
 def page() -> None:
@@ -20,9 +20,11 @@ def page() -> None:
         for column, each in zip(st.columns(4), row, strict=False):
             with column, st.container(border=True, height="stretch"):
                 st.markdown(f"{each.icon} **{each.question}**")
-                link(each.address, f"{each.number}. {each.title}")
+                page_link(each.address, f"{each.number}. {each.title}")
     st.markdown("**And then**")
-    link("learn-tour", "A tour of the whole dashboard, in seven stops", ":material/route:")
-    link("learn-glossary", "Glossary: our words and the paper's symbols", ":material/dictionary:")
+    page_link("learn-tour", "A tour of the whole dashboard, in seven stops", ":material/route:")
+    page_link(
+        "learn-glossary", "Glossary: our words and the paper's symbols", ":material/dictionary:"
+    )
     plan = "For lecturers: plans for 45 and 90 minutes, and a class"
-    link("learn-lecturers", plan, ":material/cast_for_education:")
+    page_link("learn-lecturers", plan, ":material/cast_for_education:")

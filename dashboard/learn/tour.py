@@ -13,8 +13,8 @@ import streamlit as st
 from dashboard.cache import graphs
 from dashboard.components.guide import guide
 from dashboard.learn import cases
-from dashboard.session import state
-from dashboard.session.links import addresses, link
+from dashboard.session import run_link
+from dashboard.session.navigation import addresses, page_link
 
 PARAMETER = "tour"
 FOR_LECTURERS = "lecturers-"
@@ -33,7 +33,7 @@ class Stop:
 def visitors_stops() -> list[Stop]:
     """On Cora, or on the synthetic graph where Cora has not been fetched."""
     name = cases.graph_name()
-    here = {"graph": state.graph_label(name)}
+    here = {"graph": run_link.graph_label(name)}
     hidden = graphs.graph(name).class_names[-1]
     return [
         Stop(
@@ -97,7 +97,7 @@ def visitors_stops() -> list[Stop]:
 
 
 def lecturers_stops() -> list[Stop]:
-    here = {"graph": state.graph_label(cases.graph_name())}
+    here = {"graph": run_link.graph_label(cases.graph_name())}
     return [
         Stop(
             "A plan for your time",
@@ -197,5 +197,5 @@ def _tour(name: str, stops: list[Stop], series: str) -> None:
         label = "Start" if at == 0 else f"Go on at stop {at + 1}: {stops[at].title}"
         stop = stops[at]
         mark = {PARAMETER: f"{series}{at + 1}"}
-        link(stop.address, label, ":material/play_arrow:", stop.query | mark)
+        page_link(stop.address, label, ":material/play_arrow:", stop.query | mark)
         st.caption(" · ".join(rf"{number}\. {stop.title}" for number, stop in enumerate(stops, 1)))

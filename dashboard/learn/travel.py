@@ -16,7 +16,7 @@ from dashboard.figures.learn.rules import rule_figures
 from dashboard.learn import cases, lesson
 from dashboard.learn.glossary import meaning
 from dashboard.learn.sketch import MOST_NODES, PRESETS, Sketch, rules
-from dashboard.session import state
+from dashboard.session import run_link
 from dashboard.ui.markdown import escaped
 
 CANVAS = "sketch_canvas"
@@ -270,7 +270,7 @@ def _in_a_network() -> None:
         cases.follows_links(cases.case(name, "bup", layers=each)) for each in ("simple", "paper")
     )
     st.caption(
-        f"In a network trained on {escaped(state.graph_label(name))}, message uncertainty ranks "
+        f"In a network trained on {escaped(run_link.graph_label(name))}, message uncertainty ranks "
         f"papers by this share (rank correlation {simple:+.2f}). With the paper's own layers, "
         "weights of any sign act on the variance after each step, and the correlation is "
         f"{faithful:+.2f}. On three graphs: `bup reproduce rules`."

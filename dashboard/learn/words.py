@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard.learn import lesson
 from dashboard.learn.glossary import TERMS, seen_on
 from dashboard.learn.pictures import picture
-from dashboard.session.links import link
+from dashboard.session.navigation import page_link
 
 
 def page() -> None:
@@ -43,5 +43,5 @@ def _entry(word: str) -> None:
         with st.container(horizontal=True, gap="small"):
             if term.lesson:
                 about = lesson.LESSONS[term.lesson - 1]
-                link(about.address, f"Lesson {term.lesson}", about.icon)
-            link(seen_on(word), "See it in this run", ":material/open_in_new:")
+                page_link(about.address, f"Lesson {term.lesson}", about.icon)
+            page_link(seen_on(word), "See it in this run", ":material/open_in_new:")

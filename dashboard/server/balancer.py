@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 from bup.errors import BupError
 from dashboard.network import clients, open_files
-from dashboard.training_queue import sharing
+from dashboard.training_queue import shared_queue
 
 COOKIE = "bup_process"
 OWN = "BUP_PROCESS"
@@ -139,8 +139,8 @@ def serve(listening: socket.socket, count: int, prepare: bool, ready: Callable[[
     processes: list[Process] = []
     ended = threading.Event()
     clients.key()  # which they inherit
-    with sharing.shared() as queue:
-        os.environ[sharing.QUEUE] = queue
+    with shared_queue.shared() as queue:
+        os.environ[shared_queue.QUEUE] = queue
         try:
             # What has to be got and trained first, one does for all.
             processes += start([0], [] if prepare else ["--no-prepare"])

@@ -110,10 +110,10 @@ def _get_graphs() -> None:
 
 def _train_first_run() -> None:
     from bup.training import fitting
-    from dashboard.session import state
+    from dashboard.session import run_link
 
-    graph = bup.load_graph(state.graph_names()[0])
-    spec = state.first_run(graph)
+    graph = bup.load_graph(run_link.graph_names()[0])
+    spec = run_link.default_spec(graph)
     if fitting.load(spec, graph) is not None:
         return
     print("training the model that the first page shows ...", flush=True)

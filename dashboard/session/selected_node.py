@@ -21,12 +21,12 @@ def pick(node_id: str) -> None:
     """Make a node the picked one and remember the way; for callbacks."""
     before = st.session_state.get("node", "")
     if node_id != before:
-        trail = [*came_from(), before]
+        trail = [*visited_nodes(), before]
         st.session_state.trail = [n for n in trail if n][-TRAIL:]
         _look_at(node_id)
 
 
-def came_from() -> list[str]:
+def visited_nodes() -> list[str]:
     """The nodes that led to this one, not those from which the browser's own back has returned."""
     trail, here = list(st.session_state.get("trail", [])), st.session_state.get("node", "")
     if here in trail and here != st.session_state.get("trail_end"):
@@ -35,12 +35,12 @@ def came_from() -> list[str]:
 
 
 def go_back() -> None:
-    if trail := came_from():
+    if trail := visited_nodes():
         st.session_state.trail = trail[:-1]
         _look_at(trail[-1])
 
 
-def among(shown: np.ndarray | None) -> None:
+def limit_walk(shown: np.ndarray | None) -> None:
     """Next, previous and random node are of these [n]; None: of all."""
     st.session_state.walk_among = shown
 
@@ -50,20 +50,20 @@ def _look_at(node_id: str) -> None:
     st.session_state.update(node=node_id, trail_end=node_id, unlink=[], link_to="")
 
 
-def let_go() -> None:
+def clear() -> None:
     """No node is picked any more; for callbacks."""
     st.session_state.tab = None
     _look_at("")
 
 
-def leave() -> None:
+def reset_for_graph() -> None:
     """Nothing of what was picked, drawn around or dragged on a graph belongs to another."""
     nothing = dict.fromkeys(("pin", "lasso", "range", "before", "previous"))
     st.session_state.update(nothing, trail=[], group=[])
     _look_at("")
 
 
-def choose_node(graph: Graph, result: Result) -> tuple[int, bool]:
+def node_input(graph: Graph, result: Result) -> tuple[int, bool]:
     """The picked node's widget: the node, and whether anybody picked it.
 
     Until then it is the first test node, and so it is for an unknown id, which is explained.

@@ -27,7 +27,7 @@ LONGEST = 4000
 
 
 @dataclass(frozen=True)
-class Part:
+class Parameter:
     """``read`` raises ValueError for what makes no sense; None is never written."""
 
     read: Callable[[str], Any]
@@ -84,36 +84,36 @@ def _listed(text: str) -> list[str]:
     return found
 
 
-PARTS: Mapping[str, Part] = {
-    "tab": Part(str),
-    "pin": Part(str),
-    "unlink": Part(_listed, json.dumps),
-    "link_to": Part(str),
-    "hops": Part(int),
-    "ego_score": Part(str),
-    "stage": Part(str),
-    "range": Part(_span, _span_text),
-    "scale": Part(_span, _span_text),
-    "lasso": Part(_corners, _corners_text),
-    "before": Part(_run, _run_text),
+PARAMETERS: Mapping[str, Parameter] = {
+    "tab": Parameter(str),
+    "pin": Parameter(str),
+    "unlink": Parameter(_listed, json.dumps),
+    "link_to": Parameter(str),
+    "hops": Parameter(int),
+    "ego_score": Parameter(str),
+    "stage": Parameter(str),
+    "range": Parameter(_span, _span_text),
+    "scale": Parameter(_span, _span_text),
+    "lasso": Parameter(_corners, _corners_text),
+    "before": Parameter(_run, _run_text),
 }
 
 
-def came_back() -> bool:
+def is_history_navigation() -> bool:
     """Whether the browser's back or forward led here: then the address says all there is."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
 
-def arrive() -> set[str]:
+def read() -> set[str]:
     """Take over what the address says and the session does not know yet: which parts those were.
 
     Before any of the widgets is drawn that they belong to.
     """
     written, read = st.session_state.setdefault("address", {}), set()
-    for name, part in PARTS.items():
+    for name, part in PARAMETERS.items():
         text = st.query_params.get(name)
-        if text is None and came_back():
+        if text is None and is_history_navigation():
             st.session_state[name] = None
             written.pop(name, None)
             read.add(name)
@@ -128,10 +128,10 @@ def arrive() -> set[str]:
     return read
 
 
-def follow(usual: Mapping[str, Any]) -> None:
+def write(usual: Mapping[str, Any]) -> None:
     """The address says what the session has, but for what is ``usual``."""
     written = {}
-    for name, part in PARTS.items():
+    for name, part in PARAMETERS.items():
         value = st.session_state.get(name)
         if value in (None, "", []) or value == usual.get(name):
             if name in st.query_params:
@@ -143,13 +143,13 @@ def follow(usual: Mapping[str, Any]) -> None:
     st.session_state.address = written
 
 
-def among(name: str, options: Sequence[Any]) -> None:
+def ensure_option(name: str, options: Sequence[Any]) -> None:
     """Before a widget is drawn: the first of its options, if the session has none of them."""
     if st.session_state.get(name) not in options:
         st.session_state[name] = options[0]
 
 
-def keep(*names: str) -> None:
+def keep_widgets(*names: str) -> None:
     """Streamlit forgets widgets that are not drawn: these stay as they are."""
     for name in names:
         if name in st.session_state:

@@ -15,7 +15,7 @@ State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """Where training stands; the curves have one figure per finished epoch."""
 
     epoch: int = 0  # finished ones
@@ -43,7 +43,7 @@ class Job:
     run: Run
     state: State
     ahead: int | None = None  # trainings before this one; None once it has ended
-    progress: Progress = Progress()
+    progress: TrainingProgress = TrainingProgress()
     error: str | None = None  # one sentence
     seconds: float = 0.0  # that it may take, by estimate
     askers: frozenset[str] = frozenset()  # the visitors who asked for it: they may cancel it
@@ -78,7 +78,7 @@ class Job:
         }
         told = {
             "run": Run.from_dict(plain["run"]),
-            "progress": Progress(**progress),
+            "progress": TrainingProgress(**progress),
             "askers": frozenset(plain["askers"]),
         }
         return cls(**(plain | told))

@@ -11,7 +11,7 @@ from bup.run.splits import split_of
 from dashboard.training_queue.job import Job
 
 
-class Queue(ABC):
+class TrainingQueue(ABC):
     """May be asked from any thread. A visitor is the text of a ``Client``."""
 
     def __init__(self, store: Store | None = None) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.components import chart as component
 from dashboard.components.chart import ChartFigure, Mark
 from dashboard.figures.map import MOST_POINTS
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.views.picking import pick_node
 
 

@@ -21,7 +21,7 @@ from dashboard.figures.compare import (
     wide_table,
 )
 from dashboard.figures.pair import paired_maps
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
 from dashboard.views import charts, exports, highlight, picking
@@ -73,7 +73,7 @@ def page(view: View) -> None:
     st.header("The numbers")
     parts = {label: v.judged()[:2] for label, v in views.items()}
     numbers = metrics_table(
-        {label: v.known.report() for label, v in views.items()},
+        {label: v.loaded_run.report() for label, v in views.items()},
         {label: metrics.bootstrap_intervals(*part) for label, part in parts.items()},
     )
     st.dataframe(wide_table(numbers), hide_index=True, width="stretch")
@@ -177,7 +177,7 @@ def _under_each(view: View, views: Mapping[str, View]) -> None:
     st.html(answers_table([_verdict(label, v) for label, v in views.items()], view.theme))
     true = str(view.table.true.iloc[view.node])
     st.caption(
-        (f"True class: {escaped(true)}. " if true else "The true class is not known. ")
+        (f"True class: {escaped(true)}. " if true else "The true class is not loaded_run. ")
         + "Bars: the probability of the answer; whiskers: where it would lie in 90% of cases, were "
         "the message known exactly, for methods that can say. Uncertainty is each method's own "
         f"score, with the share of {noun.many} of which it is surer."
@@ -190,7 +190,7 @@ def _verdict(label: str, view: View) -> MethodAnswer:
     span = None
     if not view.no_interval:
         answer = int(view.result.probs[node].argmax())
-        low, high = view.known.interval(node)
+        low, high = view.loaded_run.interval(node)
         span = float(low[answer]), float(high[answer])
     return MethodAnswer(
         label,
@@ -200,5 +200,5 @@ def _verdict(label: str, view: View) -> MethodAnswer:
         span,
         columns.score_columns(view.table)[score].label,
         float(row[score]),
-        view.known.surer(score, node),
+        view.loaded_run.surer(score, node),
     )

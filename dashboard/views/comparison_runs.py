@@ -15,8 +15,8 @@ from bup.propagation import RULES
 from bup.run.spec import Spec
 from dashboard.cache import run_cache
 from dashboard.network import visitor
-from dashboard.session.state import View
-from dashboard.session.waiting import ask_for, offer_again, wait_for
+from dashboard.session.training import retry_button, submit, wait_for
+from dashboard.session.view import View
 from dashboard.training_queue.job import Job
 from dashboard.ui.markdown import escaped
 
@@ -55,9 +55,9 @@ def comparable_specs(view: View) -> dict[str, Spec]:
         )
         if spec != view.spec:
             specs[label] = spec
-    known = set(specs.values())
+    offered = set(specs.values())
     for run in bup.Store().beside(view.run):
-        if run.spec not in known and can_offer(run.spec):
+        if run.spec not in offered and can_offer(run.spec):
             specs[in_words(run.spec)] = run.spec
     return specs
 
@@ -91,8 +91,8 @@ def specs_of_labels(view: View, labels: Sequence[str], specs: Mapping[str, Spec]
 
 def view_of(spec: Spec, view: View) -> View | None:
     """A finished run as a view; None while it is not trained."""
-    known = run_cache.find(spec, view.graph)
-    return None if known is None else dataclasses.replace(view, known=known)
+    loaded_run = run_cache.find(spec, view.graph)
+    return None if loaded_run is None else dataclasses.replace(view, loaded_run=loaded_run)
 
 
 def on_same_nodes(views: Sequence[View]) -> list[View]:
@@ -128,7 +128,9 @@ def on_same_nodes(views: Sequence[View]) -> list[View]:
         + f"{escaped(learned)}.",
         icon=":material/balance:",
     )
-    return [dataclasses.replace(v, known=run_cache.judged_on(v.known, test)) for v in alike]
+    return [
+        dataclasses.replace(v, loaded_run=run_cache.tested_on(v.loaded_run, test)) for v in alike
+    ]
 
 
 def choose_comparison(view: View, page: str) -> View | None:
@@ -155,13 +157,13 @@ def choose_comparison(view: View, page: str) -> View | None:
 
 def train_missing(specs: list[Spec], view: View) -> None:
     """Start what is not trained yet and refresh until it is there."""
-    jobs = ask_for(specs, view.graph)
+    jobs = submit(specs, view.graph)
     given_up = [job for job in jobs if job.state in ("failed", "cancelled")]
     for job in given_up:
         why = job.error or "its training was cancelled"
         st.warning(f"**{escaped(label_of(job.spec, view))}**: {escaped(why)}")
     if given_up:
-        offer_again([job.spec for job in given_up], view.graph)
+        retry_button([job.spec for job in given_up], view.graph)
     if waiting := [job.run for job in jobs if job not in given_up]:
         wait_for(waiting, lambda jobs: _show_progress(jobs, view))
 

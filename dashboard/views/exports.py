@@ -10,13 +10,13 @@ import streamlit as st
 
 from bup.io.csv import csv_text
 from bup.methods import command_line
-from dashboard.cache.run_cache import Known
-from dashboard.cache.shared_cache import kept
+from dashboard.cache.run_cache import LoadedRun
+from dashboard.cache.shared_cache import cached
 from dashboard.export.page import page, refusal
 from dashboard.network import visitor
 from dashboard.network.clients import Client
 from dashboard.network.rate_limits import Ration
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
 
 MOST_ROWS = 1000
@@ -42,7 +42,7 @@ def downloads(
         name = f"{view.run.key}-nodes.csv"
         st.download_button(
             view.say("All nodes as CSV"),
-            view.known.table_csv,
+            view.loaded_run.table_csv,
             name,
             "text/csv",
             icon=":material/table:",
@@ -60,10 +60,10 @@ def _web_page(views: Sequence[View]) -> None:
     if why := refusal(view.graph, len(views)):
         st.caption(f"No web page of this: {escaped(why)}.")
         return
-    known, client = tuple(one.known for one in views), visitor.client()
+    loaded_run, client = tuple(one.loaded_run for one in views), visitor.client()
     st.download_button(
         "These runs as a web page" if several else "This run as a web page",
-        lambda: _made(known, datetime.date.today(), client),
+        lambda: _made(loaded_run, datetime.date.today(), client),
         f"{view.run.key}.html",
         "text/html",
         icon=":material/public:",
@@ -76,15 +76,15 @@ def _web_page(views: Sequence[View]) -> None:
         st.caption(f"No new web page now: {why}.")
 
 
-@kept(by=lambda known, day, client: (tuple(map(_identity, known)), day))
-def _made(known: Sequence[Known], day: datetime.date, client: Client) -> str:
+@cached(by=lambda loaded_run, day, client: (tuple(map(_identity, loaded_run)), day))
+def _made(loaded_run: Sequence[LoadedRun], day: datetime.date, client: Client) -> str:
     with PAGES.one(client):
-        return page(known, day)
+        return page(loaded_run, day)
 
 
-def _identity(known: Known) -> Hashable:
+def _identity(loaded_run: LoadedRun) -> Hashable:
     """A run, and on which of its nodes it is tested."""
-    return known.run, known.result.split.test.tobytes()
+    return loaded_run.run, loaded_run.result.split.test.tobytes()
 
 
 def numbers(frame: pd.DataFrame, name: str, key: str) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard.cache import graphs
 from dashboard.components.chart import Mark
 from dashboard.figures.summary import class_sizes_figure, degrees_figure
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
 from dashboard.views import charts, exports, highlight
 from dashboard.views.highlight import NodeList

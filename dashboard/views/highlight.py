@@ -9,7 +9,7 @@ import streamlit as st
 
 from bup.io.csv import csv_text
 from dashboard.cache import maps
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.views import charts, picking
 
 COLUMNS = ("true", "predicted", "confidence")
@@ -67,7 +67,7 @@ def show_nodes(view: View, page: str, group: NodeList) -> None:
         shown[nodes] = True
         charts.node_map(
             view,
-            maps.map_drawing(view.known, "correct", view.theme, shown),
+            maps.map_drawing(view.loaded_run, "correct", view.theme, shown),
             f"{page}_lit_map",
             view.say("The same nodes, lit on the map. Click one to pick it."),
         )

@@ -8,9 +8,9 @@ import bup
 from bup.graph import Graph
 from bup.run.spec import Run, Spec
 from dashboard.cache import run_cache
-from dashboard.cache.run_cache import Known
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.session import url
-from dashboard.session.waiting import manager, visitor, wait_for
+from dashboard.session.training import training_queue, visitor_id, wait_for
 from dashboard.training_queue.job import Job
 from dashboard.ui.errors import show_error
 
@@ -20,12 +20,12 @@ def now_seen(spec: Spec) -> None:
     before: Spec | None = st.session_state.get("seen")
     if before != spec:
         if before is not None and before.graph == spec.graph:
-            st.session_state.previous = None if url.came_back() else before
+            st.session_state.previous = None if url.is_history_navigation() else before
         st.session_state.seen = spec
     st.session_state.asked = None
 
 
-def seen_before(spec: Spec, graph: Graph) -> Known | None:
+def seen_before(spec: Spec, graph: Graph) -> LoadedRun | None:
     """The run that this visitor saw last, if it is of the same graph and still there."""
     before: Spec | None = st.session_state.get("seen")
     return (
@@ -38,10 +38,10 @@ def train(run: Run, graph: Graph) -> None:
     asked: Run | None = st.session_state.get("asked")
     if asked != run:
         if asked is not None:  # who has chosen something else does not wait for it any more
-            manager().cancel(asked, visitor())
+            training_queue().cancel(asked, visitor_id())
         st.session_state.asked = run
         _ask(run, graph)
-    job = manager().find(run, visitor())
+    job = training_queue().find(run, visitor_id())
     if job is not None and job.active:
         wait_for([run], lambda jobs: _progress(jobs[0]))
         return
@@ -61,7 +61,7 @@ def train(run: Run, graph: Graph) -> None:
 
 def _ask(run: Run, graph: Graph, again: bool = False) -> None:
     try:
-        manager().submit(run, graph, visitor(), again)
+        training_queue().submit(run, graph, visitor_id(), again)
     except bup.BupError as error:
         st.session_state.submit_error = str(error)
 
@@ -76,9 +76,9 @@ def _progress(job: Job) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="training_in_place"):
         share = progress.share if progress.losses else 0.0
         st.progress(share, f"Training ({words}). Until it is done you see the run before.")
-        if visitor() in job.askers:
+        if visitor_id() in job.askers:
             st.button(
                 "Cancel",
-                on_click=lambda: manager().cancel(job.run, visitor()),
+                on_click=lambda: training_queue().cancel(job.run, visitor_id()),
                 key="cancel_training",
             )

@@ -6,8 +6,9 @@ import streamlit as st
 
 from bup.experiments import epistemic_score
 from dashboard.figures.card import card_html
-from dashboard.session.links import link
-from dashboard.session.state import View, parameters
+from dashboard.session.navigation import page_link
+from dashboard.session.run_link import parameters
+from dashboard.session.view import View
 from dashboard.ui import columns
 
 
@@ -28,7 +29,7 @@ def node_card(view: View, here: str = "", run: str = "") -> None:
                 view.table.iloc[view.node],
                 score,
                 columns.score_columns(view.table)[score].label,
-                view.known.surer(score, view.node),
+                view.loaded_run.surer(score, view.node),
                 view.graph.noun,
                 view.theme,
                 run,
@@ -38,6 +39,6 @@ def node_card(view: View, here: str = "", run: str = "") -> None:
         if run:
             node = ("node", view.graph.node_id(view.node))
             opens = [*parameters(view.spec, view.graph), node]
-        link("explore", "Open in Explore", ":material/hub:", opens)
+        page_link("explore", "Open in Explore", ":material/hub:", opens)
         if here != "compare":
-            link("compare", "Compare methods", ":material/compare:", opens)
+            page_link("compare", "Compare methods", ":material/compare:", opens)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bup.graph.words import shared_words, speaks_of
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
 
 MOST_NEIGHBOURS = 6

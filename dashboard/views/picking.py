@@ -13,7 +13,7 @@ import streamlit as st
 import bup
 from bup.graph import Graph
 from dashboard.session import selected_node
-from dashboard.session.state import View
+from dashboard.session.view import View
 
 MOST_ROWS = 1000
 """Of a page of a list: longer ones have several."""
@@ -124,7 +124,7 @@ def walk(graph: Graph, shown: np.ndarray | None = None) -> None:
             help=said("The node that you came from"),
             shortcut="B",
             on_click=selected_node.go_back,
-            disabled=not selected_node.came_from(),
+            disabled=not selected_node.visited_nodes(),
             width="stretch",
             key="walk_B",
         )

@@ -19,7 +19,7 @@ from dashboard.figures.reliability import (
     risk_coverage_figure,
     set_size_figure,
 )
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.views import charts, exports, highlight, picking
 from dashboard.views.comparison_runs import choose_comparison, on_same_nodes
 from dashboard.views.highlight import NodeList
@@ -132,7 +132,7 @@ def _bars(confidence: np.ndarray, right: np.ndarray, nodes: np.ndarray) -> dict[
 
 def _scores(view: View, found: metrics.ReliabilityBins) -> None:
     """The metrics, those of calibration by the very bins that are drawn."""
-    test = view.known.report()["test"] | {
+    test = view.loaded_run.report()["test"] | {
         "ece": found.expected_error,
         "ace": found.average_error,
     }

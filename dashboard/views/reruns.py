@@ -13,7 +13,7 @@ from bup.experiments import QUESTIONS, PlannedRun, Protocol
 from bup.methods import METHODS
 from bup.results.store import Store
 from bup.training.fitting import run_of
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
 from dashboard.views.comparison_runs import train_missing
 from dashboard.views.reproduce.cells import Plan, stamps_of, stored_rows

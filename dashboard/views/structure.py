@@ -9,7 +9,7 @@ import streamlit as st
 from bup import metrics
 from bup.graph import paths
 from dashboard.cache.maps import drawn
-from dashboard.cache.shared_cache import once
+from dashboard.cache.shared_cache import cached_call
 from dashboard.components.chart import Mark
 from dashboard.figures.structure import (
     MOST_POINTS,
@@ -18,7 +18,7 @@ from dashboard.figures.structure import (
     factor_figure,
     points_caption,
 )
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.views import charts, exports, picking
 from dashboard.views.node_card import node_card
@@ -48,7 +48,7 @@ def page(view: View) -> None:
         with column:
             st.header(f"Against {'degree' if axis == 'degree' else 'distance to training'}")
             nodes = np.flatnonzero(reachable)
-            binned = once(binned_medians, x[nodes], values[nodes])
+            binned = cached_call(binned_medians, x[nodes], values[nodes])
             figure = drawn(
                 against_figure,
                 x[nodes],
@@ -61,7 +61,7 @@ def page(view: View) -> None:
                 log,
                 binned,
             )
-            found = once(_correlation, x[nodes], values[nodes])
+            found = cached_call(_correlation, x[nodes], values[nodes])
             words = (
                 f"Spearman {found.value:+.2f} (95% interval {found.low:+.2f} to "
                 f"{found.high:+.2f}) over {noun.count(found.count)}."
@@ -115,13 +115,13 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> metrics.Correlation | None:
 
 
 def _factor(view: View) -> None:
-    rule = view.known.propagation if view.explains.variance else None
+    rule = view.loaded_run.propagation if view.explains.variance else None
     if rule is None or rule.factor is None:
         return
     st.header("How much of it is the rule alone?")
     factor, std = rule.factor, view.table.message_std.to_numpy()
     nodes = np.arange(view.graph.num_nodes)
-    same = once(_correlation, factor, std)
+    same = cached_call(_correlation, factor, std)
     charts.clickable(
         drawn(
             factor_figure,

@@ -6,13 +6,13 @@ import streamlit as st
 
 from dashboard.classroom import bar, tally
 from dashboard.figures import card, class_tables, qr
-from dashboard.session import state
+from dashboard.session.view import current_theme
 
 
 def page_style(large: bool) -> None:
     """Less empty space on top; everything larger for a projector."""
     parts = (_STYLE, class_tables.STYLE, card.STYLE, tally.STYLE, qr.STYLE, bar.STYLE)
-    page = f":root {{ --bup-page: {state.theme().background}; }}"
+    page = f":root {{ --bup-page: {current_theme().background}; }}"
     st.html(f"<style>{page}{''.join(parts)}{_LARGE if large else ''}</style>")
 
 

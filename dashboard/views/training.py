@@ -10,17 +10,18 @@ from bup.methods import METHODS, complete
 from bup.run.spec import Run, Spec
 from bup.run.splits import split_of
 from dashboard.cache import run_cache
-from dashboard.cache.run_cache import Known
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.figures.training import curves_figure
-from dashboard.session import state, waiting
-from dashboard.session.waiting import ask_for, manager, visitor, wait_for
+from dashboard.session import run_link, training
+from dashboard.session.training import submit, training_queue, visitor_id, wait_for
+from dashboard.session.view import current_theme
 from dashboard.training_queue.job import Job
 from dashboard.ui.errors import show_error
 from dashboard.ui.markdown import escaped
 from dashboard.ui.wording import setting_title
 
 
-def known_or_possible(spec: Spec, graph: Graph) -> Known | None:
+def known_or_possible(spec: Spec, graph: Graph) -> LoadedRun | None:
     """What is known of a run; None while it has to be trained first.
 
     A run that cannot be trained is refused here, before anybody tries.
@@ -36,13 +37,13 @@ def training_panel(run: Run, graph: Graph) -> None:
     """In place of a page: offer to train the run, or show how its training goes."""
     spec = run.spec
     changed = bup.Store().has_on_other_content(run)
-    job = manager().find(run, visitor())
+    job = training_queue().find(run, visitor_id())
     # Done, but its result is gone or damaged: the manager looks again, and trains if need be.
     lost = job is not None and job.state == "done"
     asked_in_vain = False
     head = st.container()
     if lost or (job is None and not changed and _starts_by_itself(spec)):
-        jobs = ask_for([spec], graph)
+        jobs = submit([spec], graph)
         asked_in_vain, job = not jobs, jobs[0] if jobs else None
     with head:
         _told(spec, graph, job is not None and job.active)
@@ -74,7 +75,7 @@ def _told(spec: Spec, graph: Graph, at_work: bool) -> None:
     """Which model this is about, with all that somebody changed."""
     st.title("This model is being trained" if at_work else "This model has not been trained yet")
     st.markdown(
-        f"**{METHODS[spec.method].short}** on **{escaped(state.graph_title(spec.graph))}**, "
+        f"**{METHODS[spec.method].short}** on **{escaped(run_link.graph_title(spec.graph))}**, "
         + (
             f"split {spec.split}"
             if spec.split
@@ -97,7 +98,7 @@ def _changed(spec: Spec, graph: Graph) -> list[str]:
     own = f"{spec.method}."
     return [
         f"{setting_title(key.removeprefix(own))}: {value}"
-        for key, value in state.parameters(spec, graph)
+        for key, value in run_link.parameters(spec, graph)
         if key.startswith(own)
     ]
 
@@ -118,18 +119,18 @@ def _untouched(spec: Spec) -> Spec:
 
 def _submit(run: Run, graph: Graph) -> None:
     try:
-        manager().submit(run, graph, visitor(), again=True)
+        training_queue().submit(run, graph, visitor_id(), again=True)
     except bup.BupError as error:
         st.session_state.submit_error = str(error)
 
 
 def _show_progress(job: Job) -> None:
     _show_curves(job)
-    if visitor() in job.askers:
+    if visitor_id() in job.askers:
         st.button(
             "Cancel",
             icon=":material/stop:",
-            on_click=lambda: manager().cancel(job.run, visitor()),
+            on_click=lambda: training_queue().cancel(job.run, visitor_id()),
             key="cancel_training",
         )
     else:
@@ -137,7 +138,7 @@ def _show_progress(job: Job) -> None:
 
 
 def _show_curves(job: Job) -> None:
-    waiting.progress(job)
+    training.progress(job)
     progress = job.progress
     if not progress.losses:
         return
@@ -147,7 +148,7 @@ def _show_curves(job: Job) -> None:
             progress.validation_nll,
             progress.validation_accuracy,
             None,
-            state.theme(),
+            current_theme(),
             progress.epochs,
         ),
         width="stretch",

@@ -34,7 +34,7 @@ from dashboard.components.map import map_data
 from dashboard.components.map.excerpts import excerpt
 from dashboard.layouts.arrangement import arrange
 from dashboard.pages import PAGES
-from dashboard.session import state
+from dashboard.session import run_link
 from tests.bench.load import memory, server
 from tests.bench.visitor import Visitor
 from tests.support import ROOT
@@ -62,7 +62,7 @@ def measure(nodes: int) -> None:
         print(f"  {'':38} {seconds / plain[1]:8.2f} times as long")
         places = draw(graph)
         # A tenth labelled. The rule costs what it costs; how long it learns is up to the visitor.
-        first = state.first_run(graph)
+        first = run_link.default_spec(graph)
         tenth = nodes // (10 * graph.num_classes)
         few = dict(first.settings) | {"epochs": EPOCHS}
         doubt = replace(first, per_class=tenth, settings=tuple(few.items()))
@@ -72,7 +72,7 @@ def measure(nodes: int) -> None:
         table, _ = lap("its table of nodes", lambda: node_table(result, graph))
         lap("its evaluation", lambda: evaluate(result, graph))
         shipped(graph, table, places)
-        pages(folder, state.link(doubt, graph))
+        pages(folder, run_link.query(doubt, graph))
 
 
 def draw(graph: Graph) -> np.ndarray:

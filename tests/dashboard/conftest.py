@@ -6,26 +6,26 @@ from tests.support import ROOT
 
 
 @pytest.fixture(scope="module")
-def manager(tmp_path_factory):
+def queue(tmp_path_factory):
     """A queue of runs with a real training process and a store of its own."""
     from bup.jobs import processes
-    from dashboard.training_queue import manager as jobs
+    from dashboard.training_queue import local_queue as jobs
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUP_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setattr(processes, "GRACE", 60)  # a busy machine is not a process that hangs
-        manager = jobs.Manager()
-        yield manager
-        manager.close()
+        queue = jobs.LocalQueue()
+        yield queue
+        queue.close()
 
 
 @pytest.fixture
-def nothing_left_to_do(manager):
+def nothing_left_to_do(queue):
     yield
-    for run, job in list(manager._jobs.items()):
-        manager._waiting.get(run, {}).clear()
+    for run, job in list(queue._jobs.items()):
+        queue._waiting.get(run, {}).clear()
         for visitor in job.askers:
-            manager.cancel(run, visitor)
+            queue.cancel(run, visitor)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def open_app(stocked_cache, monkeypatch, go_to):
     monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
-    monkeypatch.setattr(shared_cache, "KEPT", shared_cache.Kept())
+    monkeypatch.setattr(shared_cache, "SHARED_CACHE", shared_cache.SharedCache())
 
     def open_at(page: str = "explore", **query: str | list[str]) -> AppTest:
         app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120)

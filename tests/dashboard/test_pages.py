@@ -25,9 +25,9 @@ from dashboard.cache import run_cache
 from dashboard.components import static_files
 from dashboard.figures.class_tables import percent
 from dashboard.pages import PAGES, Page
-from dashboard.session import state, waiting
-from dashboard.session.links import link
-from dashboard.session.state import View
+from dashboard.session import run_link, training
+from dashboard.session.navigation import page_link
+from dashboard.session.view import View
 from tests.support.folder_files import put
 from tests.support.jobs import AtOnce
 
@@ -81,7 +81,7 @@ def test_filters_reach_the_map_and_a_click_sends_little(open_app):
 def test_a_page_is_a_function_and_a_line_of_the_table(open_app, monkeypatch):
     def toy(view: View) -> None:
         st.title(f"What is the degree of {view.graph.node_id(view.node)}?")
-        link("toy", "Once more", query={"node": "35"})
+        page_link("toy", "Once more", query={"node": "35"})
 
     line = Page("toy", toy, "Toy", ":material/toys:")
     monkeypatch.setattr(pages, "PAGES", (*PAGES, line))
@@ -196,11 +196,10 @@ def test_reproduce_tells_measured_and_trained_here_apart(open_app, monkeypatch, 
 
 
 def test_a_link_from_a_rerun_chooses_that_run(open_app, cora):
-    from dashboard.session import state
 
     settings = (("hidden", 32), ("keep", "best"))
     spec = complete(Spec(method="gcn", left_out=(2, 6), per_class=10, seed=3, settings=settings))
-    app = open_app(**parse_qs(state.link(spec, cora)))
+    app = open_app(**parse_qs(run_link.query(spec, cora)))
     assert app.selectbox(key="method").value == "gcn"
     assert app.multiselect(key="left_out").value == [2, 6]
     assert app.number_input(key="seed").value == 3 and app.number_input(key="per_class").value == 10
@@ -345,7 +344,7 @@ def test_a_number_that_somebody_goes_back_to_leaves_the_page_as_it_is(open_app, 
 
 def test_a_split_by_name_is_part_of_the_link(open_app, cora):
     spec = Spec("cora", "gcn", split="20/10/70", seed=3)
-    assert "split=20%2F10%2F70" in state.link(complete(spec), cora)
+    assert "split=20%2F10%2F70" in run_link.query(complete(spec), cora)
     app = open_app(method="GCN", seed="3", split="20/10/70")
     assert app.title[0].value == "This model has not been trained yet"
     assert any("split 20/10/70, seed 3" in m.value.replace("\\", "") for m in app.markdown)
@@ -355,7 +354,7 @@ def test_a_class_name_is_no_markup_where_its_model_is_not_trained(open_app, tmp_
     people = "".join(f"n{i},{('![](http://x.test)', 'b', 'c')[i % 3]},{i}\n" for i in range(30))
     put(tmp_path, nodes="id,label,x\n" + people, edges="source,target\nn0,n1\n")
     monkeypatch.setenv("BUP_FOLDERS", str(tmp_path))
-    monkeypatch.setattr(waiting, "manager", lambda: AtOnce())
+    monkeypatch.setattr(training, "training_queue", lambda: AtOnce())
     app = open_app(graph=f"folder:{tmp_path}", left_out="![](http://x.test)", per_class="2")
     (told,) = [m.value for m in app.markdown if "without" in m.value]
     assert not app.exception and r"\!\[\]\(http\:" in told

@@ -27,7 +27,7 @@ def cache(stocked_cache, monkeypatch):
     monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
-    monkeypatch.setattr(shared_cache, "KEPT", shared_cache.Kept())
+    monkeypatch.setattr(shared_cache, "SHARED_CACHE", shared_cache.SharedCache())
 
 
 @pytest.fixture

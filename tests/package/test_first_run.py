@@ -8,7 +8,7 @@ import pytest
 import bup
 from bup.results import store
 from bup.training import fitting
-from dashboard.session import state
+from dashboard.session import run_link
 
 REMAKE = "the app opens on another run than the one that is shipped: 'make first' makes it anew"
 
@@ -17,7 +17,7 @@ REMAKE = "the app opens on another run than the one that is shipped: 'make first
 def shipped(cora, tmp_path_factory) -> bup.Result:
     """As a new machine finds it, whose own store is empty."""
     empty = bup.Store(tmp_path_factory.mktemp("store"))
-    found = fitting.load(state.first_run(cora), cora, empty)
+    found = fitting.load(run_link.default_spec(cora), cora, empty)
     assert found is not None, REMAKE
     return found
 

@@ -27,7 +27,7 @@ def test_the_process_that_keeps_the_queue_needs_no_torch():
     script = "import sys, dashboard.server.balancer; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     loaded = set(done.stdout.split())
-    assert "dashboard.training_queue.manager" in loaded and not loaded & {
+    assert "dashboard.training_queue.local_queue" in loaded and not loaded & {
         "torch",
         "streamlit",
         "pandas",

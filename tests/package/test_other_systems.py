@@ -44,7 +44,7 @@ for package in (bup, dashboard):
         if found.name.rpartition(".")[2] != "__main__":
             importlib.import_module(found.name)
 try:
-    with dashboard.training_queue.sharing.shared():
+    with dashboard.training_queue.shared_queue.shared():
         pass
 except bup.BupError as error:
     print(error)

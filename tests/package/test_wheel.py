@@ -23,10 +23,9 @@ from tests.support import ROOT
 FIRST_RUN = """
 import bup
 from bup import runs
-from dashboard.session import state
 
-graph = bup.load_graph(state.graph_names()[0])
-print(runs.load(state.first_run(graph), graph) is not None)
+graph = bup.load_graph(run_link.graph_names()[0])
+print(runs.load(run_link.default_spec(graph), graph) is not None)
 """
 LEFT_BEHIND = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
 

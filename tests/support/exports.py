@@ -10,13 +10,13 @@ import numpy as np
 
 import bup
 from bup.training.fitting import run_of
-from dashboard.cache.run_cache import Known
+from dashboard.cache.run_cache import LoadedRun
 
 HOSTILE = '</script><script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">'
 
 
-def known(result: bup.Result, graph: bup.Graph) -> Known:
-    return Known(run_of(result.spec, graph), graph, result)
+def known(result: bup.Result, graph: bup.Graph) -> LoadedRun:
+    return LoadedRun(run_of(result.spec, graph), graph, result)
 
 
 def hostile_graph() -> bup.Graph:

@@ -13,7 +13,7 @@ from bup import Spec
 from bup.run.spec import Run
 from bup.training import fitting
 from dashboard.training_queue.job import Job
-from dashboard.training_queue.manager import Manager
+from dashboard.training_queue.local_queue import LocalQueue
 
 SMALL = Spec(
     graph="synthetic:nodes=300,classes=3,words=60",
@@ -39,12 +39,12 @@ def fresh(spec: Spec) -> Run:
     return run_of(dataclasses.replace(spec, seed=next(seeds)))
 
 
-def ask(manager: Manager, run: Run, visitor: str = "") -> Job:
-    return manager.submit(run, bup.load_graph(run.spec.graph), visitor, again=True)
+def ask(queue: LocalQueue, run: Run, visitor: str = "") -> Job:
+    return queue.submit(run, bup.load_graph(run.spec.graph), visitor, again=True)
 
 
 class AtOnce:
-    """A manager that trains while one waits, for pages whose runs nobody has trained."""
+    """A queue that trains while one waits, for pages whose runs nobody has trained."""
 
     def submit(self, run: Run, graph: bup.Graph, visitor: str = "", again: bool = False) -> Job:
         (result,) = fitting.fit_specs(graph, [run.spec])
@@ -62,13 +62,13 @@ def until(condition: Callable[[], object], seconds: float = 120) -> None:
         time.sleep(0.01)
 
 
-def ended(manager: Manager, run: Run) -> Job:
-    until(lambda: not manager.find(run).active)
-    return manager.find(run)
+def ended(queue: LocalQueue, run: Run) -> Job:
+    until(lambda: not queue.find(run).active)
+    return queue.find(run)
 
 
-def trains(manager: Manager, run: Run) -> bool:
-    return manager.find(run).progress.epoch > 0
+def trains(queue: LocalQueue, run: Run) -> bool:
+    return queue.find(run).progress.epoch > 0
 
 
 def is_alive(pid: int) -> bool:
@@ -91,7 +91,7 @@ def workers(parent: int) -> dict[int, str]:
 
 
 def own_workers() -> dict[int, str]:
-    """Those of this test's store; pages that other tests opened have a manager of their own."""
+    """Those of this test's store; pages that other tests opened have a queue of their own."""
     found = workers(os.getpid())
     return {pid: command for pid, command in found.items() if os.environ["BUP_CACHE"] in command}
 

@@ -9,14 +9,14 @@ import tempfile
 
 import bup
 from bup.training import fitting
-from dashboard.session import state
+from dashboard.session import run_link
 
 GRAPH = "cora"
 
 
 def main() -> None:
     graph = bup.load_graph(GRAPH)
-    (result,) = fitting.fit_specs(graph, [state.first_run(graph)])
+    (result,) = fitting.fit_specs(graph, [run_link.default_spec(graph)])
     with tempfile.TemporaryDirectory() as folder:
         store = bup.Store(folder)
         fitting.save(result, graph, store)

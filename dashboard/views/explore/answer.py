@@ -8,7 +8,7 @@ import streamlit as st
 from bup.explain.inspection import Inspection
 from dashboard.figures.card import confidence_text
 from dashboard.figures.class_tables import probability_table
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
 
 
@@ -17,7 +17,7 @@ def probabilities(view: View, node: int, seen: Inspection | None = None) -> None
     probs = view.result.probs[node] if seen is None else seen.probs
     low, high = (None, None) if seen is None else (seen.low, seen.high)
     if seen is None and not view.no_interval:
-        low, high = view.known.interval(node)
+        low, high = view.loaded_run.interval(node)
     names, true = view.answers, view.table.true.iloc[node]
     true_index = names.index(true) if true in names else None
     st.html(probability_table(probs, low, high, names, true_index, view.theme))

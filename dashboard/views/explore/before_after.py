@@ -10,8 +10,8 @@ import bup
 from bup.methods import METHODS
 from bup.run.spec import Spec, Value
 from dashboard.cache import run_cache
-from dashboard.cache.run_cache import Known
-from dashboard.session.state import View
+from dashboard.cache.run_cache import LoadedRun
+from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
 from dashboard.ui.wording import choice_titles, setting_title
@@ -34,7 +34,7 @@ def change_banner(view: View) -> None:
         )
 
 
-def comparison_run(view: View) -> Known | None:
+def comparison_run(view: View) -> LoadedRun | None:
     """The run that is to be seen beside this one."""
     return _known(view, st.session_state.get("before"))
 
@@ -43,7 +43,7 @@ def _toggle(spec: Spec | None) -> None:
     st.session_state.update(before=spec, previous=None)
 
 
-def _known(view: View, spec: Spec | None) -> Known | None:
+def _known(view: View, spec: Spec | None) -> LoadedRun | None:
     """What is known of a run that an address may have named."""
     try:
         if spec is None or spec.graph != view.spec.graph:
@@ -78,7 +78,7 @@ def _written(f: dataclasses.Field, value: Value) -> str:
     return choice_titles(f).get(str(value), str(value)) if f.metadata["choices"] else str(value)
 
 
-def _effect(before: Known, view: View) -> str:
+def _effect(before: LoadedRun, view: View) -> str:
     """On the answers, and on what the map is coloured by."""
     other = int((before.table.predicted != view.table.predicted).sum())
     answers = "No answer changed" if not other else f"{view.graph.noun.count(other)} answered anew"
@@ -86,5 +86,5 @@ def _effect(before: Known, view: View) -> str:
     column = columns.numeric_columns(view.table).get(colour)
     if column is None or colour not in before.table:
         return f"{answers}."
-    means = [f"{known.table[colour].mean():.3g}" for known in (before, view.known)]
+    means = [f"{loaded_run.table[colour].mean():.3g}" for loaded_run in (before, view.loaded_run)]
     return f"{answers}; {column.label}, on average: {means[0]} → {means[1]}."

@@ -6,7 +6,7 @@ import streamlit as st
 
 import bup
 from dashboard.figures.class_tables import compared_table, facts_table
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.figures.class_tables import message_table
 from dashboard.session import selected_node
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
 from dashboard.views.explore.answer import probabilities, verdict
 from dashboard.views.node_words import node_words
@@ -22,7 +22,7 @@ def head(view: View) -> None:
         st.button(
             "Close",
             icon=":material/close:",
-            on_click=selected_node.let_go,
+            on_click=selected_node.clear,
             type="tertiary",
             key="let_go",
         )

@@ -8,14 +8,14 @@ import numpy as np
 import streamlit as st
 
 from dashboard.cache import graphs, maps
-from dashboard.cache.run_cache import Known
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.components import chart
 from dashboard.components.focus_here import focus_here
 from dashboard.components.map import graph_map, lasso_corners, map_data
 from dashboard.components.map.excerpts import snap_window
 from dashboard.components.map.map_data import Limits, Point
-from dashboard.session.state import View
-from dashboard.session.waiting import wait_for_map
+from dashboard.session.training import wait_for_map
+from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.views import picking
 from dashboard.views.explore import before_after, what_if
@@ -85,7 +85,7 @@ def node_map(view: View, shown: np.ndarray, arrived: set[str]) -> None:
         scales.pop((view.run.digest, colour), None)
         if memory.scale is not None and None not in memory.scale:
             scales[view.run.digest, colour] = tuple(memory.scale)
-    own = maps.own_limits(view.known, colour)
+    own = maps.own_limits(view.loaded_run, colour)
     limits = scale(scales, (view.run.digest, colour), own, bool(memory.get("fit_colours")))
     memory.scale = list(limits) if limits is not None and limits != own else None
     if "lasso" in arrived:
@@ -97,19 +97,27 @@ def node_map(view: View, shown: np.ndarray, arrived: set[str]) -> None:
         wait_for_map(view.graph)
     before = before_after.comparison_run(view)
     if before is None or colour not in columns.menu_columns(before.table):
-        _map(view, view.known, MAP, shown, limits, together=False)
+        _map(view, view.loaded_run, MAP, shown, limits, together=False)
         return
     everything = np.ones(len(shown), dtype=bool)
-    for column, known, key in zip(
-        st.columns(2, gap="small"), (before, view.known), ("map_before", MAP), strict=True
+    for column, loaded_run, key in zip(
+        st.columns(2, gap="small"), (before, view.loaded_run), ("map_before", MAP), strict=True
     ):
         with column:
-            st.caption(f"**{'Now' if known is view.known else 'Before'}**", text_alignment="center")
-            _map(view, known, key, shown if key == MAP else everything, limits, together=True)
+            st.caption(
+                f"**{'Now' if loaded_run is view.loaded_run else 'Before'}**",
+                text_alignment="center",
+            )
+            _map(view, loaded_run, key, shown if key == MAP else everything, limits, together=True)
 
 
 def _map(
-    view: View, known: Known, key: str, shown: np.ndarray, limits: Limits | None, together: bool
+    view: View,
+    loaded_run: LoadedRun,
+    key: str,
+    shown: np.ndarray,
+    limits: Limits | None,
+    together: bool,
 ) -> None:
     colour, memory = st.session_state.colour, st.session_state
 
@@ -140,8 +148,8 @@ def _map(
     cut, joined = what_if.changed_links(view)
     graph_map(
         maps.graph_parcel(view.graph, window),
-        maps.layer_parcel(known, colour, shown, window),
-        maps.look(known, colour, view.theme, limits),
+        maps.layer_parcel(loaded_run, colour, shown, window),
+        maps.look(loaded_run, colour, view.theme, limits),
         view.node if view.picked else -1,
         key,
         on_pick,

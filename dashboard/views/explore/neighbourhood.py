@@ -9,7 +9,7 @@ from dashboard.components.network import clicked_node, network
 from dashboard.components.network.ego import EgoNetwork, ego_network, not_drawn
 from dashboard.figures.class_tables import score_bar
 from dashboard.session import selected_node, url
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.columns import colour_limits
 from dashboard.ui.markdown import escaped
@@ -27,7 +27,7 @@ def chosen_network(view: View) -> EgoNetwork:
     values = limits = None
     stage = st.session_state.get("stage", OFF)
     if view.explains.shares and stage not in (OFF, None):
-        stages = view.known.layer_stds
+        stages = view.loaded_run.layer_stds
         values, limits = stages[stage], colour_limits(np.concatenate(list(stages.values())))
         score = "hidden message uncertainty, " + stage
     hops = int(st.session_state.get("hops") or 1)
@@ -41,8 +41,8 @@ def neighbourhood(view: View) -> None:
     offered = columns.numeric_columns(view.table)
     steps = view.explains.shares
     stepping = bool(steps) and st.session_state.get("stage", OFF) not in (OFF, None)
-    url.among("hops", [1, 2, 3])
-    url.among("ego_score", list(offered))
+    url.ensure_option("hops", [1, 2, 3])
+    url.ensure_option("ego_score", list(offered))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control("Links away", [1, 2, 3], key="hops", required=True)
         st.selectbox(
@@ -53,8 +53,8 @@ def neighbourhood(view: View) -> None:
             disabled=stepping,
         )
     if steps:
-        stages = [OFF, *view.known.layer_stds]
-        url.among("stage", stages)
+        stages = [OFF, *view.loaded_run.layer_stds]
+        url.ensure_option("stage", stages)
         st.segmented_control(
             "Layer by layer",
             stages,
@@ -66,7 +66,7 @@ def neighbourhood(view: View) -> None:
     ego = chosen_network(view)
     network(ego, "ego", lambda: _walked(view), height=460)
     st.html(score_bar(ego.score, ego.low, ego.high, ego.doubt, view.theme))
-    trail = selected_node.came_from()
+    trail = selected_node.visited_nodes()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Back", icon=":material/undo:", on_click=selected_node.go_back, disabled=not trail

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.components.network.standalone import standalone_html
 from dashboard.session import selected_node, url
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.views import exports
 from dashboard.views.explore import before_after
 from dashboard.views.explore.compare_nodes import compare_nodes
@@ -34,10 +34,10 @@ USUAL = {"tab": "Answer", "hops": 1, "stage": OFF}
 
 def page(view: View) -> None:
     st.html(f"<style>{STYLE}</style>")
-    arrived = url.arrive()
+    arrived = url.read()
     if st.session_state.get("tab"):  # a link that asks something of a node, whichever
         view = dataclasses.replace(view, picked=True)
-    url.keep("tab", "hops", "ego_score", "stage", "unlink", "link_to")
+    url.keep_widgets("tab", "hops", "ego_score", "stage", "unlink", "link_to")
     # Keyed, so that the style sheet can lay them out: side by side, or below each other.
     with st.container(key="explore"):
         left, right = st.container(key="explore_map"), st.container(key="explore_node", gap="small")
@@ -46,7 +46,7 @@ def page(view: View) -> None:
         selected = selection(view)
         if view.picked and not selected:
             head(view)
-            url.among("tab", list(TABS))
+            url.ensure_option("tab", list(TABS))
             tab = st.segmented_control(
                 view.say("What to see of the node"),
                 list(TABS),
@@ -67,10 +67,10 @@ def page(view: View) -> None:
             with right:
                 welcome(view)  # it speaks of the colour that was just chosen
         every = shown & in_range(view)
-        selected_node.among(None if every.all() else every)
+        selected_node.limit_walk(None if every.all() else every)
         before_after.change_banner(view)
         node_map(view, shown, arrived)
-    url.follow(USUAL)
+    url.write(USUAL)
 
 
 def _export(view: View) -> tuple[str, str, str]:

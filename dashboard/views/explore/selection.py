@@ -7,7 +7,7 @@ import streamlit as st
 from bup import metrics
 from bup.io.csv import csv_text
 from dashboard.figures.card import confidence_text
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.views import picking
 
 

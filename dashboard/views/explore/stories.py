@@ -18,8 +18,8 @@ from bup.training.fitting import run_of
 from dashboard.cache import run_cache
 from dashboard.figures.class_tables import percent
 from dashboard.session import selected_node
-from dashboard.session.state import View
-from dashboard.session.waiting import manager, visitor
+from dashboard.session.training import training_queue, visitor_id
+from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
 
@@ -120,10 +120,10 @@ def _never_shown(view: View) -> Story | None:
     hides = bool(spec.left_out)
     left_out = spec.left_out or (graph.num_classes - 1,)
     other = dataclasses.replace(spec, left_out=() if hides else left_out)
-    known = run_cache.find(other, graph)
-    if known is None:
+    loaded_run = run_cache.find(other, graph)
+    if loaded_run is None:
         return None if METHODS[spec.method].brought else _one_to_train(view, other, left_out)
-    hidden, shown = (view.known, known) if hides else (known, view.known)
+    hidden, shown = (view.loaded_run, loaded_run) if hides else (loaded_run, view.loaded_run)
     nodes = errors_from_left_out(hidden.result, shown.result, graph)
     if not len(nodes):
         return None
@@ -174,6 +174,6 @@ def _train_ahead(spec: Spec, view: View) -> None:
     untouched = dict(spec.settings) == opening and not view.spec.left_out
     if untouched and spec.method == Spec.method and view.graph.num_nodes <= AHEAD:
         try:
-            manager().submit(run_of(spec, view.graph), view.graph, visitor())
+            training_queue().submit(run_of(spec, view.graph), view.graph, visitor_id())
         except bup.BupError:  # a full queue: it trains when somebody asks for it
             return

@@ -10,7 +10,7 @@ from bup.explain.inspection import Inspection
 from bup.graph import Graph
 from bup.methods import METHODS
 from dashboard.figures.class_tables import compared_table, percent
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
 from dashboard.views.explore.answer import probabilities
 
@@ -45,8 +45,8 @@ def what_if(view: View) -> None:
     )
     try:
         added = _typed(view.graph, typed)
-        before = view.known.inspection(node)
-        after = view.known.inspection(
+        before = view.loaded_run.inspection(node)
+        after = view.loaded_run.inspection(
             node,
             add=tuple((node, other) for other in added),
             remove=tuple((node, near[other]) for other in removed),

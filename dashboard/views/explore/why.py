@@ -8,7 +8,7 @@ import streamlit as st
 from bup.methods import METHODS
 from dashboard.figures.class_tables import breakdown_table
 from dashboard.figures.node import shares_figure
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.views import charts, exports, picking
 
 
@@ -20,7 +20,7 @@ def why(view: View) -> None:
             f"{view.graph.noun.one} to show. Choose {able} in the sidebar."
         )
         return
-    seen = view.known.inspection(view.node)
+    seen = view.loaded_run.inspection(view.node)
     who = [view.graph.node_id(n) for n in seen.steps[0].neighbours]
     charts.clickable(
         shares_figure(seen.steps, who, view.theme),

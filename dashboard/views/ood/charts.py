@@ -13,7 +13,7 @@ from bup.scores import SCORES
 from dashboard.components.chart import Mark
 from dashboard.figures import ood
 from dashboard.figures.ood import BINS, NodeGroup
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
 from dashboard.ui.theme import IN, WRONG

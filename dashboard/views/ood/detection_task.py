@@ -13,7 +13,7 @@ from bup.explain import detection
 from bup.explain.detection import Search
 from dashboard.cache import run_cache
 from dashboard.figures.ood import DetectionCurve
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.views.comparison_runs import (
     TYPED_HELP,

@@ -17,9 +17,9 @@ from bup.io.csv import csv_text
 from bup.run.spec import Run, Spec
 from bup.training.fitting import run_of
 from dashboard.cache import run_cache
-from dashboard.session import state
-from dashboard.session.state import View
-from dashboard.session.waiting import ask_for, manager, visitor, wait_for
+from dashboard.session import sidebar
+from dashboard.session.training import submit, training_queue, visitor_id, wait_for
+from dashboard.session.view import View
 from dashboard.training_queue.job import Job
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
@@ -60,8 +60,8 @@ def grid(view: View, detectors: Sequence[Detector]) -> None:
         key="turns_train",
         help="They train in the background: leave the page and come back as you like.",
     ):
-        ask_for([turn.spec for turn in missing], view.graph, again=True)
-    waiting = [t.run for t in missing if (job := manager().find(t.run)) and job.active]
+        submit([turn.spec for turn in missing], view.graph, again=True)
+    waiting = [t.run for t in missing if (job := training_queue().find(t.run)) and job.active]
     if waiting:
         wait_for(waiting, lambda jobs: _filling(view, turns, jobs))
     else:
@@ -84,7 +84,7 @@ def _filling(view: View, turns: Sequence[LeftOutRun], jobs: list[Job]) -> None:
 
 def _stop(jobs: Sequence[Job]) -> None:
     for job in jobs:
-        manager().cancel(job.run, visitor())
+        training_queue().cancel(job.run, visitor_id())
 
 
 def _table(view: View, turns: Sequence[LeftOutRun], jobs: dict[Run, Job]) -> None:
@@ -105,7 +105,7 @@ def _table(view: View, turns: Sequence[LeftOutRun], jobs: dict[Run, Job]) -> Non
     def clicked() -> None:
         cells = st.session_state["turns"]["selection"]["cells"]
         if cells and cells[0][0] < len(names):
-            state.leave_out(cells[0][0])
+            sidebar.leave_out(cells[0][0])
 
     frame = pd.DataFrame(rows)
     st.dataframe(
@@ -138,13 +138,13 @@ def auroc(view: View, turn: LeftOutRun) -> float | None:
 
     NaN where the test nodes have none of it.
     """
-    known = run_cache.find(turn.spec, view.graph)
-    if known is None:
+    loaded_run = run_cache.find(turn.spec, view.graph)
+    if loaded_run is None:
         return None
-    search = detection.unseen(known.result, view.graph)
+    search = detection.unseen(loaded_run.result, view.graph)
     if not search.possible:
         return math.nan
-    doubt = known.result.uncertainties()[epistemic_score(turn.spec.method)]
+    doubt = loaded_run.result.uncertainties()[epistemic_score(turn.spec.method)]
     return metrics.auroc(doubt[search.nodes], search.sought)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from bup.explain import detection
 from bup.io.csv import csv_text
-from dashboard.session.state import View
+from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
 from dashboard.views import highlight, picking
 from dashboard.views.highlight import NodeList

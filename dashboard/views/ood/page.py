@@ -8,8 +8,8 @@ import streamlit as st
 
 from bup.experiments import PAPERS_BUP
 from bup.experiments.published import published_figures
-from dashboard.session import state
-from dashboard.session.state import View
+from dashboard.session import sidebar
+from dashboard.session.view import View
 from dashboard.views import exports, highlight
 from dashboard.views.node_card import node_card
 from dashboard.views.ood import charts, left_out_in_turn
@@ -59,7 +59,7 @@ def _choose_class(view: View) -> None:
 
     def leave_out() -> None:
         if (c := st.session_state.never_shown) is not None:
-            state.leave_out(c)
+            sidebar.leave_out(c)
 
     st.pills(
         "Never show the model",
@@ -75,7 +75,7 @@ def _published(view: View) -> None:
     paper = published_figures(
         "q2", view.spec.graph, view.spec.per_class, protocol="", method=PAPERS_BUP
     )
-    found = view.known.report().get("ood")
+    found = view.loaded_run.report().get("ood")
     if not paper or found is None:
         return
     st.header("The published table, for this run")

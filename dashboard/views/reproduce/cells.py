@@ -17,7 +17,7 @@ from bup.experiments import QUESTIONS, Comparison, PlannedRun, ResearchQuestion
 from bup.graph import Graph
 from bup.run.spec import Run, Spec
 from bup.training import fitting
-from dashboard.cache.shared_cache import kept
+from dashboard.cache.shared_cache import cached
 
 SLOW = 0.02  # seconds: what is read from the cache takes less
 
@@ -61,7 +61,7 @@ class Plan:
         return {run.spec.seed: run.spec for run in self.runs if Cell.of(run) == cell}
 
 
-@kept(by=lambda question, graph: (question.name, graph.digest))
+@cached(by=lambda question, graph: (question.name, graph.digest))
 def plan_of(question: ResearchQuestion, graph: Graph) -> Plan:
     planned = experiments.plan_runs(question, {graph.name: graph})
     return Plan(question, graph, {run: fitting.run_of(run.spec, graph) for run in planned})
@@ -104,7 +104,7 @@ def _by_cell(table: pd.DataFrame) -> dict[Cell, pd.DataFrame]:
     return {Cell(*cell): part for cell, part in table.groupby(list(Cell._fields), sort=False)}
 
 
-@kept(by=lambda plan: plan.key)
+@cached(by=lambda plan: plan.key)
 def measured(plan: Plan) -> RerunSet:
     """What came with the package."""
     rows = experiments.load_shipped().rows(plan.question, plan.runs, {plan.graph.name: plan.graph})
@@ -116,7 +116,7 @@ def stored(plan: Plan) -> RerunSet:
     return _stored(plan, stamps_of(plan))
 
 
-@kept(by=lambda plan, stamps: (plan.key, stamps))
+@cached(by=lambda plan, stamps: (plan.key, stamps))
 def _stored(plan: Plan, stamps: tuple[int, ...]) -> RerunSet:
     return RerunSet("trained here", stored_rows(plan, stamps), plan, stamps)
 

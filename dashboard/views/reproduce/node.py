@@ -8,8 +8,8 @@ import bup
 from bup.methods import METHODS
 from bup.run.spec import Spec
 from dashboard.cache import run_cache
-from dashboard.session import selected_node, state
-from dashboard.session.state import View
+from dashboard.session import run_link, selected_node
+from dashboard.session.view import View, current_theme
 from dashboard.views.node_card import node_card
 from dashboard.views.reproduce.cells import Cell, Plan, RerunSet
 
@@ -21,23 +21,23 @@ def picked_node(plan: Plan, stored: RerunSet, cell: Cell | None) -> None:
 
     Reruns are those that are ``stored`` here."""
     graph = plan.graph
-    spec: Spec | None = st.session_state.get("seen") or state.first_run(graph)
+    spec: Spec | None = st.session_state.get("seen") or run_link.default_spec(graph)
     if cell is not None:
         spec = _rerun(plan, stored, cell)
     if spec is None or spec.graph != graph.name:
         return
-    known = run_cache.find(spec, graph)
-    if known is None:
+    loaded_run = run_cache.find(spec, graph)
+    if loaded_run is None:
         return
     try:
-        node, picked = selected_node.last_node(graph, known.result)
+        node, picked = selected_node.last_node(graph, loaded_run.result)
     except bup.BupError:  # of another graph
         return
     if not picked:
         return
     method = cell.method if cell is not None else METHODS[spec.method].short
     run = f"{method}, {spec.labels_in_words}, seed {spec.seed}"
-    node_card(View(known, node, state.theme(graph.noun), True), "reproduce", run)
+    node_card(View(loaded_run, node, current_theme(graph.noun), True), "reproduce", run)
 
 
 def _rerun(plan: Plan, stored: RerunSet, cell: Cell) -> Spec | None:

@@ -7,7 +7,7 @@ import streamlit as st
 from bup import datasets
 from bup.experiments import QUESTIONS
 from dashboard.cache import graphs
-from dashboard.session import state
+from dashboard.session import run_link
 from dashboard.ui.markdown import escaped
 from dashboard.views.reproduce.cells import Cell, measured, plan_of, stored
 from dashboard.views.reproduce.node import picked_node
@@ -42,7 +42,7 @@ def page() -> None:
         st.info("The citation graphs are not here yet: `bup graphs --fetch` gets them.")
         return
     chosen = middle.selectbox(
-        "Graph", offered, format_func=state.graph_label, key="table_graph", bind="query-params"
+        "Graph", offered, format_func=run_link.graph_label, key="table_graph", bind="query-params"
     )
     graph = graphs.graph(chosen if chosen in offered else offered[0])
     plan = plan_of(question, graph)

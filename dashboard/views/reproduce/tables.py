@@ -13,10 +13,11 @@ from bup.experiments import Quantity, ResearchQuestion
 from bup.experiments.published import published_figures
 from bup.io.csv import csv_text
 from dashboard.cache.maps import drawn
-from dashboard.cache.shared_cache import kept
+from dashboard.cache.shared_cache import cached
 from dashboard.components import chart
 from dashboard.figures.reproduce import ComparisonRow, MeanInterval, comparison_figure
-from dashboard.session import state
+from dashboard.session import run_link
+from dashboard.session.view import current_theme
 from dashboard.ui.markdown import escaped
 from dashboard.views import charts
 from dashboard.views.reproduce.cells import Cell, Plan, RerunSet
@@ -63,7 +64,7 @@ def show_picture(plan: Plan, sources: list[RerunSet], quantity: Quantity) -> Non
 
     chart.library()
     charts.clickable(
-        drawn(comparison_figure, dots, quantity.title + better, state.theme()),
+        drawn(comparison_figure, dots, quantity.title + better, current_theme()),
         "reproduce_picture",
         "Dots: means as we measured them; upright strokes: what was trained on this machine. Bars: "
         "where the mean over all possible reruns lies (95%). Hollow: what was published, for other "
@@ -82,7 +83,7 @@ class Table(NamedTuple):
     csv: str  # every rerun
 
 
-@kept(by=lambda plan, sources: (plan.key, *(source.key for source in sources)))
+@cached(by=lambda plan, sources: (plan.key, *(source.key for source in sources)))
 def _table(plan: Plan, sources: list[RerunSet]) -> Table:
     shown, cells = [], []
     for cell in plan.cells:
@@ -112,7 +113,7 @@ def show_table(plan: Plan, sources: list[RerunSet]) -> None:
         on_select=picked,
         selection_mode="single-cell",
         column_config={"method": st.column_config.TextColumn(width=130)},
-        alt=f"{question.title}, {state.graph_title(plan.graph.name)}",
+        alt=f"{question.title}, {run_link.graph_title(plan.graph.name)}",
     )
     tested = any(source.lines.p.notna().any() for source in sources)
     notes = [question.note, experiments.note_on_test(question) if tested else ""]
@@ -173,7 +174,7 @@ def show_cell(plan: Plan, sources: list[RerunSet], cell: Cell) -> None:
         st.info("No rerun of this cell was measured or trained yet.")
         return
     # A rerun that was only measured elsewhere opens too: it is trained on the way.
-    links = ["./?" + state.link(specs[s], graph) if s in specs else None for s in told.seed]
+    links = ["./?" + run_link.query(specs[s], graph) if s in specs else None for s in told.seed]
     column = st.column_config
 
     def picked() -> None:

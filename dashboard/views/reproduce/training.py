@@ -11,7 +11,7 @@ from bup.experiments import PlannedRun, ResearchQuestion
 from bup.graph import Graph
 from bup.methods import METHODS
 from bup.run.spec import Run, Spec
-from dashboard.session.waiting import ask_for, manager, wait_for
+from dashboard.session.training import submit, training_queue, wait_for
 from dashboard.training_queue.job import Job
 from dashboard.ui.markdown import escaped
 
@@ -29,7 +29,7 @@ def offer_reruns(graph: Graph, specs: list[Spec], trained: Collection[int]) -> N
 
 def _ask(specs: list[Spec], graph: Graph) -> None:
     st.session_state.pop("reproduce_trained", None)
-    st.session_state.reproduce_waiting = [job.run for job in ask_for(specs, graph, again=True)]
+    st.session_state.reproduce_waiting = [job.run for job in submit(specs, graph, again=True)]
 
 
 def start_cell(question: ResearchQuestion, graph: Graph, planned: list[PlannedRun]) -> None:
@@ -75,7 +75,7 @@ def _show_progress(jobs: list[Job], asked: int) -> None:
 
 
 def _show_outcome(runs: list[Run]) -> None:
-    _show_failures([job for run in runs if (job := manager().find(run)) is not None])
+    _show_failures([job for run in runs if (job := training_queue().find(run)) is not None])
     store = bup.Store()
     there = sum(store.path(run).exists() for run in runs)
     st.success(f"{there} of {len(runs)} runs are in the table.")

@@ -14,15 +14,15 @@ from bup.datasets.uploads.store import SHARE_PER_VISITOR
 from bup.datasets.uploads.tables import DECIMALS, SEPARATORS
 from bup.graph import Graph, describe
 from dashboard.cache import graphs
-from dashboard.cache.shared_cache import kept
+from dashboard.cache.shared_cache import cached
 from dashboard.network import visitor
-from dashboard.session import links
+from dashboard.session import navigation
 from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.uploads import reader
 from dashboard.views.upload import example
 from dashboard.views.upload.facts import facts
-from dashboard.views.upload.once import READING, digest
+from dashboard.views.upload.per_session import READING, digest
 
 NOTHING = "(none)"
 AUTOMATIC = "Automatic"
@@ -86,7 +86,7 @@ def _review(files: list[tuple[str, bytes]]) -> None:
         st.switch_page(st.session_state.linked_pages["explore"], query_params=_query(name, graph))
 
 
-@kept(by=lambda key, files, separator, decimal: (key, separator, decimal))
+@cached(by=lambda key, files, separator, decimal: (key, separator, decimal))
 def _preview(
     key: str, files: list[tuple[str, bytes]], separator: str | None, decimal: str | None
 ) -> TablePreview:
@@ -98,7 +98,7 @@ def _preview(
     return preview
 
 
-@kept(by=lambda key, files, separator, choice, made=None: (key, separator, choice))
+@cached(by=lambda key, files, separator, choice, made=None: (key, separator, choice))
 def _graph(
     key: str,
     files: list[tuple[str, bytes]],
@@ -225,7 +225,9 @@ def _kept() -> None:
             row = st.container(horizontal=True, vertical_alignment="center")
             with row:
                 query = _query(name, graphs.graph(name))
-                links.link("explore", escaped(uploads.title_of(name)), ":material/hub:", query)
+                navigation.page_link(
+                    "explore", escaped(uploads.title_of(name)), ":material/hub:", query
+                )
                 st.caption(f"kept until {until:%d %B %Y}, and longer if it is opened")
                 st.button(
                     "Delete",

@@ -20,12 +20,12 @@ from bup.training.torch_model import spec_of_predictions
 from dashboard.cache import graphs
 from dashboard.network import visitor
 from dashboard.network.visitor import Brought
-from dashboard.session import state
+from dashboard.session import run_link
 from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.uploads import reader
 from dashboard.views.upload.facts import facts
-from dashboard.views.upload.once import digest, once
+from dashboard.views.upload.per_session import digest, per_session
 
 ROWS = 5
 
@@ -38,9 +38,9 @@ def predictions() -> None:
         "for each node in the order of the graph; with **mean** and **var** instead, intervals "
         "and likelihoods come along."
     )
-    names = [*visitor.graphs(), *state.graph_names()]
+    names = [*visitor.graphs(), *run_link.graph_names()]
     left, *numbers = st.columns([2, 1, 1])
-    name = left.selectbox("Graph", names, format_func=state.graph_title, key="own_of")
+    name = left.selectbox("Graph", names, format_func=run_link.graph_title, key="own_of")
     with show_errors():
         graph = graphs.graph(name)
         per_class, seed = _split_choice(graph, *numbers)
@@ -94,7 +94,7 @@ def _names(graph: Graph, labels: object) -> list[str]:
 
 def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) -> None:
     key = (digest([(file, content)]), graph.digest, per_class, seed)
-    given, result = once("own_run", key, lambda: _run(graph, file, content, per_class, seed))
+    given, result = per_session("own_run", key, lambda: _run(graph, file, content, per_class, seed))
     spec = result.spec
     facts(_facts(graph, given, result))
     left, right = st.columns([2, 3], vertical_alignment="bottom")
@@ -113,7 +113,7 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
         )
         st.switch_page(
             st.session_state.linked_pages["explore"],
-            query_params=state.parameters(spec, graph),
+            query_params=run_link.parameters(spec, graph),
         )
 
 

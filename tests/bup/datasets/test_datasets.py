@@ -13,7 +13,7 @@ from bup.cli import app
 from bup.datasets import uploads
 from bup.datasets.graph_source import GraphSource
 from dashboard.cache import graphs
-from dashboard.session import state
+from dashboard.session import run_link
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def test_a_graph_is_one_line_in_the_table(toy):
         bup.load_graph("toys")
     listed = json.loads(CliRunner().invoke(app, ["graphs", "--json"]).output)
     assert listed[-1] == {"name": toy.name, "title": toy.title, "data": "in your head"}
-    assert {"toy:a", "toy:b"} <= set(state.graph_names())
-    assert state.graph_label("toy:b") == "Toy b"
+    assert {"toy:a", "toy:b"} <= set(run_link.graph_names())
+    assert run_link.graph_label("toy:b") == "Toy b"
 
 
 def test_what_is_not_here_is_fetched_on_request_and_offered_last(toy, monkeypatch):
@@ -53,20 +53,20 @@ def test_what_is_not_here_is_fetched_on_request_and_offered_last(toy, monkeypatc
         load=lambda name: there.add(name),
     )
     monkeypatch.setattr(datasets, "SOURCES", (far, toy))
-    assert state.graph_names() == ["toy:a", "toy:b", "far"]
+    assert run_link.graph_names() == ["toy:a", "toy:b", "far"]
     assert not datasets.is_available("far") and not datasets.is_available("nowhere")
     rows = json.loads(CliRunner().invoke(app, ["graphs", "--json"]).output)
     assert [row["data"] for row in rows] == ["not fetched yet", "in your head"]
     CliRunner().invoke(app, ["graphs", "--fetch"])
-    assert there == {"far"} and state.graph_names() == ["far", "toy:a", "toy:b"]
+    assert there == {"far"} and run_link.graph_names() == ["far", "toy:a", "toy:b"]
 
 
 def test_folders_are_offered_only_by_whoever_starts_the_server(monkeypatch):
     monkeypatch.delenv("BUP_FOLDERS", raising=False)
-    assert not any(name.startswith("folder:") for name in state.graph_names())
+    assert not any(name.startswith("folder:") for name in run_link.graph_names())
     monkeypatch.setenv("BUP_FOLDERS", "/some/papers:/more")
-    assert {"folder:/some/papers", "folder:/more"} <= set(state.graph_names())
-    assert state.graph_label("folder:/some/papers") == "papers"
+    assert {"folder:/some/papers", "folder:/more"} <= set(run_link.graph_names())
+    assert run_link.graph_label("folder:/some/papers") == "papers"
 
 
 def test_every_graph_belongs_to_one_source_and_only_drawn_ones_may_be_typed():

@@ -497,13 +497,13 @@ def predictions_page(name: str, files: list[tuple[str, bytes]]) -> None:
     import streamlit as st
 
     from dashboard.network import visitor
-    from dashboard.session import links
+    from dashboard.session import navigation
     from dashboard.views.upload import page
 
     dropped = [SimpleNamespace(name=name, getvalue=lambda data=data: data) for name, data in files]
     st.file_uploader = lambda *args, **options: dropped[0] if dropped else None
     visitor.graphs()[:] = [name]
-    links.offer({})
+    navigation.set_pages({})
     st.session_state.setdefault("bring", "predictions")
     page.page()
 

@@ -18,7 +18,7 @@ LARGE = "synthetic:mean_degree=2,nodes=8000,words=30"
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept(monkeypatch):
-    monkeypatch.setattr(shared_cache, "KEPT", shared_cache.Kept())
+    monkeypatch.setattr(shared_cache, "SHARED_CACHE", shared_cache.SharedCache())
     monkeypatch.setattr(graphs, "LARGE", Ration("large graphs", 30, 600))
 
 

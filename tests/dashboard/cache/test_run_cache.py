@@ -29,7 +29,7 @@ SPEC = bup.Spec(
 def nothing_kept(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUP_CACHE", str(tmp_path))
-        patch.setattr(shared_cache, "KEPT", shared_cache.Kept())
+        patch.setattr(shared_cache, "SHARED_CACHE", shared_cache.SharedCache())
         yield
 
 
@@ -37,9 +37,11 @@ def test_a_result_that_no_disk_takes_is_shown_with_the_reason():
     graph = bup.load_graph(SPEC.graph)
     assert run_cache.find(SPEC, graph) is None
     (result,) = fitting.fit_specs(graph, [SPEC])
-    run_cache.hold(fitting.run_of(SPEC, graph), files.pack(*result.pack()), "the disk is full")
+    run_cache.hold_unstored(
+        fitting.run_of(SPEC, graph), files.pack(*result.pack()), "the disk is full"
+    )
     found = run_cache.find(SPEC, graph)
-    assert found is not None and found.unkept == "the disk is full"
+    assert found is not None and found.unstored_reason == "the disk is full"
     assert np.array_equal(found.result.probs, result.probs) and len(found.table) == 120
 
 
@@ -50,14 +52,14 @@ def test_a_result_that_no_disk_took_is_stored_when_one_has_room(monkeypatch, tmp
     full.write_text("no folder")
     monkeypatch.setenv("BUP_CACHE", str(full))
     run = fitting.run_of(SPEC, graph)
-    run_cache.hold(run, files.pack(*result.pack()), "the disk is full")
+    run_cache.hold_unstored(run, files.pack(*result.pack()), "the disk is full")
     found = run_cache.find(SPEC, graph)
     run_cache._unstored.store()
-    assert found.unkept and fitting.load(SPEC, graph) is None
+    assert found.unstored_reason and fitting.load(SPEC, graph) is None
     assert run_cache._unstored._timer is not None  # which tries again
     monkeypatch.setenv("BUP_CACHE", str(tmp_path / "room"))
     run_cache._unstored.store()
-    assert not found.unkept and run_cache._unstored._timer is None
+    assert not found.unstored_reason and run_cache._unstored._timer is None
     assert np.array_equal(fitting.load(SPEC, graph).probs, result.probs)
 
 
@@ -78,7 +80,7 @@ def test_what_a_page_reads_outlives_all_others(monkeypatch):
     assert run_cache.find(SPEC, graph) is first
     monkeypatch.setenv("BUP_MEMORY_BYTES", "1000")
     for number in range(24):
-        shared_cache.KEPT.get(number, lambda: np.zeros(1000))
+        shared_cache.SHARED_CACHE.get(number, lambda: np.zeros(1000))
     assert first.table is not None and first.report()["test"]["nodes"] > 0
     again = run_cache.find(SPEC, graph)
     assert again is not first and np.array_equal(again.result.probs, first.result.probs)
@@ -89,7 +91,7 @@ def test_the_longest_unused_goes_first_and_bytes_count(monkeypatch):
     made = []
 
     def ask(key: str) -> np.ndarray:
-        return shared_cache.KEPT.get(key, lambda: made.append(key) or np.zeros(1000))
+        return shared_cache.SHARED_CACHE.get(key, lambda: made.append(key) or np.zeros(1000))
 
     for key in ("a", "b", "c", "a", "d", "a", "b"):
         ask(key)
@@ -102,7 +104,7 @@ def test_many_who_ask_at_once_wait_for_one():
 
     def ask(_: int) -> object:
         start.wait()
-        return shared_cache.KEPT.get("key", lambda: made.append(1) or object())
+        return shared_cache.SHARED_CACHE.get("key", lambda: made.append(1) or object())
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(map(id, pool.map(ask, range(8))))) == 1
@@ -127,7 +129,7 @@ class Growing:
 def test_values_are_measured_while_other_threads_add_to_them(monkeypatch):
     monkeypatch.setattr(shared_cache, "AGAIN", 50)
     before, ended = sys.getswitchinterval(), threading.Event()
-    known = [shared_cache.KEPT.get(("known", number), Growing) for number in range(4)]
+    known = [shared_cache.SHARED_CACHE.get(("known", number), Growing) for number in range(4)]
 
     def grow(value: Growing) -> None:
         while not ended.is_set():
@@ -138,7 +140,7 @@ def test_values_are_measured_while_other_threads_add_to_them(monkeypatch):
         growing = [pool.submit(grow, value) for value in known]
         try:
             for number in range(300):
-                shared_cache.KEPT.get(number, lambda: np.zeros(10))
+                shared_cache.SHARED_CACHE.get(number, lambda: np.zeros(10))
         finally:
             ended.set()
             sys.setswitchinterval(before)
@@ -152,20 +154,22 @@ def test_a_value_that_grew_counts_as_it_is_and_others_are_not_measured_each_time
     measured = []
     size_of = shared_cache.size_of
     monkeypatch.setattr(shared_cache, "size_of", lambda value: measured.append(1) or size_of(value))
-    grown = shared_cache.KEPT.get("grown", dict)
+    grown = shared_cache.SHARED_CACHE.get("grown", dict)
     for number in range(20):
-        shared_cache.KEPT.get(number, lambda: np.zeros(10))
+        shared_cache.SHARED_CACHE.get(number, lambda: np.zeros(10))
     assert len(measured) <= 3 * 21
     grown["more"] = np.zeros(20_000)
     for number in range(20, 40):
-        shared_cache.KEPT.get(number, lambda: np.zeros(10))
-    assert shared_cache.KEPT.get("grown", dict) is not grown, "alone it is larger than all may be"
-    assert shared_cache.KEPT.get(39, object).shape == (10,)
+        shared_cache.SHARED_CACHE.get(number, lambda: np.zeros(10))
+    assert shared_cache.SHARED_CACHE.get("grown", dict) is not grown, (
+        "alone it is larger than all may be"
+    )
+    assert shared_cache.SHARED_CACHE.get(39, object).shape == (10,)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2000)), max_size=60))
 def test_the_running_total_is_the_sum_of_what_is_kept(asked):
-    shelf = shared_cache.Kept()
+    shelf = shared_cache.SharedCache()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUP_MEMORY_BYTES", "20000")
         for key, numbers in asked:

@@ -271,7 +271,7 @@ def test_the_settings_of_a_student_open_no_other_question(
     def trained(spec, graph):
         return SimpleNamespace(result=bup.fit(graph, "gcn", left_out=spec.left_out, epochs=3))
 
-    monkeypatch.setattr(cases, "known_or_wait", trained)
+    monkeypatch.setattr(cases, "load_or_wait", trained)
     student = opened("learn-1-confident", code=lead.code)
     student.radio("expect_hidden_6").set_value(0).run()
     student.selectbox("hidden_class").set_value(2).run()

@@ -20,7 +20,8 @@ from dashboard.export.document import Shared, labels
 from dashboard.export.page import page, refusal
 from dashboard.export.parse_run import asked
 from dashboard.network.rate_limits import Ration
-from dashboard.session import state
+from dashboard.session import run_link
+from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.theme import Theme
 from dashboard.views import exports
@@ -167,7 +168,7 @@ def test_the_app_offers_the_page_of_what_it_compares(cora, run, rival, monkeypat
     monkeypatch.setattr(exports.st, "download_button", lambda *a, **k: offered.append(a))
     monkeypatch.setattr(exports.st, "caption", said.append)
     monkeypatch.setattr(exports, "page", lambda known, day: [one.spec.method for one in known])
-    views = [state.View(known(result, cora), 0, Theme()) for result in (run, rival)]
+    views = [View(known(result, cora), 0, Theme()) for result in (run, rival)]
     exports._web_page(views)
     label, make, name, kind = offered.pop()
     assert label == "These runs as a web page" and kind == "text/html"
@@ -178,7 +179,7 @@ def test_the_app_offers_the_page_of_what_it_compares(cora, run, rival, monkeypat
 
 def test_a_page_is_made_once_and_one_visitor_has_few_of_them_made(cora, run, monkeypatch):
     ration, made, offered, said = Ration("web pages", 2, 600), [], [], []
-    monkeypatch.setattr(shared_cache, "KEPT", shared_cache.Kept())
+    monkeypatch.setattr(shared_cache, "SHARED_CACHE", shared_cache.SharedCache())
     monkeypatch.setattr(exports, "PAGES", ration)
     monkeypatch.setattr(exports.st, "download_button", lambda *a, **k: offered.append(a[1]))
     monkeypatch.setattr(exports.st, "caption", said.append)
@@ -187,7 +188,7 @@ def test_a_page_is_made_once_and_one_visitor_has_few_of_them_made(cora, run, mon
     def pages(of: bup.Result, times: int) -> set[str]:
         """Asked for at once."""
         for _ in range(times):
-            exports._web_page([state.View(known(of, cora), 0, Theme())])
+            exports._web_page([View(known(of, cora), 0, Theme())])
         asked = [offered.pop() for _ in range(times)]
         with ThreadPoolExecutor(times) as pool:
             return set(pool.map(lambda make: make(), asked))
@@ -231,9 +232,9 @@ def test_a_link_of_the_app_means_its_run(cora, method, settings):
             settings=tuple((dict(METHODS[method].opens_with) | settings).items()),
         )
     )
-    assert asked(f"http://localhost:8501/explore?{state.link(spec, cora)}&node=35") == spec
+    assert asked(f"http://localhost:8501/explore?{run_link.query(spec, cora)}&node=35") == spec
     spec = complete(dataclasses.replace(spec, split="20/10/70"))
-    assert asked(f"http://localhost:8501/?{state.link(spec, cora)}") == spec
+    assert asked(f"http://localhost:8501/?{run_link.query(spec, cora)}") == spec
 
 
 def test_a_link_or_name_of_nothing_is_explained(tmp_path, monkeypatch):

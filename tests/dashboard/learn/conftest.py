@@ -4,7 +4,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.cache import shared_cache
 from dashboard.learn.lesson import LESSONS
-from dashboard.session import waiting
+from dashboard.session import training
 from tests.support import ROOT
 from tests.support.jobs import AtOnce
 
@@ -16,8 +16,8 @@ def opened(stocked_cache):
         patch.setenv("BUP_CACHE", str(stocked_cache))
         patch.chdir(ROOT)
         st.cache_resource.clear()
-        patch.setattr(shared_cache, "KEPT", shared_cache.Kept())
-        patch.setattr(waiting, "manager", AtOnce)
+        patch.setattr(shared_cache, "SHARED_CACHE", shared_cache.SharedCache())
+        patch.setattr(training, "training_queue", AtOnce)
         yield AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120).run()
 
 

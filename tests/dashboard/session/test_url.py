@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from bup.methods import complete
 from bup.run.spec import Spec
 from dashboard.session import url
-from dashboard.session.url import PARTS
+from dashboard.session.url import PARAMETERS
 
 NUMBERS = st.floats(-10, 10).map(lambda x: float(f"{x:.4g}"))
 POINTS = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=url.MOST_CORNERS)
@@ -15,7 +15,7 @@ POINTS = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=url.MOST_COR
 
 @given(POINTS)
 def test_a_lasso_survives_its_link(corners):
-    assert PARTS["lasso"].read(PARTS["lasso"].write(corners)) == corners
+    assert PARAMETERS["lasso"].read(PARAMETERS["lasso"].write(corners)) == corners
 
 
 @given(NUMBERS, NUMBERS)
@@ -23,15 +23,15 @@ def test_a_range_survives_its_link_with_open_ends(one, other):
     low, high = sorted((one, other))
     spans = [[low, None], [None, high]] + ([[low, high]] if low < high else [])
     for span in spans:
-        assert PARTS["range"].read(PARTS["range"].write(span)) == span
+        assert PARAMETERS["range"].read(PARAMETERS["range"].write(span)) == span
 
 
 @pytest.mark.parametrize("split", ["", "20/10/70"])
 def test_a_run_survives_its_link_in_few_letters(split):
     settings = (("hidden", 32),)
     spec = complete(Spec(method="gcn", left_out=(2,), seed=3, settings=settings, split=split))
-    text = PARTS["before"].write(spec)
-    assert complete(PARTS["before"].read(text)) == spec and len(text) < 100
+    text = PARAMETERS["before"].write(spec)
+    assert complete(PARAMETERS["before"].read(text)) == spec and len(text) < 100
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_a_run_survives_its_link_in_few_letters(split):
 )
 def test_what_makes_no_sense_is_refused(name, text):
     with pytest.raises(ValueError):
-        PARTS[name].read(text)
+        PARAMETERS[name].read(text)

@@ -16,8 +16,8 @@ from bup.methods import complete, from_words, in_words
 from bup.run.spec import Run
 from bup.training import fitting
 from bup.training.torch_model import run_of_predictions
-from dashboard.cache.run_cache import Known
-from dashboard.session.state import View
+from dashboard.cache.run_cache import LoadedRun
+from dashboard.session.view import View
 from dashboard.ui.theme import Theme
 from dashboard.views import comparison_runs
 
@@ -119,7 +119,7 @@ def test_the_head_of_a_file_is_what_the_file_says(tmp_path):
 
 
 def test_no_run_is_offered_under_two_names(run, cora):
-    view = View(Known(fitting.run_of(run.spec, cora), cora, run), 0, Theme())
+    view = View(LoadedRun(fitting.run_of(run.spec, cora), cora, run), 0, Theme())
     specs = comparison_runs.comparable_specs(view)
     assert len(set(specs.values())) == len(specs) > 10
     for formerly in comparison_runs.OLD_LABELS:

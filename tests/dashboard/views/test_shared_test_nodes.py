@@ -7,7 +7,7 @@ import bup
 from bup.imported import predictions
 from bup.training import fitting
 from bup.training.torch_model import run_of_predictions
-from dashboard.session import state
+from dashboard.session import run_link
 
 SHARED = 500
 
@@ -36,7 +36,7 @@ def own_split(stocked_cache, monkeypatch, cora):
 
 
 def query(spec: bup.Spec, cora) -> dict[str, str]:
-    return dict(state.parameters(spec, cora))
+    return dict(run_link.parameters(spec, cora))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_narrower_run_is_judged_on_fewer_nodes(own_split, cora):
 
     known = run_cache.find(own_split(SHARED), cora)
     fewer = known.result.split.test[:37]
-    narrow = run_cache.judged_on(known, np.sort(fewer))
+    narrow = run_cache.tested_on(known, np.sort(fewer))
     assert narrow.report()["test"]["nodes"] == 37 and narrow.run == known.run
     assert narrow.result.split.test.tolist() == fewer.tolist()
     assert known.report()["test"]["nodes"] > 37

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 from bup.errors import BupError
 from bup.run.spec import Run
 from dashboard.cache.unstored import Unstored
-from dashboard.training_queue import manager
+from dashboard.training_queue import local_queue
 from dashboard.training_queue.job import Job
-from dashboard.training_queue.manager import WORKERS, Manager, OnUnstored
-from dashboard.training_queue.queue import Queue
+from dashboard.training_queue.local_queue import WORKERS, LocalQueue, OnUnstored
+from dashboard.training_queue.queue import TrainingQueue
 
 if TYPE_CHECKING or hasattr(socket, "AF_UNIX"):
     from socketserver import ThreadingUnixStreamServer
@@ -49,7 +49,7 @@ def shared() -> Iterator[str]:
         )
     with tempfile.TemporaryDirectory(prefix="bup-") as folder:  # entered by its owner only
         path = str(Path(folder) / "queue")
-        with _Counter(path) as counter:
+        with QueueServer(path) as counter:
             threading.Thread(target=counter.serve_forever, daemon=True).start()
             try:
                 yield path
@@ -58,26 +58,26 @@ def shared() -> Iterator[str]:
                 counter.manager.close()
 
 
-class _Counter(ThreadingUnixStreamServer):
+class QueueServer(ThreadingUnixStreamServer):
     """Where other processes ask."""
 
     daemon_threads = True
 
     def __init__(self, path: str) -> None:
-        super().__init__(path, _Customer)
-        self.here: dict[_Customer, frozenset[str]] = {}  # visitors of each process
+        super().__init__(path, Connection)
+        self.here: dict[Connection, frozenset[str]] = {}  # visitors of each process
         self.unstored = Unstored()
         on_unstored = self.unstored.hold
-        self.manager = Manager(workers=WORKERS, is_here=self._is_here, on_unstored=on_unstored)
+        self.manager = LocalQueue(workers=WORKERS, is_here=self._is_here, on_unstored=on_unstored)
 
     def _is_here(self, visitor: str) -> bool:
         return any(visitor in visitors for visitors in list(self.here.values()))
 
 
-class _Customer(StreamRequestHandler):
+class Connection(StreamRequestHandler):
     """The connection of one process."""
 
-    server: _Counter
+    server: QueueServer
 
     def handle(self) -> None:
         self.given: set[Run] = set()  # results that no disk takes, and that it has
@@ -114,7 +114,7 @@ class _Customer(StreamRequestHandler):
         return answer
 
 
-class Remote(Queue):
+class RemoteQueue(TrainingQueue):
     """The queue, kept by another process."""
 
     def __init__(self, path: str, is_here: Callable[[str], bool], on_unstored: OnUnstored) -> None:
@@ -151,7 +151,7 @@ class Remote(Queue):
     def _report(self) -> None:
         """A thread: tell from time to time who is still here."""
         while True:
-            threading.Event().wait(manager.WATCH)
+            threading.Event().wait(local_queue.WATCH)
             self._visitors = {v for v in list(self._visitors) if self._is_here(v)}
             with contextlib.suppress(BupError):
                 self._say_who_is_here()

@@ -7,9 +7,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bup.run.spec import Run, Spec
-from dashboard.session import waiting
-from dashboard.training_queue.job import Job, Progress
-from dashboard.training_queue.sharing import QUEUE, Remote
+from dashboard.session import training
+from dashboard.training_queue.job import Job, TrainingProgress
+from dashboard.training_queue.shared_queue import QUEUE, RemoteQueue
 
 ONE, TWO = Run(Spec(seed=1), ""), Run(Spec(seed=2), "")
 
@@ -31,7 +31,7 @@ def page() -> None:
     import streamlit as st
 
     from bup.run.spec import Run, Spec
-    from dashboard.session.waiting import wait_for
+    from dashboard.session.training import wait_for
 
     if "ended" in st.session_state:
         st.success("all there")
@@ -50,7 +50,7 @@ def app() -> AppTest:
 
 def test_a_page_waits_for_all_and_then_runs_again(app, monkeypatch):
     jobs = Jobs(Job(ONE, "running"), Job(TWO, "queued"))
-    monkeypatch.setattr(waiting, "manager", lambda: jobs)
+    monkeypatch.setattr(training, "training_queue", lambda: jobs)
     assert app.run().text[0].value == "['running', 'queued']"
     jobs.end(ONE)
     assert app.run().text[0].value == "['done', 'queued']" and not app.success
@@ -60,38 +60,38 @@ def test_a_page_waits_for_all_and_then_runs_again(app, monkeypatch):
 
 
 def test_a_job_that_is_forgotten_is_not_waited_for(app, monkeypatch):
-    monkeypatch.setattr(waiting, "manager", lambda: Jobs())
+    monkeypatch.setattr(training, "training_queue", lambda: Jobs())
     assert app.run().success and not app.exception
 
 
 def test_no_message_makes_the_server_forget_its_queue(monkeypatch):
     made = []
-    monkeypatch.setattr(waiting, "Manager", lambda **_: made.append("a queue") or object())
-    waiting.manager.cache_clear()
+    monkeypatch.setattr(training, "LocalQueue", lambda **_: made.append("a queue") or object())
+    training.training_queue.cache_clear()
     try:
-        before = waiting.manager()
+        before = training.training_queue()
         st.cache_resource.clear()  # what a browser's clear_cache message does
         st.cache_data.clear()
-        assert waiting.manager() is before and made == ["a queue"]
+        assert training.training_queue() is before and made == ["a queue"]
     finally:
-        waiting.manager.cache_clear()
+        training.training_queue.cache_clear()
 
 
 def test_a_process_among_several_asks_the_queue_that_they_share(monkeypatch, tmp_path, app):
     monkeypatch.setenv(QUEUE, str(tmp_path / "nobody"))
-    waiting.manager.cache_clear()
+    training.training_queue.cache_clear()
     try:
-        assert isinstance(waiting.manager(), Remote)
+        assert isinstance(training.training_queue(), RemoteQueue)
         app.run()  # whoever kept it has gone: a sentence, no traceback
         assert "start the server again" in app.error[0].value and not app.exception
     finally:
-        waiting.manager.cache_clear()
+        training.training_queue.cache_clear()
 
 
 def test_who_waits_for_nobody_is_not_told_to_wait():
     def page(ahead: int) -> None:
         from bup.run.spec import Run, Spec
-        from dashboard.session.waiting import progress
+        from dashboard.session.training import progress
         from dashboard.training_queue.job import Job
 
         progress(Job(Run(Spec(), ""), "queued", ahead=ahead))
@@ -106,5 +106,5 @@ def test_who_waits_for_nobody_is_not_told_to_wait():
 
 
 def test_the_share_of_the_way():
-    assert Progress().share == 0
-    assert Progress(epoch=5, epochs=20).share == 0.25
+    assert TrainingProgress().share == 0
+    assert TrainingProgress(epoch=5, epochs=20).share == 0.25

@@ -14,8 +14,8 @@ from bup.io import files
 from bup.jobs import processes
 from bup.run.spec import Run
 from bup.training import fitting
-from dashboard.training_queue import manager as jobs
-from dashboard.training_queue import sharing
+from dashboard.training_queue import local_queue as jobs
+from dashboard.training_queue import shared_queue
 from dashboard.training_queue.job import Job
 from tests.support.jobs import ENDLESS, SMALL, fresh, own_workers, result_of, until
 
@@ -23,9 +23,10 @@ SERVER = """
 import json, os, sys
 from bup import BupError, load_graph
 from bup.run.spec import Run
-from dashboard.training_queue.sharing import Remote
+from dashboard.training_queue.shared_queue import RemoteQueue
 unstored = []
-queue = Remote(sys.argv[1], lambda visitor: visitor != "away", lambda *what: unstored.append(what))
+is_here = lambda visitor: visitor != "away"
+queue = RemoteQueue(sys.argv[1], is_here, lambda *what: unstored.append(what))
 for line in sys.stdin:
     do, run, *rest = json.loads(line)
     run = Run.from_dict(run)
@@ -76,7 +77,7 @@ def queue(tmp_path_factory):
         patch.setattr(processes, "GRACE", 60)
         patch.setattr(jobs, "WATCH", 0.1)
         patch.setattr(jobs, "AWAY", 3)
-        with sharing.shared() as path:
+        with shared_queue.shared() as path:
             yield path
 
 
@@ -123,8 +124,10 @@ def test_a_result_that_no_disk_takes_reaches_the_process_that_waits(tmp_path, mo
     (tmp_path / "runs").write_text("not a folder")
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
     run, handed = fresh(SMALL), []
-    with sharing.shared() as path:
-        near = sharing.Remote(path, lambda visitor: True, lambda *what: handed.append(what))
+    with shared_queue.shared() as path:
+        near = shared_queue.RemoteQueue(
+            path, lambda visitor: True, lambda *what: handed.append(what)
+        )
         near.submit(run, bup.load_graph(run.spec.graph), "ann")
         until(lambda: near.find(run, "ann").state == "done")
         near.find(run, "ann")
@@ -140,12 +143,12 @@ def test_only_this_user_reaches_the_queue(queue):
 
 def test_without_its_keeper_everybody_gets_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
-    keeping = "import time\nfrom dashboard.training_queue.sharing import shared\n"
+    keeping = "import time\nfrom dashboard.training_queue.shared_queue import shared\n"
     keeping += "with shared() as path:\n    print(path, flush=True)\n    time.sleep(600)"
     keeper = subprocess.Popen([sys.executable, "-c", keeping], stdout=subprocess.PIPE, text=True)
     path = keeper.stdout.readline().strip()
     run, graph = fresh(SMALL), bup.load_graph(SMALL.graph)
-    near = sharing.Remote(path, lambda visitor: True, lambda *what: None)
+    near = shared_queue.RemoteQueue(path, lambda visitor: True, lambda *what: None)
     assert near.find(run) is None
     keeper.kill()
     keeper.communicate()

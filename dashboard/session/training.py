@@ -16,12 +16,12 @@ from bup.graph import Graph
 from bup.run.spec import Run, Spec
 from bup.training.fitting import run_of
 from dashboard.cache import graphs, run_cache
-from dashboard.cache.run_cache import Known
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.network.visitor import client
 from dashboard.training_queue.job import Job
-from dashboard.training_queue.manager import WORKERS, Manager
-from dashboard.training_queue.queue import Queue
-from dashboard.training_queue.sharing import QUEUE, Remote
+from dashboard.training_queue.local_queue import WORKERS, LocalQueue
+from dashboard.training_queue.queue import TrainingQueue
+from dashboard.training_queue.shared_queue import QUEUE, RemoteQueue
 from dashboard.ui.errors import show_error
 from dashboard.ui.markdown import escaped
 
@@ -29,17 +29,17 @@ POLL_SECONDS = 0.5
 
 
 @functools.cache
-def manager() -> Queue:
+def training_queue() -> TrainingQueue:
     """The queue, this process's own or shared: no message from a browser can make it forgotten."""
     if path := os.environ.get(QUEUE):
-        return Remote(path, _is_here, run_cache.hold)
-    return Manager(workers=WORKERS, is_here=_is_here, on_unstored=run_cache.hold)
+        return RemoteQueue(path, _is_here, run_cache.hold_unstored)
+    return LocalQueue(workers=WORKERS, is_here=_is_here, on_unstored=run_cache.hold_unstored)
 
 
 _tabs: dict[str, set[str]] = defaultdict(set)  # browser sessions of each visitor
 
 
-def visitor() -> str:
+def visitor_id() -> str:
     """Who looks at this page, in whatever tab of a browser."""
     who, context = str(client()), get_script_run_ctx(suppress_warning=True)
     if context is not None:
@@ -58,7 +58,7 @@ def _is_here(visitor: str) -> bool:
     return bool(tabs)
 
 
-def ask_for(specs: Iterable[Spec], graph: Graph, again: bool = False) -> list[Job]:
+def submit(specs: Iterable[Spec], graph: Graph, again: bool = False) -> list[Job]:
     """The jobs of these runs, started if need be; a refusal is said and left out.
 
     A run that failed or was cancelled is not tried ``again`` unless a person says so.
@@ -66,37 +66,37 @@ def ask_for(specs: Iterable[Spec], graph: Graph, again: bool = False) -> list[Jo
     jobs = []
     for spec in specs:
         try:
-            jobs.append(manager().submit(run_of(spec, graph), graph, visitor(), again))
+            jobs.append(training_queue().submit(run_of(spec, graph), graph, visitor_id(), again))
         except bup.BupError as error:
             st.warning(escaped(error))
     return jobs
 
 
-def known_or_wait(spec: Spec, graph: Graph) -> Known:
+def load_or_wait(spec: Spec, graph: Graph) -> LoadedRun:
     """What is known of a run that a page cannot do without, trained if need be.
 
     While it waits or trains, the page ends here with its place in the queue, and runs again when
     the run is there.
     """
-    known = run_cache.find(spec, graph)
-    if known is not None:
-        return known
-    jobs = ask_for([spec], graph)
-    if jobs and jobs[0].state == "done" and (known := run_cache.find(spec, graph)) is not None:
-        return known
+    loaded_run = run_cache.find(spec, graph)
+    if loaded_run is not None:
+        return loaded_run
+    jobs = submit([spec], graph)
+    if jobs and jobs[0].state == "done" and (loaded_run := run_cache.find(spec, graph)) is not None:
+        return loaded_run
     for job in jobs:
         if job.active:
             wait_for([job.run], lambda jobs: progress(jobs[0]))
         else:
             show_error(job.error or "this training was cancelled")
-            offer_again([spec], graph)
+            retry_button([spec], graph)
     st.stop()
 
 
-def offer_again(specs: list[Spec], graph: Graph) -> None:
+def retry_button(specs: list[Spec], graph: Graph) -> None:
     """A button for runs that failed or were cancelled."""
     if st.button("Try again", icon=":material/replay:", key="try_again"):
-        ask_for(specs, graph, again=True)
+        submit(specs, graph, again=True)
         st.rerun()
 
 
@@ -125,7 +125,9 @@ Show = Callable[[list[Job]], None]
 def wait_for(runs: Sequence[Run], show: Show, at_end: Callable[[], None] | None = None) -> None:
     """Look at the jobs of these runs until all have ended, then run the whole page again."""
     try:
-        jobs = [job for run in runs if (job := manager().find(run, visitor())) is not None]
+        jobs = [
+            job for run in runs if (job := training_queue().find(run, visitor_id())) is not None
+        ]
     except bup.BupError as error:
         show_error(str(error))
         return

@@ -15,12 +15,14 @@ Query = Mapping[str, str] | Sequence[tuple[str, str]]
 """The parameters that open a page at the right place."""
 
 
-def offer(pages: Mapping[str, Page]) -> None:
+def set_pages(pages: Mapping[str, Page]) -> None:
     """Pages by their addresses; kept for the session, because a fragment runs without a router."""
     st.session_state.linked_pages = dict(pages)
 
 
-def link(address: str, label: str, icon: str | None = None, query: Query | None = None) -> None:
+def page_link(
+    address: str, label: str, icon: str | None = None, query: Query | None = None
+) -> None:
     st.page_link(st.session_state.linked_pages[address], label=label, icon=icon, query_params=query)
 
 

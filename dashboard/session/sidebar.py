@@ -1,8 +1,4 @@
-"""What the visitor looks at: the chosen run and the picked node, held by widgets bound to the URL.
-
-A widget's key is its name in the link. Pages are given a ``View``; whatever changes the pick calls
-``pick`` from a callback, which runs before the widgets are drawn again.
-"""
+"""The sidebar: the widgets that choose a graph and a run, each bound to the URL by its key."""
 
 from __future__ import annotations
 
@@ -10,153 +6,41 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
-from urllib.parse import urlencode
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 import bup
-from bup import datasets
-from bup.calibrators import Calibrator
 from bup.graph import Graph
-from bup.graph.noun import NODE, Noun
-from bup.methods import METHODS, calibrated_after, complete, why_no_interval
-from bup.methods.base import Explains
-from bup.propagation import RULES, Rule
-from bup.results.result import EvalSet, Result
+from bup.graph.noun import Noun
+from bup.methods import METHODS, complete
 from bup.run import custom_split
-from bup.run.spec import Run, Spec, Value
+from bup.run.spec import Spec
 from bup.run.splits import named_splits, usual_sizes
-from dashboard.cache import graphs
-from dashboard.cache.run_cache import Known
 from dashboard.network import visitor
-from dashboard.session import selected_node
+from dashboard.session import run_link, selected_node
 from dashboard.ui.markdown import escaped
 from dashboard.ui.numbers import number_input, show_refused_numbers
-from dashboard.ui.theme import Theme
 from dashboard.ui.wording import choice_titles, setting_help, setting_title
 
 PER_CLASS = "So many labels per class"
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """Everything a page needs: one finished run, one picked node, one look."""
-
-    known: Known
-    node: int  # the first test node until somebody picks another
-    theme: Theme
-    picked: bool = True
-
-    @property
-    def marked(self) -> tuple[int, ...]:
-        """What charts mark with a ring: the picked node; nothing until somebody picks one."""
-        return (self.node,) if self.picked else ()
-
-    @property
-    def run(self) -> Run:
-        return self.known.run
-
-    @property
-    def spec(self) -> Spec:
-        return self.run.spec
-
-    @property
-    def graph(self) -> Graph:
-        return self.known.graph
-
-    @property
-    def result(self) -> Result:
-        return self.known.result
-
-    @property
-    def table(self) -> pd.DataFrame:
-        return self.known.table
-
-    @property
-    def positions(self) -> np.ndarray:
-        return graphs.layout(self.graph).points
-
-    @property
-    def explains(self) -> Explains:
-        """What the run's method can say of a node beside its probabilities."""
-        return METHODS[self.spec.method].explains
-
-    @property
-    def rule(self) -> Rule | None:
-        """The run's propagation rule; None if its method has none."""
-        return RULES.get(str(dict(self.spec.settings).get("propagation")))
-
-    @property
-    def recalibrated(self) -> Calibrator | None:
-        """What adjusted the probabilities after they had come out of the messages."""
-        return calibrated_after(self.spec)
-
-    @property
-    def no_interval(self) -> str:
-        """Why the probabilities have no credible interval; empty if they have one."""
-        return why_no_interval(self.spec)
-
-    @property
-    def answers(self) -> list[str]:
-        """The classes that the model can answer with, in the order of its outputs."""
-        return [self.graph.class_names[c] for c in self.result.split.classes]
-
-    def judged(self) -> EvalSet:
-        return self.result.judged(self.graph)
-
-    def name_of(self, node: int) -> str:
-        """A node's id, with its title where the graph has one."""
-        title = f": {self.graph.titles[node]}" if self.graph.titles is not None else ""
-        return self.graph.node_id(node) + title
-
-    def say(self, text: str) -> str:
-        """A text about nodes in the graph's own words; none of the data's names in it."""
-        return self.graph.noun.apply_to(text)
-
-
-def theme(noun: Noun = NODE) -> Theme:
-    return Theme(
-        dark=st.context.theme.type == "dark",
-        large=bool(st.session_state.get("large", False)),
-        noun=noun,
-    )
-
-
-def graph_names() -> list[str]:
-    """The graphs on offer; without a network the app opens on the synthetic one."""
-    return sorted(datasets.list_graphs(), key=lambda name: not datasets.is_available(name))
-
-
-def graph_label(name: str) -> str:
-    source = datasets.find_source(name)
-    return source.label(name) if source else name
-
-
-def graph_title(name: str) -> str:
-    """What a text calls a graph; the label of one's own is the key to it."""
-    source = datasets.find_source(name)
-    return source.title_of(name) if source and source.title_of else graph_label(name)
 
 
 def choose_graph() -> str:
     """The graph's widget; any name can come from a link, see ``graphs.graph``."""
     name = st.selectbox(
         "Graph",
-        [*graph_names(), *visitor.graphs()],
+        [*run_link.graph_names(), *visitor.graphs()],
         key="graph",
-        on_change=selected_node.leave,
-        format_func=graph_label,
+        on_change=selected_node.reset_for_graph,
+        format_func=run_link.graph_label,
         bind="query-params",
         accept_new_options=True,
         help="The network to look at. Type a name such as "
         "`synthetic:homophily=0.6,nodes=800` to draw another synthetic one.",
     )
-    if (title := graph_title(str(name))) != graph_label(str(name)):
+    if (title := run_link.graph_title(str(name))) != run_link.graph_label(str(name)):
         st.caption(f"**{escaped(title)}**: only who has its link can open it")
     return str(name)
 
@@ -293,48 +177,6 @@ def leave_out(one: int) -> None:
     st.rerun()
 
 
-def first_run(graph: Graph) -> Spec:
-    """What the widgets choose where nobody has touched them."""
-    method = next(iter(METHODS))
-    validation, test = usual_sizes(graph)
-    return complete(
-        Spec(
-            graph=graph.name,
-            method=method,
-            validation=validation,
-            test=test,
-            settings=tuple(opening(method).items()),
-        )
-    )
-
-
-def opening(method: str) -> dict[str, Value]:
-    """The settings of a method that the app opens with."""
-    usual = dict(complete(Spec(method=method)).settings)
-    return usual | dict(METHODS[method].opens_with)
-
-
-def parameters(spec: Spec, graph: Graph) -> list[tuple[str, str]]:
-    """What in an address makes the widgets choose this run; they go by what they show."""
-    usual = opening(spec.method)
-    changed = {name: value for name, value in spec.settings if value != usual[name]}
-    titles = {f.name: choice_titles(f) for f in dataclasses.fields(METHODS[spec.method].settings)}
-    return [
-        ("graph", graph_label(spec.graph)),
-        ("method", METHODS[spec.method].short),
-        ("per_class", str(spec.per_class)),
-        ("seed", str(spec.seed)),
-        *(("left_out", graph.class_names[c]) for c in spec.left_out),
-        *([("split", spec.split)] if spec.split else []),
-        *((f"{spec.method}.{k}", titles[k].get(str(v), str(v))) for k, v in changed.items()),
-    ]
-
-
-def link(spec: Spec, graph: Graph) -> str:
-    """The same as the query of an address."""
-    return urlencode(parameters(spec, graph))
-
-
 def _choose_prominent(method: str, noun: Noun) -> dict[str, Any]:
     """What matters most of a method's settings, where one sees it; and the numbers that only the
     chosen has, to play with."""
@@ -345,7 +187,7 @@ def _choose_prominent(method: str, noun: Noun) -> dict[str, Any]:
             value = st.pills(
                 setting_title(f.name),
                 list(titles),
-                default=opening(method)[f.name],
+                default=run_link.app_defaults(method)[f.name],
                 format_func=titles.__getitem__,
                 required=True,
                 **common,
@@ -395,7 +237,7 @@ def _choose_settings(method: str, prominent: Mapping[str, Any], noun: Noun) -> d
 def _choose_setting(method: str, f: dataclasses.Field, noun: Noun) -> Any:
     """The widget of a setting, made from what it says of itself."""
     label = noun.apply_to(setting_title(f.name))
-    about, default = f.metadata, cast(Any, opening(method)[f.name])
+    about, default = f.metadata, cast(Any, run_link.app_defaults(method)[f.name])
     common = _common(method, f, noun)
     if about["choices"]:
         titles = choice_titles(f)

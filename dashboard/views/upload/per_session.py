@@ -12,7 +12,7 @@ T = TypeVar("T")
 READING = "Reading your files ..."
 
 
-def once(place: str, key: Hashable, make: Callable[[], T]) -> T:
+def per_session(place: str, key: Hashable, make: Callable[[], T]) -> T:
     """Kept with the visitor until the key is another."""
     kept = st.session_state.get(place)
     if kept is None or kept[0] != key:

@@ -16,8 +16,8 @@ from bup.jobs.processes import Processes
 from bup.jobs.task import Message, Task
 from bup.run.spec import Run
 from dashboard.network.clients import CROWD, Client
-from dashboard.training_queue.job import Job, Progress, State
-from dashboard.training_queue.queue import Queue
+from dashboard.training_queue.job import Job, State, TrainingProgress
+from dashboard.training_queue.queue import TrainingQueue
 
 WATCH = 2.0  # seconds between two looks at who is still here
 AWAY = 20.0  # seconds that a visitor may be away, as on a train, before a run stops waiting
@@ -29,7 +29,7 @@ OnUnstored = Callable[[Run, bytes, str], None]
 """Takes a result that no disk would, and why."""
 
 
-class Manager(Queue):
+class LocalQueue(TrainingQueue):
     """The queue, kept by this process.
 
     ``is_here`` says whether a visitor is still there: a run that nobody waits for any more leaves
@@ -232,8 +232,8 @@ class Manager(Queue):
                 del self._jobs[job.run]
 
 
-def _continued(progress: Progress, epochs: list[dict[str, Any]]) -> Progress:
-    return Progress(
+def _continued(progress: TrainingProgress, epochs: list[dict[str, Any]]) -> TrainingProgress:
+    return TrainingProgress(
         epoch=epochs[-1]["epoch"],
         epochs=epochs[-1]["epochs"],
         losses=(*progress.losses, *(e["loss"] for e in epochs)),

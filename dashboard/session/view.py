@@ -1,0 +1,105 @@
+"""What a page is given to draw: a finished run, a picked node, colours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from bup.calibrators import Calibrator
+from bup.graph import Graph
+from bup.graph.noun import NODE, Noun
+from bup.methods import METHODS, calibrated_after, why_no_interval
+from bup.methods.base import Explains
+from bup.propagation import RULES, Rule
+from bup.results.result import EvalSet, Result
+from bup.run.spec import Run, Spec
+from dashboard.cache import graphs
+from dashboard.cache.run_cache import LoadedRun
+from dashboard.ui.theme import Theme
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Everything a page needs: one finished run, one picked node, one look."""
+
+    loaded_run: LoadedRun
+    node: int  # the first test node until somebody picks another
+    theme: Theme
+    picked: bool = True
+
+    @property
+    def marked(self) -> tuple[int, ...]:
+        """What charts mark with a ring: the picked node; nothing until somebody picks one."""
+        return (self.node,) if self.picked else ()
+
+    @property
+    def run(self) -> Run:
+        return self.loaded_run.run
+
+    @property
+    def spec(self) -> Spec:
+        return self.run.spec
+
+    @property
+    def graph(self) -> Graph:
+        return self.loaded_run.graph
+
+    @property
+    def result(self) -> Result:
+        return self.loaded_run.result
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return self.loaded_run.table
+
+    @property
+    def positions(self) -> np.ndarray:
+        return graphs.layout(self.graph).points
+
+    @property
+    def explains(self) -> Explains:
+        """What the run's method can say of a node beside its probabilities."""
+        return METHODS[self.spec.method].explains
+
+    @property
+    def rule(self) -> Rule | None:
+        """The run's propagation rule; None if its method has none."""
+        return RULES.get(str(dict(self.spec.settings).get("propagation")))
+
+    @property
+    def recalibrated(self) -> Calibrator | None:
+        """What adjusted the probabilities after they had come out of the messages."""
+        return calibrated_after(self.spec)
+
+    @property
+    def no_interval(self) -> str:
+        """Why the probabilities have no credible interval; empty if they have one."""
+        return why_no_interval(self.spec)
+
+    @property
+    def answers(self) -> list[str]:
+        """The classes that the model can answer with, in the order of its outputs."""
+        return [self.graph.class_names[c] for c in self.result.split.classes]
+
+    def judged(self) -> EvalSet:
+        return self.result.judged(self.graph)
+
+    def name_of(self, node: int) -> str:
+        """A node's id, with its title where the graph has one."""
+        title = f": {self.graph.titles[node]}" if self.graph.titles is not None else ""
+        return self.graph.node_id(node) + title
+
+    def say(self, text: str) -> str:
+        """A text about nodes in the graph's own words; none of the data's names in it."""
+        return self.graph.noun.apply_to(text)
+
+
+def current_theme(noun: Noun = NODE) -> Theme:
+    return Theme(
+        dark=st.context.theme.type == "dark",
+        large=bool(st.session_state.get("large", False)),
+        noun=noun,
+    )
