@@ -45,7 +45,7 @@ def _theme(result: Result, dark: bool) -> Theme:
 
 
 def _name(result: Result) -> str:
-    return fitting.methods.in_words(result.spec)
+    return fitting.methods.describe_run(result.spec)
 
 
 def _scores_of(result: Result, score: str) -> np.ndarray:

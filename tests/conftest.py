@@ -100,7 +100,7 @@ def stocked_cache(tmp_path_factory, cora):
             for left_out in ((), (6,)):
                 # As tables have it, by default, and as the app opens.
                 published = PUBLISHED if method == "bup" else {}
-                for settings in (published, {}, METHODS[method].opens_with):
+                for settings in (published, {}, METHODS[method].app_defaults):
                     fitting.save(bup.fit(cora, method, left_out=left_out, **settings), cora)
     finally:
         os.environ.pop("BUP_CACHE")

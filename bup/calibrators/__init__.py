@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bup.calibrators import bias, cagcn, gats, spread, temperature, variance, wats
-from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
+from bup.calibrators.base import Calibrated, Calibrator, LabelledNodes, Outputs
 from bup.graph import Graph
 from bup.run.splits import Split
 
@@ -28,23 +28,23 @@ JOIN = "+"
 def choices(with_variance: bool) -> tuple[str, ...]:
     """What a method may be calibrated by, alone and with what may come after it."""
     fitting = [c for c in CALIBRATORS.values() if with_variance or not c.needs_variance]
-    last = [c.name for c in fitting if c.needs_probabilities]
-    first = [c.name for c in fitting if not c.needs_probabilities]
+    last = [c.name for c in fitting if c.acts_on_probabilities]
+    first = [c.name for c in fitting if not c.acts_on_probabilities]
     joined = [f"{a}{JOIN}{b}" for a in first for b in last]
     return (NONE, *first, *last, *joined)
 
 
-def in_order(chosen: str) -> list[Calibrator]:
+def parse_calibrate(chosen: str) -> list[Calibrator]:
     """The calibrators that a setting names; none of them for ``none``."""
     return [] if chosen == NONE else [CALIBRATORS[name] for name in chosen.split(JOIN)]
 
 
 def calibrate(
-    outputs: Outputs, chosen: str, held: Held, graph: Graph, split: Split, seed: int
+    outputs: Outputs, chosen: str, held: LabelledNodes, graph: Graph, split: Split, seed: int
 ) -> Calibrated | None:
     """Outputs after every calibrator that a setting names; None if it names none."""
     done: Calibrated | None = None
-    for calibrator in in_order(chosen):
+    for calibrator in parse_calibrate(chosen):
         if done is not None:
             outputs = Outputs(done.probs.clamp_min(1e-30).log())
         found = calibrator.fit(outputs, held, graph, split, seed)
@@ -60,9 +60,9 @@ __all__ = [
     "JOIN",
     "Calibrated",
     "Calibrator",
-    "Held",
+    "LabelledNodes",
     "Outputs",
     "calibrate",
     "choices",
-    "in_order",
+    "parse_calibrate",
 ]

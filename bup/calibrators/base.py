@@ -16,14 +16,14 @@ SMALLEST = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class LabelledNodes:
     """The nodes that a calibration may look at, and their output columns."""
 
     nodes: Tensor
     labels: Tensor
 
     @classmethod
-    def of(cls, graph: Graph, split: Split) -> Held:
+    def of(cls, graph: Graph, split: Split) -> LabelledNodes:
         labels = split.targets(graph.labels[split.validation])
         return cls(torch.from_numpy(split.validation), torch.from_numpy(labels))
 
@@ -41,18 +41,18 @@ class Outputs:
     var: Tensor | None = None  # [n, c]
     link: Callable[[Tensor, Tensor], Tensor] | None = None
 
-    def widened(self, nodes: Tensor | slice, factors: float | Sequence[float]) -> Tensor:
+    def scaled_probs(self, nodes: Tensor | slice, factors: float | Sequence[float]) -> Tensor:
         """Class probabilities of some nodes, were all variances multiplied by a factor [nodes, c].
 
         Several factors at once give [factors, nodes, c]. Of plain outputs, whose scale is a
         standard deviation, the square root is taken.
         """
         if isinstance(factors, float):
-            return self._widened(nodes, factors)
+            return self._scaled_probs(nodes, factors)
         each = self.logits.new_tensor(factors)[:, None, None]
-        return self._widened(nodes, each)
+        return self._scaled_probs(nodes, each)
 
-    def _widened(self, nodes: Tensor | slice, factor: float | Tensor) -> Tensor:
+    def _scaled_probs(self, nodes: Tensor | slice, factor: float | Tensor) -> Tensor:
         if self.link is None or self.mean is None or self.var is None:
             return (self.logits[nodes] / factor**0.5).softmax(-1)
         var = factor * self.var[nodes]
@@ -67,7 +67,7 @@ class Calibrated(NamedTuple):
     var_factor: float = 1.0  # what the variances of messages were multiplied by
 
 
-Fit = Callable[[Outputs, Held, Graph, Split, int], Calibrated]
+Fit = Callable[[Outputs, LabelledNodes, Graph, Split, int], Calibrated]
 """From outputs, the nodes to fit on, the graph, the split and a seed."""
 
 
@@ -79,10 +79,10 @@ class Calibrator:
     title: str
     explanation: str
     fit: Fit
-    of_messages: bool = False
+    acts_on_messages: bool = False
     """It adjusts the messages where they have a variance, and all that follows from them."""
     needs_variance: bool = False
-    needs_probabilities: bool = False  # it comes last, after another one or alone
+    acts_on_probabilities: bool = False  # it comes last, after another one or alone
 
 
 def label_nll(probs: Tensor, labels: Tensor) -> Tensor:

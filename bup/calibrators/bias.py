@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
+from bup.calibrators.base import Calibrated, Calibrator, LabelledNodes, Outputs
 from bup.graph import Graph
 from bup.io.lazy import functional, optimize, torch
 from bup.run.splits import Split
@@ -12,7 +12,7 @@ from bup.run.splits import Split
 PRIOR = 0.5  # how far a class may be off: the standard deviation of its log factor, beforehand
 
 
-def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:
+def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed: int) -> Calibrated:
     """p(c) e^(b_c), normalised, with b ~ N(0, 0.5^2)."""
     log_probs = outputs.logits.double().log_softmax(-1)
     seen = log_probs[held.nodes]
@@ -37,5 +37,5 @@ CALIBRATOR = Calibrator(
     "Multiplies the probability of each class by a number of its own, fitted to the validation "
     "nodes: training shows all classes equally often, the graph does not. Answers may change.",
     fit,
-    needs_probabilities=True,
+    acts_on_probabilities=True,
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
-from bup.calibrators.nodewise import fit_factors, scaled
+from bup.calibrators.base import Calibrated, Calibrator, LabelledNodes, Outputs
+from bup.calibrators.nodewise import fit_factors, scale_logits
 from bup.engine.layers import dropout_factors, glorot
 from bup.engine.sparse import Csr
 from bup.graph import Graph
@@ -18,7 +18,7 @@ DROPOUT = 0.5
 MARGIN = 0.5
 
 
-def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:
+def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed: int) -> Calibrated:
     """Outputs times a positive factor per node, which a small GCN reads off the outputs.
 
     t = log(1.1 + exp(K relu(K Z W_1 + b_1) W_2 + b_2)) of outputs Z (Wang et al. 2021). Beside the
@@ -42,14 +42,14 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
             hidden = hidden * kept.view_as(hidden)
         return (1.1 + (kernel.matmul(hidden @ w_2) + b_2).exp()).log()
 
-    def loss(scaled: Tensor, labels: Tensor) -> Tensor:
-        first, second = scaled.softmax(-1).topk(2).values.unbind(-1)
-        right = scaled.argmax(-1) == labels
+    def loss(scale_logits: Tensor, labels: Tensor) -> Tensor:
+        first, second = scale_logits.softmax(-1).topk(2).values.unbind(-1)
+        right = scale_logits.argmax(-1) == labels
         gap = torch.where(right, 1 - first + second, first - second)
-        return functional.cross_entropy(scaled, labels) + MARGIN * gap.mean()
+        return functional.cross_entropy(scale_logits, labels) + MARGIN * gap.mean()
 
     best = fit_factors(outputs, held, graph, split, layers, factors, loss, generator)
-    return scaled(logits, factors(best, None))
+    return scale_logits(logits, factors(best, None))
 
 
 CALIBRATOR = Calibrator(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
-from bup.calibrators.nodewise import fit_factors, scaled
+from bup.calibrators.base import Calibrated, Calibrator, LabelledNodes, Outputs
+from bup.calibrators.nodewise import fit_factors, scale_logits
 from bup.engine.layers import glorot
 from bup.engine.sparse import Csr
 from bup.graph import Graph
@@ -18,10 +18,10 @@ from bup.run.splits import Split
 HEADS = 8
 
 
-def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:
+def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed: int) -> Calibrated:
     """Outputs divided by a temperature per node, found by attention to its neighbours.
 
-    Each of eight heads reads a number off a node's outputs, sorted and scaled to [0, 1], and
+    Each of eight heads reads a number off a node's outputs, sorted and scale_logits to [0, 1], and
     averages it over the closed neighbourhood, weighted by the likeness of outputs. Confidence above
     the neighbours' and nearness to the training nodes enter by learned factors (Hsu et al. 2022).
     """
@@ -64,7 +64,7 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
     some_ends = [ends[seen[every_end[0]]] for ends in every_end]
     loss = functional.cross_entropy
     best = fit_factors(outputs, held, graph, split, parts, lambda w, _: factors(some_ends, w), loss)
-    return scaled(logits, factors(every_end, best))
+    return scale_logits(logits, factors(every_end, best))
 
 
 CALIBRATOR = Calibrator(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from bup.calibrators.base import Calibrated, Held, Outputs
+from bup.calibrators.base import Calibrated, LabelledNodes, Outputs
 from bup.engine.adam import Adam
 from bup.graph import Graph
 from bup.io.lazy import Generator, Tensor, torch
@@ -18,7 +18,7 @@ Factors = Callable[[Sequence[Tensor], Generator | None], Tensor]
 
 def fit_factors(
     outputs: Outputs,
-    held: Held,
+    held: LabelledNodes,
     graph: Graph,
     split: Split,
     weights: list[Tensor],
@@ -49,7 +49,7 @@ def fit_factors(
     return best
 
 
-def scaled(logits: Tensor, factors: Tensor) -> Calibrated:
+def scale_logits(logits: Tensor, factors: Tensor) -> Calibrated:
     """Outputs times a factor per node."""
     constants = {"mean_temperature": (1 / factors).mean().item()}
     return Calibrated((logits * factors).softmax(-1), constants)

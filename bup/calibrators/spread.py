@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bup.calibrators.base import SMALLEST, Calibrated, Calibrator, Held, Outputs
+from bup.calibrators.base import SMALLEST, Calibrated, Calibrator, LabelledNodes, Outputs
 from bup.graph import Graph
 from bup.io.lazy import Tensor, interpolate, optimize
 from bup.run.splits import Split
@@ -51,26 +51,30 @@ def _quadrature(width: float) -> tuple[np.ndarray, np.ndarray]:
     return places, weights / weights.sum()
 
 
-def mixed(outputs: Outputs, nodes: Tensor | slice, factor: float, width: float) -> Tensor:
+def mix_probabilities(
+    outputs: Outputs, nodes: Tensor | slice, factor: float, width: float
+) -> Tensor:
     """E_q[p(c | mean, factor e^(width q) var)] of some nodes [nodes, c]."""
     wide, weights = factors(width)
-    parts = outputs.widened(nodes, [factor * w for w in wide])
+    parts = outputs.scaled_probs(nodes, [factor * w for w in wide])
     return (parts * parts.new_tensor(weights)[:, None, None]).sum(0)
 
 
-def _label_probabilities(outputs: Outputs, held: Held) -> Callable[[np.ndarray], np.ndarray]:
+def _label_probabilities(
+    outputs: Outputs, held: LabelledNodes
+) -> Callable[[np.ndarray], np.ndarray]:
     """p(label | e^t var) of every held node [len(t), n], as a function of t.
 
     It is smooth and depends on one number: a table of it serves every step of the search.
     """
     logs = np.arange(-REACH, REACH + STEP, STEP)
-    probs = outputs.widened(held.nodes, np.exp(logs).tolist())
+    probs = outputs.scaled_probs(held.nodes, np.exp(logs).tolist())
     table = probs.gather(-1, held.labels.expand(len(logs), -1)[..., None])[..., 0]
     spline = interpolate.CubicSpline(logs, table.double().numpy())
     return lambda t: spline(np.clip(t, -REACH, REACH))
 
 
-def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:
+def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed: int) -> Calibrated:
     probabilities = _label_probabilities(outputs, held)
 
     def loss(logs: np.ndarray) -> float:
@@ -86,7 +90,7 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
     found = optimize.minimize(loss, start, method="Nelder-Mead", bounds=LIMITS, options=options)
     factor, width = (float(value) for value in np.exp(found.x))
     constants = {"variance_factor": factor, "variance_width": width}
-    return Calibrated(mixed(outputs, slice(None), factor, width), constants, factor)
+    return Calibrated(mix_probabilities(outputs, slice(None), factor, width), constants, factor)
 
 
 CALIBRATOR = Calibrator(
@@ -96,5 +100,5 @@ CALIBRATOR = Calibrator(
     "validation nodes: messages get heavy tails. A few confident mistakes then need not make every "
     "other answer less sure.",
     fit,
-    of_messages=True,
+    acts_on_messages=True,
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs, fit_scale
+from bup.calibrators.base import Calibrated, Calibrator, LabelledNodes, Outputs, fit_scale
 from bup.graph import Graph
 from bup.io.lazy import functional
 from bup.run.splits import Split
 
 
-def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:
+def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed: int) -> Calibrated:
     """Outputs divided by one number T, the same for all nodes."""
     logits = outputs.logits
     t = fit_scale(lambda t: functional.cross_entropy(logits[held.nodes] / t, held.labels).item())

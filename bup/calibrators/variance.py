@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs, fit_scale, label_nll
+from bup.calibrators.base import (
+    Calibrated,
+    Calibrator,
+    LabelledNodes,
+    Outputs,
+    fit_scale,
+    label_nll,
+)
 from bup.graph import Graph
 from bup.run.splits import Split
 
 
-def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:
+def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed: int) -> Calibrated:
     def nll(factor: float) -> float:
-        return label_nll(outputs.widened(held.nodes, factor), held.labels).mean().item()
+        return label_nll(outputs.scaled_probs(held.nodes, factor), held.labels).mean().item()
 
     factor = fit_scale(nll)
-    return Calibrated(outputs.widened(slice(None), factor), {"variance_factor": factor}, factor)
+    return Calibrated(
+        outputs.scaled_probs(slice(None), factor), {"variance_factor": factor}, factor
+    )
 
 
 CALIBRATOR = Calibrator(
@@ -21,6 +30,6 @@ CALIBRATOR = Calibrator(
     "Multiplies the variances of all messages by one number, fitted to the validation nodes. Means "
     "stay; only how sure they are changes.",
     fit,
-    of_messages=True,
+    acts_on_messages=True,
     needs_variance=True,
 )

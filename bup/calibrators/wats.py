@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bup.calibrators.base import Calibrated, Calibrator, Held, Outputs
-from bup.calibrators.nodewise import fit_factors, scaled
+from bup.calibrators.base import Calibrated, Calibrator, LabelledNodes, Outputs
+from bup.calibrators.nodewise import fit_factors, scale_logits
 from bup.engine.layers import glorot
 from bup.graph import Graph
 from bup.graph.operators import normalised_links
@@ -35,7 +35,7 @@ def wavelets(graph: Graph) -> np.ndarray:
     return found / np.maximum(np.abs(found).sum(axis=1, keepdims=True), 1e-8)
 
 
-def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> Calibrated:
+def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed: int) -> Calibrated:
     """Outputs divided by a temperature per node, a small network's answer to its wavelets."""
     logits = outputs.logits
     generator = torch.Generator().manual_seed(seed)
@@ -53,7 +53,7 @@ def fit(outputs: Outputs, held: Held, graph: Graph, split: Split, seed: int) -> 
         return 1 / temperature.clamp_min(1e-3)
 
     best = fit_factors(outputs, held, graph, split, parts, factors, functional.cross_entropy)
-    return scaled(logits, factors(best, None))
+    return scale_logits(logits, factors(best, None))
 
 
 CALIBRATOR = Calibrator(

@@ -27,11 +27,11 @@ def methods(name: str | None, as_json: bool) -> None:
             "name": method.name,
             "title": method.title,
             "explanation": method.explanation,
-            "most_nodes": method.most_nodes,
-            "when_calibrated": dict(method.when_calibrated),
+            "most_nodes": method.max_nodes,
+            "when_calibrated": dict(method.calibrated_defaults),
             "scores": [
                 {"name": s.name, "title": s.title, "kind": s.kind, "help": s.help}
-                for s in method.every_score
+                for s in method.all_scores
             ],
             "explains": [
                 word

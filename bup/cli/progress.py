@@ -99,6 +99,6 @@ def in_words(cell: bup.Spec, seeds: Iterable[int]) -> str:
 
     left = f", without {','.join(map(str, cell.left_out))}" if cell.left_out else ""
     return (
-        f"{cell.graph} {methods.in_words(cell)}, {cell.labels_in_words}{left}, "
+        f"{cell.graph} {methods.describe_run(cell)}, {cell.labels_in_words}{left}, "
         f"seeds {','.join(map(str, sorted(seeds)))}"
     )

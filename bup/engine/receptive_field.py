@@ -69,7 +69,7 @@ class ReceptiveField:
         return Hop(self.inputs, self.inner, self.outer), Hop(self.inputs, self.targets, self.inner)
 
     @cached_property
-    def staying(self) -> tuple[Hop, Hop]:
+    def self_hops(self) -> tuple[Hop, Hop]:
         """For what needs no neighbour: the targets, twice."""
         here = Hop(self.inputs, self.targets, self.targets)
         return here, here
@@ -83,41 +83,41 @@ class Hop:
     """One layer's way from some nodes to others; the former contain the latter's neighbours."""
 
     inputs: Inputs
-    to: list[np.ndarray]  # per seed
-    start: list[np.ndarray]
+    targets: list[np.ndarray]  # per seed
+    sources: list[np.ndarray]
 
     @cached_property
     def kernel(self) -> Csr:
         """The GCN kernel [to, start]."""
-        return _between(self.inputs.kernel, self.to, self.start)
+        return _between(self.inputs.kernel, self.targets, self.sources)
 
     @cached_property
     def links(self) -> Csr:
-        return _between(self.inputs.links, self.to, self.start)
+        return _between(self.inputs.links, self.targets, self.sources)
 
-    def own(self, values: Tensor) -> Tensor:
+    def at_targets(self, values: Tensor) -> Tensor:
         """Of values [start, ...], those of the nodes that the hop leads to."""
-        return values if self.to is self.start else values[self._places]
+        return values if self.targets is self.sources else values[self._places]
 
-    def pick(self, values: Tensor | np.ndarray) -> Tensor:
+    def gather(self, values: Tensor | np.ndarray) -> Tensor:
         """Of values per node [n], or per seed and node [seeds, n], those the hop leads to [to]."""
         if isinstance(values, np.ndarray):
             values = torch.from_numpy(values.astype(np.float32))
         if values.dim() == 1:
             return values[self._nodes]
-        pairs = zip(values, self.to, strict=True)
+        pairs = zip(values, self.targets, strict=True)
         return torch.cat([row[torch.from_numpy(nodes)] for row, nodes in pairs])
 
     @cached_property
     def _places(self) -> Tensor:
-        starts = np.cumsum([0, *map(len, self.start)])
-        pairs = enumerate(zip(self.to, self.start, strict=True))
+        starts = np.cumsum([0, *map(len, self.sources)])
+        pairs = enumerate(zip(self.targets, self.sources, strict=True))
         places = [np.searchsorted(o, i) + starts[s] for s, (i, o) in pairs]
         return torch.from_numpy(np.concatenate(places))
 
     @cached_property
     def _nodes(self) -> Tensor:
-        return torch.from_numpy(np.concatenate(self.to))
+        return torch.from_numpy(np.concatenate(self.targets))
 
 
 def _between(

@@ -63,7 +63,7 @@ class Csr:
 
         return Product.apply(dense, self, self.values if values is None else values)
 
-    def thinned(self, kept: np.ndarray, factor: float) -> Csr:
+    def mask_entries(self, kept: np.ndarray, factor: float) -> Csr:
         """A matrix of only those entries that ``kept`` [nnz] marks, times a factor."""
         which = np.flatnonzero(kept)
         starts = np.zeros(self.shape[0] + 1, dtype=np.int32)

@@ -7,7 +7,7 @@ import torch
 from scipy.special import rel_entr
 
 from bup import calibrators, metrics
-from bup.calibrators import Held
+from bup.calibrators import LabelledNodes
 from bup.datasets import synthetic
 from bup.experiments.protocols import Protocol
 from bup.experiments.question import Row
@@ -178,11 +178,11 @@ def _cross_fitted(result: Result, graph: Graph, chosen: str) -> np.ndarray:
     probs = result.probs[split.validation]
     method, settings = find(result.spec.method), settings_of(result.spec)
     outputs = outputs_of(method, settings, probs, *parts)
-    labels = Held.of(graph, split).labels
+    labels = LabelledNodes.of(graph, split).labels
     even = torch.arange(len(labels)) % 2 == 0
     found = probs.astype(np.float64)
     for half in (even, ~even):
-        held = Held(torch.nonzero(half).ravel(), labels[half])
+        held = LabelledNodes(torch.nonzero(half).ravel(), labels[half])
         done = calibrators.calibrate(outputs, chosen, held, graph, split, result.spec.seed)
         if done is not None:
             found[~half.numpy()] = done.probs[~half].numpy()

@@ -118,7 +118,7 @@ def plan_runs(
                     split=protocol.split,
                 )
             )
-            most = find(spec.method).most_nodes
+            most = find(spec.method).max_nodes
             if not variants and most is not None and graph.num_nodes > most:
                 continue
             planned += [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from bup.methods import METHODS, find, meaning
+from bup.methods import METHODS, find, resolve_name
 from bup.methods.bup import LAYERS
 from bup.propagation import RULES
 from bup.run.spec import Value
@@ -37,7 +37,7 @@ def find_variant(label: str) -> MethodVariant:
     """
     if label in AS_PUBLISHED:
         return MethodVariant(label, AS_PUBLISHED[label], tuple(PUBLISHED.items()))
-    find(meaning(label)[0])  # raises for a name that nothing has
+    find(resolve_name(label)[0])  # raises for a name that nothing has
     return MethodVariant(label, label)
 
 

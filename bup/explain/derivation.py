@@ -16,17 +16,17 @@ from scipy.special import ndtr, softmax
 
 from bup.calibrators import spread
 from bup.errors import BupError
-from bup.explain.inspection import Lens
+from bup.explain.inspection import Inspector
 from bup.methods import settings_of
 from bup.methods.bup import SMALLEST_VARIANCE
-from bup.propagation.arithmetic import Line, Operation
+from bup.propagation.arithmetic import Operation, ProductTerm
 
 ABLE = ("none", "variance", "spread")  # calibrations that act on messages
 REACH, SLICE, FINEST = 8.0, 0.5, 0.02  # of the integral's slices, in standard deviations
 
 
 @dataclass(frozen=True)
-class Followed:
+class Derivation:
     """The operations of one node, in the order in which they are done."""
 
     node: int
@@ -39,46 +39,48 @@ class Followed:
         return next(operation for operation in self.operations if operation.name == name)
 
 
-def follow(
-    lens: Lens,
+def derive(
+    inspector: Inspector,
     node: int,
     neighbour: int | None = None,
     unit: int | None = None,
     column: int | None = None,
-) -> Followed:
+) -> Derivation:
     """A node's way from words to a probability.
 
     Unless told otherwise it leads through the predicted class, the hidden unit that speaks loudest
     for or against it, and the neighbour that says most there.
     """
-    if lens.result.spec.method != "bup":
-        raise BupError(f"only a run of bup can be followed, got one of {lens.result.spec.method}")
-    s = settings_of(lens.result.spec)
+    if inspector.result.spec.method != "bup":
+        raise BupError(
+            f"only a run of bup can be followed, got one of {inspector.result.spec.method}"
+        )
+    s = settings_of(inspector.result.spec)
     if s.calibrate not in ABLE or s.prediction not in ("erf", "exact"):
         raise BupError(
             f"a run can be followed with calibrate among {', '.join(ABLE)} and prediction erf or "
             f"exact, got {s.calibrate} and {s.prediction}"
         )
-    return _Walk(lens, s, node).through(neighbour, unit, column)
+    return _DerivationSteps(inspector, s, node).through(neighbour, unit, column)
 
 
-class _Walk:
+class _DerivationSteps:
     """What is needed of a run for one node."""
 
-    def __init__(self, lens: Lens, s: Any, node: int) -> None:
-        self.lens, self.s, self.node = lens, s, node
-        self.graph, self.result = lens.graph, lens.result
-        self.weights = {k: w.astype(np.float64) for k, w in lens.result.weights.items()}
+    def __init__(self, inspector: Inspector, s: Any, node: int) -> None:
+        self.inspector, self.s, self.node = inspector, s, node
+        self.graph, self.result = inspector.graph, inspector.result
+        self.weights = {k: w.astype(np.float64) for k, w in inspector.result.weights.items()}
         self.near, self.kernel = self._row(node)
         self.said = self._words(self.near) @ self.weights["mean_1"]  # [near, hidden]
         self.heard = np.stack([self._heard(j) for j in self.near])  # [near, hidden]
         self.hidden = np.maximum(self.heard, 0)
         self.around = self.kernel @ self.hidden  # [hidden]
         self.mean = self.around @ self.weights["mean_2"]  # [c]
-        assert lens.result.var is not None
-        self.var = lens.result.var[node].astype(np.float64)  # [c]
+        assert inspector.result.var is not None
+        self.var = inspector.result.var[node].astype(np.float64)  # [c]
 
-    def through(self, neighbour: int | None, unit: int | None, column: int | None) -> Followed:
+    def through(self, neighbour: int | None, unit: int | None, column: int | None) -> Derivation:
         if column is None:
             column = int(self.result.probs[self.node].argmax())
         loud = np.abs(self.around * self.weights["mean_2"][:, column])
@@ -93,15 +95,15 @@ class _Walk:
             *self._variance(unit, column),
             *self._probability(column),
         ]
-        return Followed(self.node, neighbour, unit, column, tuple(operations))
+        return Derivation(self.node, neighbour, unit, column, tuple(operations))
 
     def _row(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         """A node and its neighbours, and how much each counts."""
-        row = self.lens.inputs.kernel[[node]]
+        row = self.inspector.inputs.kernel[[node]]
         return row.indices, row.data
 
     def _words(self, nodes: np.ndarray) -> Any:
-        return self.lens.inputs.words[nodes]
+        return self.inspector.inputs.words[nodes]
 
     def _heard(self, node: int) -> np.ndarray:
         near, kernel = self._row(node)
@@ -110,20 +112,20 @@ class _Walk:
     def _name(self, node: int) -> str:
         return f"{self.graph.node_id(node)}{' (itself)' if node == self.node else ''}"
 
-    def _of_words(self, node: int, weights: np.ndarray) -> tuple[Line, ...]:
+    def _of_words(self, node: int, weights: np.ndarray) -> tuple[ProductTerm, ...]:
         row, spelt = self._words(np.array([node])), self.graph.words
         return tuple(
-            Line(f"“{spelt[w]}”" if spelt else f"word {w}", (x, float(weights[w])))
+            ProductTerm(f"“{spelt[w]}”" if spelt else f"word {w}", (x, float(weights[w])))
             for w, x in zip(row.indices.tolist(), row.data.tolist(), strict=True)
         )
 
-    def _of_neighbours(self, values: np.ndarray) -> tuple[Line, ...]:
+    def _of_neighbours(self, values: np.ndarray) -> tuple[ProductTerm, ...]:
         rows = zip(self.near.tolist(), self.kernel.tolist(), values.tolist(), strict=True)
-        return tuple(Line(self._name(j), (k, value), node=j) for j, k, value in rows)
+        return tuple(ProductTerm(self._name(j), (k, value), node=j) for j, k, value in rows)
 
-    def _of_units(self, values: np.ndarray, weights: np.ndarray) -> tuple[Line, ...]:
+    def _of_units(self, values: np.ndarray, weights: np.ndarray) -> tuple[ProductTerm, ...]:
         rows = enumerate(zip(values.tolist(), weights.tolist(), strict=True))
-        return tuple(Line(f"unit {u}", factors, unit=u) for u, factors in rows)
+        return tuple(ProductTerm(f"unit {u}", factors, unit=u) for u, factors in rows)
 
     def _mean(self, neighbour: int, unit: int, column: int) -> list[Operation]:
         here = int(np.flatnonzero(self.near == self.node)[0])
@@ -136,7 +138,7 @@ class _Walk:
                 "gather", "a_iu", ("K_ij", "s_ju"), self._of_neighbours(self.said[:, unit]), "j"
             ),
             Operation(
-                "activate", "h_iu", ("a_iu",), (Line("the sum", (heard,)),), then="max(0, ·)"
+                "activate", "h_iu", ("a_iu",), (ProductTerm("the sum", (heard,)),), then="max(0, ·)"
             ),
             Operation(
                 "again", "g_iu", ("K_ij", "h_ju"), self._of_neighbours(self.hidden[:, unit]), "j"
@@ -145,7 +147,7 @@ class _Walk:
         ]
 
     def _variance(self, unit: int, column: int) -> list[Operation]:
-        propagation, s = self.lens.propagation, self.s
+        propagation, s = self.inspector.propagation, self.s
         assert propagation is not None
         bias = self.weights["var_bias"]
         own = (self._words(np.array([self.node])) @ self.weights["var_1"])[0] + bias
@@ -181,7 +183,7 @@ class _Walk:
         done.append(Operation("weigh", symbol, (f"{mark}_iu", "A_uc"), lines, "u", then=then))
         factor = float(self.result.constants.get("variance_factor", 1.0))
         weighed = float(np.logaddexp(0, raw[column]) if then else raw[column])
-        line = Line("fitted on validation nodes", (weighed + SMALLEST_VARIANCE, factor))
+        line = ProductTerm("fitted on validation nodes", (weighed + SMALLEST_VARIANCE, factor))
         done.append(Operation("scale", "σ²_ic", (symbol, "f"), (line,)))
         return done
 
@@ -189,18 +191,18 @@ class _Walk:
         self, layer: int, now: np.ndarray, unit: int, mark: str
     ) -> tuple[Operation, np.ndarray]:
         """One step of the rule: a factor, or what every neighbour did."""
-        propagation, name = self.lens.propagation, f"step {layer}"
+        propagation, name = self.inspector.propagation, f"step {layer}"
         assert propagation is not None
         if propagation.factor is not None:
             factor = float(propagation.factor[self.node])
-            line = Line("variance times factor", (float(now[unit]), factor))
+            line = ProductTerm("variance times factor", (float(now[unit]), factor))
             return Operation(name, f"{mark}'_iu", (f"{mark}_iu", "F_i"), (line,)), now * factor
-        step = self.lens.inspect(self.node).steps[layer - 1]
+        step = self.inspector.inspect(self.node).steps[layer - 1]
         lines = [
-            Line(self._name(j), (float(change[unit]),), node=j)
+            ProductTerm(self._name(j), (float(change[unit]),), node=j)
             for j, change in zip(step.neighbours.tolist(), step.change, strict=True)
         ]
-        lines.append(Line(self._name(self.node), (float(step.own[unit]),), node=self.node))
+        lines.append(ProductTerm(self._name(self.node), (float(step.own[unit]),), node=self.node))
         before = float(step.before[unit])
         return (
             Operation(name, f"{mark}'_iu", ("Δ_ij",), tuple(lines), "j", before, f"{mark}_iu"),
@@ -215,7 +217,7 @@ class _Walk:
         if self.s.prediction == "erf":
             wins = self._wins(self.var)
             lines = tuple(
-                Line(name, (float(w), 1 / float(wins.sum())), column=k)
+                ProductTerm(name, (float(w), 1 / float(wins.sum())), column=k)
                 for k, (name, w) in enumerate(zip(names, wins, strict=True))
             )
             duels = Operation(
@@ -229,16 +231,17 @@ class _Walk:
             chances = [self._chances(factor * self.var)[column] for factor in wide]
             rows = zip(wide, weights, chances, strict=True)
             mixed = tuple(
-                Line(f"variance × {factor:.3g}", (weight, float(p))) for factor, weight, p in rows
+                ProductTerm(f"variance × {factor:.3g}", (weight, float(p)))
+                for factor, weight, p in rows
             )
             done.append(Operation("mix", "P_ic", ("w_q", "p_ic(q)"), mixed, "q"))
         return done
 
-    def _duels(self, column: int, names: Sequence[str]) -> tuple[Line, ...]:
+    def _duels(self, column: int, names: Sequence[str]) -> tuple[ProductTerm, ...]:
         gaps = self.mean[column] - self.mean
         widths = np.sqrt(self.var[column] + self.var)
         return tuple(
-            Line(f"against {name}", (float(gaps[k]), 1 / float(widths[k])), column=k)
+            ProductTerm(f"against {name}", (float(gaps[k]), 1 / float(widths[k])), column=k)
             for k, name in enumerate(names)
             if k != column
         )
@@ -278,5 +281,5 @@ class _Walk:
     def _integral(self, column: int) -> Operation:
         x, density, largest = self._slices(column, self.var)
         rows = zip(x.tolist(), density.tolist(), largest.tolist(), strict=True)
-        lines = tuple(Line(f"message at {at:.2f}", (d, p)) for at, d, p in rows)
+        lines = tuple(ProductTerm(f"message at {at:.2f}", (d, p)) for at, d, p in rows)
         return Operation("integral", "E_ic", ("φ(t)Δt", "ΠΦ_k"), lines, "t")

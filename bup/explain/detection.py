@@ -14,16 +14,16 @@ from bup.results.result import Result
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class DetectionNodes:
     """What is looked for, and among which nodes."""
 
     nodes: np.ndarray  # [m] indices
-    sought: np.ndarray  # [m] mask
+    positive: np.ndarray  # [m] mask
 
     @property
     def possible(self) -> bool:
         """Whether there are both nodes to find and others to tell them from."""
-        return bool(self.sought.any() and not self.sought.all())
+        return bool(self.positive.any() and not self.positive.all())
 
     def ranks(self, doubt: np.ndarray) -> np.ndarray:
         """The share [m] of the nodes that are surer than each one; ``doubt`` is over all nodes.
@@ -50,32 +50,34 @@ class Search:
         if not 0 <= false_alarms <= 1:
             raise BupError(f"false alarms are a share between 0 and 1, got {false_alarms}")
         values = doubt[self.nodes]
-        others = np.sort(values[~self.sought])[::-1]
+        others = np.sort(values[~self.positive])[::-1]
         allowed = int(np.floor(false_alarms * len(others) + 1e-9))
         if allowed >= len(others):
             return np.ones(len(values), dtype=bool)
         return values > others[allowed]
 
 
-def unseen(result: Result, graph: Graph) -> Search:
+def unseen(result: Result, graph: Graph) -> DetectionNodes:
     """Nodes of left-out classes among the test nodes."""
     nodes = result.split.test
-    return Search(nodes, result.split.is_ood(graph.labels[nodes]))
+    return DetectionNodes(nodes, result.split.is_ood(graph.labels[nodes]))
 
 
-def mistakes(result: Result, graph: Graph) -> Search:
+def mistakes(result: Result, graph: Graph) -> DetectionNodes:
     """Wrong answers among the test nodes of learned classes."""
     nodes = result.judged(graph).nodes
-    return Search(nodes, result.predicted[nodes] != graph.labels[nodes])
+    return DetectionNodes(nodes, result.predicted[nodes] != graph.labels[nodes])
 
 
-def catches(search: Search, flags: Mapping[str, np.ndarray]) -> dict[tuple[str, ...], np.ndarray]:
+def group_by_detectors(
+    search: DetectionNodes, flags: Mapping[str, np.ndarray]
+) -> dict[tuple[str, ...], np.ndarray]:
     """Who finds what: the sought nodes by exactly which of several scores flag them.
 
     A key is the names that do, in their order; ``()`` is found by none. Only what occurs.
     """
     found: dict[tuple[str, ...], list[int]] = {}
-    for place in np.flatnonzero(search.sought):
+    for place in np.flatnonzero(search.positive):
         who = tuple(name for name, flagged in flags.items() if flagged[place])
         found.setdefault(who, []).append(int(search.nodes[place]))
     order = sorted(found, key=lambda who: (-len(who), [list(flags).index(name) for name in who]))
@@ -96,7 +98,7 @@ def linked_groups(graph: Graph, nodes: np.ndarray, least: int = 2) -> list[np.nd
     return sorted((g for g in groups if len(g) >= least), key=lambda g: (-len(g), g.min()))
 
 
-def telling_words(graph: Graph, nodes: np.ndarray, most: int = 5) -> list[str]:
+def distinctive_words(graph: Graph, nodes: np.ndarray, most: int = 5) -> list[str]:
     """The words that tell some nodes from the whole graph, the most telling first.
 
     p log(p / q) for the share p of these nodes that have a word and the share q of all: what is

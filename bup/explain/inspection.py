@@ -1,4 +1,4 @@
-"""One node under the lens: why it is (un)certain, and what would change that."""
+"""Inspect one node: why the model is sure or unsure of it, and what would change that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bup.engine.receptive_field import Inputs
 from bup.errors import BupError
 from bup.graph import Graph, simple_edges
 from bup.methods import METHODS, find, why_no_interval
-from bup.methods.base import Chances
+from bup.methods.base import ProbabilityIntervals
 from bup.propagation import Breakdown, Formula, Propagation, Shares
 from bup.results.result import Result
 
@@ -38,7 +38,7 @@ class Inspection:
     breakdowns: tuple[Breakdown, ...] = ()
 
 
-class Lens:
+class Inspector:
     """Looks at the nodes of one run; what every look needs is made once.
 
     The graph's links may differ from those that the run was trained on.
@@ -86,7 +86,7 @@ class Lens:
             )
             formula = self.propagation.formula(node, steps)
             breakdowns = tuple(self.propagation.breakdowns(node))
-        probs, low, high = self._chances(mean, var, level)
+        probs, low, high = self._probabilities(mean, var, level)
         return Inspection(
             node, mean[0], var[0], probs, low, high, level, steps, formula, breakdowns
         )
@@ -98,7 +98,7 @@ class Lens:
         """
         if why := why_no_interval(self.result.spec):
             raise BupError(why)
-        _, low, high = self._chances(*self._stored(node), level)
+        _, low, high = self._probabilities(*self._stored(node), level)
         assert low is not None and high is not None
         return low, high
 
@@ -113,13 +113,15 @@ class Lens:
             )
         return result.mean[[node]], result.var[[node]]
 
-    def _chances(self, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
+    def _probabilities(
+        self, mean: np.ndarray, var: np.ndarray, level: float
+    ) -> ProbabilityIntervals:
         """Of a single message [1, c]."""
-        assert self.explains.chances is not None
-        probs, low, high = self.explains.chances(self.result, mean, var, level)
+        assert self.explains.probabilities is not None
+        probs, low, high = self.explains.probabilities(self.result, mean, var, level)
         if low is None or high is None or why_no_interval(self.result.spec):
-            return Chances(probs[0], None, None)
-        return Chances(probs[0], low[0], high[0])
+            return ProbabilityIntervals(probs[0], None, None)
+        return ProbabilityIntervals(probs[0], low[0], high[0])
 
     def layer_stds(self) -> list[np.ndarray]:
         """Root mean variance [n] of the hidden message before, between and after the steps."""
@@ -138,8 +140,8 @@ class Lens:
 
 
 def inspect(graph: Graph, result: Result, node: int | str, level: float = 0.9) -> Inspection:
-    """Everything about one node's message; who looks at several keeps a ``Lens``."""
-    return Lens(graph, result).inspect(node, level)
+    """Everything about one node's message; for several nodes, keep one ``Inspector``."""
+    return Inspector(graph, result).inspect(node, level)
 
 
 def _called(graph: Graph, node: int) -> str:

@@ -19,7 +19,7 @@ LOSSES = {
 
 
 @dataclass(frozen=True)
-class Point:
+class LossPoint:
     """A loss and where it slopes."""
 
     loss: float
@@ -45,12 +45,12 @@ def loss(margin: Tensor, std: Tensor, classes: int, rule: str) -> Tensor:
     return -likelihood.log_likelihood(mean, var, labels, rule=rule, check=False)
 
 
-def point(margin: float, std: float, classes: int, rule: str) -> Point:
+def point(margin: float, std: float, classes: int, rule: str) -> LossPoint:
     at = torch.tensor([margin, std], dtype=torch.float64, requires_grad=True)
     value = loss(at[:1], at[1:], classes, rule).sum()
     value.backward()
     assert at.grad is not None
-    return Point(value.item(), *at.grad.tolist())
+    return LossPoint(value.item(), *at.grad.tolist())
 
 
 def surface(margins: np.ndarray, stds: np.ndarray, classes: int, rule: str) -> np.ndarray:

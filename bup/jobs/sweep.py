@@ -63,7 +63,7 @@ def tasks_of(specs: Iterable[Spec], graphs: Mapping[str, Graph]) -> list[Task]:
     return [
         Task(batch)
         for cell, members in cells.items()
-        for batch in _batches(members, BATCH if methods.find(cell.method).side_by_side else 1)
+        for batch in _batches(members, BATCH if methods.find(cell.method).batches_seeds else 1)
     ]
 
 

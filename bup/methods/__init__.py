@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bup.calibrators import JOIN, Calibrator, Held, Outputs, calibrate, in_order
+from bup.calibrators import JOIN, Calibrator, LabelledNodes, Outputs, calibrate, parse_calibrate
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io.lazy import torch
@@ -62,7 +62,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-TRAINED = [name for name, method in METHODS.items() if not method.brought]
+TRAINED = [name for name, method in METHODS.items() if not method.is_imported]
 """Those that learn here."""
 
 
@@ -77,7 +77,7 @@ def settings_of(spec: Spec) -> Any:
     return make_settings(find(spec.method).settings, dict(spec.settings), spec.method)
 
 
-def meaning(name: str) -> tuple[str, dict[str, Value]]:
+def resolve_name(name: str) -> tuple[str, dict[str, Value]]:
     """The method that a name stands for, and the settings that come with the name.
 
     ``gcn+gats`` is a GCN with what a calibrated one is given; ``doubt`` is BUP under that rule.
@@ -87,13 +87,13 @@ def meaning(name: str) -> tuple[str, dict[str, Value]]:
     if method in RULES and method not in METHODS:
         method, settings = bup.METHOD.name, {"propagation": method}
     if joined:
-        settings |= {**find(method).when_calibrated, "calibrate": calibrator}
+        settings |= {**find(method).calibrated_defaults, "calibrate": calibrator}
     return method, settings
 
 
 def complete(spec: Spec) -> Spec:
     """The same run with every setting written out: runs that do the same are then equal."""
-    method, said = meaning(spec.method)
+    method, said = resolve_name(spec.method)
     if said:
         given = dict(spec.settings)
         for name in ("calibrate", "propagation"):
@@ -103,7 +103,7 @@ def complete(spec: Spec) -> Spec:
                     "leave one of them out"
                 )
         spec = dataclasses.replace(spec, method=method, settings=tuple({**said, **given}.items()))
-    settings = dataclasses.asdict(settings_of(spec).in_effect())
+    settings = dataclasses.asdict(settings_of(spec).canonical())
     return dataclasses.replace(spec, settings=tuple(settings.items()))
 
 
@@ -114,7 +114,7 @@ def changed_settings(spec: Spec, name: str = "") -> dict[str, Value]:
     return {setting: value for setting, value in spec.settings if value != usual[setting]}
 
 
-def named(spec: Spec) -> tuple[str, dict[str, Value]]:
+def name_and_changes(spec: Spec) -> tuple[str, dict[str, Value]]:
     """A run's method with its calibrator, and what was changed of what that name stands for."""
     spec = complete(spec)
     calibrator = changed_settings(spec).get("calibrate")
@@ -122,15 +122,15 @@ def named(spec: Spec) -> tuple[str, dict[str, Value]]:
     return name, changed_settings(spec, name)
 
 
-def in_words(spec: Spec) -> str:
+def describe_run(spec: Spec) -> str:
     """The same as text: ``gcn+temperature (hidden=32)``."""
-    name, changed = named(spec)
+    name, changed = name_and_changes(spec)
     settings = ", ".join(f"{setting}={format_value(value)}" for setting, value in changed.items())
     return f"{name} ({settings})" if settings else name
 
 
-def from_words(text: str, spec: Spec) -> Spec:
-    """The run that such words name, on the nodes of another one; ``in_words`` read backwards."""
+def parse_run(text: str, spec: Spec) -> Spec:
+    """The run that such text names, on another run's nodes; ``describe_run`` reversed."""
     found = re.fullmatch(r"(?P<name>[a-z_]+(?:\+[a-z_]+)*)(?: \((?P<settings>.+)\))?", text.strip())
     if found is None:
         raise BupError(
@@ -150,7 +150,7 @@ def from_words(text: str, spec: Spec) -> Spec:
 
 def command_line(spec: Spec) -> str:
     """The command that trains the same run."""
-    name, changed = named(spec)
+    name, changed = name_and_changes(spec)
     words: list[object] = ["bup", "fit", "--graph", spec.graph, "--method", name]
     if spec.split:
         words += ["--split", spec.split, "--seed", spec.seed]
@@ -163,11 +163,11 @@ def command_line(spec: Spec) -> str:
     return shlex.join(map(str, words))
 
 
-def calibrated_after(spec: Spec) -> Calibrator | None:
+def probability_calibrator(spec: Spec) -> Calibrator | None:
     """What adjusted a run's probabilities after they had come out of its messages."""
     has_variance = find(spec.method).explains.variance
-    chosen = in_order(settings_of(spec).calibrate)
-    after = [c for c in chosen if not (c.of_messages and has_variance)]
+    chosen = parse_calibrate(settings_of(spec).calibrate)
+    after = [c for c in chosen if not (c.acts_on_messages and has_variance)]
     return after[-1] if after else None
 
 
@@ -178,7 +178,7 @@ def why_no_interval(spec: Spec) -> str:
     """
     if not find(spec.method).explains.intervals:
         return "This method's messages have no variance, so there is no interval."
-    if (after := calibrated_after(spec)) is not None:
+    if (after := probability_calibrator(spec)) is not None:
         return f"Calibrated by {after.title}. The messages were not, so there is no interval."
     rule = getattr(settings_of(spec), "prediction", "exact")
     if rule not in DISTRIBUTIONS:
@@ -205,12 +205,12 @@ def outputs_of(
     return Outputs(torch.from_numpy(logits), *message, partial(method.link, settings))
 
 
-def calibrated(
+def calibrate_fitted(
     fitted: Fitted, method: Method, settings: Any, graph: Graph, split: Split, seed: int
 ) -> Fitted:
     """The outcome after the calibration that its settings ask for."""
     outputs = outputs_of(method, settings, fitted.probs, fitted.mean, fitted.var)
-    held = Held.of(graph, split)
+    held = LabelledNodes.of(graph, split)
     done = calibrate(outputs, settings.calibrate, held, graph, split, seed)
     if done is None:
         return fitted

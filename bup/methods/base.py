@@ -83,7 +83,7 @@ class Trace:
     steps: tuple[Step, ...]
 
 
-class Chances(NamedTuple):
+class ProbabilityIntervals(NamedTuple):
     """The class probabilities of a message, and how unsure they are themselves.
 
     Where there is an interval, ``probs`` are the means of the distribution that it belongs to.
@@ -94,9 +94,9 @@ class Chances(NamedTuple):
     high: np.ndarray | None
 
 
-def chances_of(
+def probability_intervals(
     rule: str, result: Result, mean: np.ndarray, var: np.ndarray, level: float
-) -> Chances:
+) -> ProbabilityIntervals:
     """Probabilities of a run's messages under a likelihood rule, calibrated as the run is.
 
     The interval is None under a rule whose probabilities are no mean of a distribution.
@@ -105,16 +105,16 @@ def chances_of(
     width = result.constants.get("variance_width", 0.0)
     if rule not in likelihood.DISTRIBUTIONS:
         link = partial(likelihood.class_probabilities, rule=rule)
-        probs = spread.mixed(Outputs(rows[0], *rows, link), slice(None), 1.0, width)
-        return Chances(probs.numpy(), None, None)
+        probs = spread.mix_probabilities(Outputs(rows[0], *rows, link), slice(None), 1.0, width)
+        return ProbabilityIntervals(probs.numpy(), None, None)
     factors, weights = spread.factors(width)
     found = likelihood.probability_distribution(
         *rows, level, rule, factors=factors, weights=weights
     )
-    return Chances(found.mean.numpy(), found.low.numpy(), found.high.numpy())
+    return ProbabilityIntervals(found.mean.numpy(), found.low.numpy(), found.high.numpy())
 
 
-class Needs(NamedTuple):
+class StoredRequirements(NamedTuple):
     """What a stored run must have, by name."""
 
     weights: Mapping[str, tuple[int, ...]]  # with their shapes
@@ -126,19 +126,21 @@ class Explains:
     """What a method can say of a node beside its class probabilities; pages ask this."""
 
     variance: bool = False  # its messages have one
-    chances: Callable[[Result, np.ndarray, np.ndarray, float], Chances] | None = None
+    probabilities: (
+        Callable[[Result, np.ndarray, np.ndarray, float], ProbabilityIntervals] | None
+    ) = None
     """From a run and messages (mean, var) [nodes, c]: probabilities, with an interval of a level
     where ``bup.methods.why_no_interval`` has no objection."""
     propagation: Callable[[Graph, Result, Inputs], Propagation] | None = None
     """A run's rule at work on a graph, whose links may differ from those trained on."""
     trace: Callable[[Result, np.ndarray, Inputs, Propagation], Trace] | None = None
     """The messages of some nodes under a run's weights, on such a graph."""
-    needs: Callable[[Result, Graph], Needs] | None = None
+    requires: Callable[[Result, Graph], StoredRequirements] | None = None
     """What a run must have stored for that."""
 
     @property
     def intervals(self) -> bool:
-        return self.chances is not None
+        return self.probabilities is not None
 
     @property
     def shares(self) -> bool:
@@ -148,7 +150,7 @@ class Explains:
     @property
     def what_if(self) -> bool:
         """What another link would change."""
-        return self.trace is not None and self.chances is not None
+        return self.trace is not None and self.probabilities is not None
 
 
 @dataclass(frozen=True)
@@ -164,18 +166,20 @@ class Method:
     explains: Explains = Explains()
     link: Callable[[Any, Tensor, Tensor], Tensor] | None = None
     """How settings make class probabilities of messages (mean, var), where these have variances."""
-    opens_with: Mapping[str, Value] = field(default_factory=dict)
+    app_defaults: Mapping[str, Value] = field(default_factory=dict)
     """Settings with which the app opens, where they differ from the defaults."""
-    when_calibrated: Mapping[str, Value] = field(default_factory=dict)
+    calibrated_defaults: Mapping[str, Value] = field(default_factory=dict)
     """Settings that its name stands for with a calibrator after it, as in ``gcn+gats``."""
-    most_nodes: int | None = None  # it refuses larger graphs ...
+    max_nodes: int | None = None  # it refuses larger graphs ...
     limit_reason: str = ""  # ... because of this
-    brought: bool = False  # its answers were made elsewhere and are only read
+    is_imported: bool = False  # its answers were made elsewhere and are only read
     effort: float = 1.0  # work of an epoch, in those of a GCN
     memory: float = 1.0  # numbers that it holds, in those of a GCN
-    every_pair: bool = False  # it keeps numbers for every pair of nodes
-    whole_graph: bool = False  # its epochs look at all nodes, not only at those near labelled ones
-    draws_answers: bool = False  # predictions are averages over random draws, not a function
+    stores_node_pairs: bool = False  # it keeps numbers for every pair of nodes
+    reads_whole_graph: bool = (
+        False  # its epochs look at all nodes, not only at those near labelled ones
+    )
+    is_stochastic: bool = False  # predictions are averages over random draws, not a function
 
     @property
     def short(self) -> str:
@@ -183,21 +187,21 @@ class Method:
         return self.title.partition("(")[2].rstrip(")").partition(",")[0] or self.title
 
     @property
-    def side_by_side(self) -> bool:
+    def batches_seeds(self) -> bool:
         """Several seeds train together in less time than one after the other."""
         return not isinstance(self.fit, _OneByOne)
 
     @property
-    def every_score(self) -> tuple[Score, ...]:
+    def all_scores(self) -> tuple[Score, ...]:
         """Its own scores and those that follow from what it has."""
         has = [s for s in SCORES.values() if s.of_probs or (s.of_var and self.explains.variance)]
         return (*has, *(score for score in self.scores if score not in has))
 
     def check(self, graph: Graph) -> None:
         """Refuse a graph that the method cannot take."""
-        if self.most_nodes is not None and graph.num_nodes > self.most_nodes:
+        if self.max_nodes is not None and graph.num_nodes > self.max_nodes:
             raise BupError(
-                f"{self.name} takes graphs of at most {self.most_nodes:,} nodes "
+                f"{self.name} takes graphs of at most {self.max_nodes:,} nodes "
                 f"({self.limit_reason}), got {graph.name} with {graph.num_nodes:,}: "
                 "choose another method or a smaller graph"
             )
@@ -213,7 +217,7 @@ class MethodSettings:
         choices=calibrators.choices(with_variance=False),
     )
 
-    def in_effect(self) -> Self:
+    def canonical(self) -> Self:
         """The same with what has no effect at its default: equal runs have equal settings."""
         return self
 

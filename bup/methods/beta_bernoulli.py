@@ -30,7 +30,7 @@ VALIDATION_DRAWS = 4
 
 
 @dataclass(frozen=True)
-class Settings(ScheduleSettings):
+class BetaBernoulliSettings(ScheduleSettings):
     """Its authors train longer: epochs=2000, patience=2000, keep=last."""
 
     learning_rate: float = setting(0.005, "Step size of Adam.", low=1e-6, high=1)
@@ -71,7 +71,7 @@ def masked_product(matrix: Csr, dense: Tensor, logit: Tensor, generator: torch.G
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
+class MultiHopField:
     """The rows that some target nodes' outputs depend on: every layer reads one link further."""
 
     words: Csr  # [nodes within LAYERS links, f]
@@ -85,7 +85,7 @@ class Region:
         kernel: sparse.csr_array,
         nodes: np.ndarray,
         labels: np.ndarray,
-    ) -> Region:
+    ) -> MultiHopField:
         steps: list[Csr] = []
         for _ in range(LAYERS):
             rows = kernel[nodes]
@@ -119,7 +119,7 @@ def keep_rates(p: Parameters, generator: torch.Generator) -> Tensor:
 
 
 def log_probabilities(
-    p: Parameters, region: Region, draws: int, generator: torch.Generator
+    p: Parameters, region: MultiHopField, draws: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
     """Log class probabilities [draws, targets, c] and keep rates [draws, LAYERS] of random draws.
 
@@ -141,11 +141,16 @@ def log_probabilities(
     return torch.stack(outputs).log_softmax(-1), rates
 
 
-class _Network:
+class BetaBernoulliNetwork:
     decayed: tuple[str, ...] = ()  # the pull to zero is part of the loss: it depends on the draw
 
     def __init__(
-        self, train: Region, validation: Region, s: Settings, parameters: Parameters, seed: int
+        self,
+        train: MultiHopField,
+        validation: MultiHopField,
+        s: BetaBernoulliSettings,
+        parameters: Parameters,
+        seed: int,
     ) -> None:
         self.train, self.held, self.s = train, validation, s
         self.parameters, self.seed, self.epoch = parameters, seed, 0
@@ -183,21 +188,21 @@ def fit_one(
     graph: Graph,
     split: Split,
     seed: int,
-    s: Settings,
+    s: BetaBernoulliSettings,
     on_epoch: OnEpoch | None,
     blocks: int,
 ) -> Fitted:
     kernel = walk(graph)
     words = scaled_words(graph)
 
-    def region(nodes: np.ndarray) -> Region:
-        return Region.of(words, kernel, nodes, split.targets(graph.labels[nodes]))
+    def region(nodes: np.ndarray) -> MultiHopField:
+        return MultiHopField.of(words, kernel, nodes, split.targets(graph.labels[nodes]))
 
     generator = torch.Generator().manual_seed(seed)
     p = initial_parameters(
         graph.num_features, s.hidden // blocks * blocks, len(split.classes), blocks, generator
     )
-    network = _Network(region(split.train), region(split.validation), s, p, seed)
+    network = BetaBernoulliNetwork(region(split.train), region(split.validation), s, p, seed)
     (trained,) = train(network, s.schedule(), [generator], on_epoch)
     with torch.no_grad():
         everything = region(np.arange(graph.num_nodes))
@@ -213,12 +218,12 @@ BBDE = Method(
     explanation="Four layers of a graph network, each of which drops links at random, with a rate "
     "that is learned and itself uncertain. The answer is the mean over many random droppings, and "
     "where these disagree the network does not know.",
-    settings=Settings,
+    settings=BetaBernoulliSettings,
     effort=3,
-    whole_graph=True,
+    reads_whole_graph=True,
     fit=one_by_one(partial(fit_one, blocks=1)),
     scores=SAMPLED,
-    draws_answers=True,
+    is_stochastic=True,
 )
 
 BBGDC = Method(
@@ -227,10 +232,10 @@ BBGDC = Method(
     explanation="As in BBDE, every layer drops links at random with a learned rate, but a link can "
     "be dropped for one half of the features and stay for the other. The answer is the mean over "
     "many random droppings, and where these disagree the network does not know.",
-    settings=Settings,
+    settings=BetaBernoulliSettings,
     effort=3,
-    whole_graph=True,
+    reads_whole_graph=True,
     fit=one_by_one(partial(fit_one, blocks=2)),
     scores=SAMPLED,
-    draws_answers=True,
+    is_stochastic=True,
 )

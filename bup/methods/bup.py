@@ -18,16 +18,16 @@ from bup.graph import Graph
 from bup.io.lazy import Tensor, functional, torch
 from bup.methods import gcn
 from bup.methods.base import (
-    Chances,
     Explains,
     Fitted,
     Method,
-    Needs,
+    ProbabilityIntervals,
     Step,
+    StoredRequirements,
     Trace,
-    chances_of,
+    probability_intervals,
 )
-from bup.methods.network import NetworkSettings, Task, fit_network
+from bup.methods.network import NetworkSettings, TrainingData, fit_network
 from bup.propagation import RULES, Propagation, Rule
 from bup.run.settings import make_settings, setting
 from bup.run.splits import Split
@@ -46,7 +46,7 @@ LAYERS = {
 
 
 @dataclass(frozen=True)
-class OwnSettings(NetworkSettings):
+class BupModelSettings(NetworkSettings):
     # Chosen by ``bup reproduce sweep``, on validation nodes only.
     dropout: float = setting(0.8, "Share of inputs dropped in training.", low=0, high=0.95)
     weight_decay: float = setting(0.01, "Pull of first-layer weights to zero.", low=0, high=1)
@@ -76,17 +76,17 @@ class OwnSettings(NetworkSettings):
     def rule(self) -> Rule:
         return RULES[self.propagation]
 
-    def in_effect(self) -> Self:
+    def canonical(self) -> Self:
         """The settings of another rule than the chosen one change nothing."""
-        used = {f.name for kind in (OwnSettings, self.rule.settings) for f in fields(kind)}
+        used = {f.name for kind in (BupModelSettings, self.rule.settings) for f in fields(kind)}
         unused: dict[str, Any] = {f.name: f.default for f in fields(self) if f.name not in used}
         return dataclasses.replace(self, **unused)
 
 
 # Fields come in the reverse order of the bases: the method's own first, then rule by rule.
 _OF_RULES = dict.fromkeys(rule.settings for rule in reversed(RULES.values()))
-Settings: Any = dataclasses.make_dataclass(
-    "Settings", (), bases=(*_OF_RULES, OwnSettings), frozen=True
+BupSettings: Any = dataclasses.make_dataclass(
+    "BupSettings", (), bases=(*_OF_RULES, BupModelSettings), frozen=True
 )
 """The method's own settings and those of every rule."""
 
@@ -98,7 +98,7 @@ class Messages(NamedTuple):
 
 
 def initial_parameters(
-    words: int, classes: int, s: OwnSettings, generators: Sequence[torch.Generator]
+    words: int, classes: int, s: BupModelSettings, generators: Sequence[torch.Generator]
 ) -> Parameters:
     p = gcn.initial_parameters(words, s.hidden, classes, generators) | {
         "var_1": glorot(generators, words, s.hidden),
@@ -115,7 +115,7 @@ def initial_parameters(
 def messages(
     p: Parameters,
     field: ReceptiveField,
-    s: OwnSettings,
+    s: BupModelSettings,
     propagation: Propagation,
     generators: Sequence[torch.Generator] | None = None,
 ) -> Messages:
@@ -132,16 +132,16 @@ def messages(
     """
     mean = gcn.gcn_output(p, field, s.dropout, generators)
     reads = s.rule.reads_neighbours
-    hops, rows = (field.hops, field.outer_words) if reads else (field.staying, field.target_words)
+    hops, rows = (field.hops, field.outer_words) if reads else (field.self_hops, field.target_words)
     words = gcn.words_product(rows, p["var_1"], s.dropout, generators)
-    bias = per_seed_rows(p["var_bias"], [len(n) for n in hops[0].start])
+    bias = per_seed_rows(p["var_bias"], [len(n) for n in hops[0].sources])
     before = functional.softplus(words + bias)
     steps = []
     for layer, (hop, weights) in enumerate(zip(hops, ("var_hidden", "var_2"), strict=True), 1):
         acts = layer in s.rule.layers
-        after = propagation.step(before, hop) if acts else hop.own(before)
+        after = propagation.step(before, hop) if acts else hop.at_targets(before)
         steps.append((before, after))
-        counts = [len(n) for n in hop.to]
+        counts = [len(n) for n in hop.targets]
         before = next_variance(after, counts, p[weights]) if s.layers == "paper" else after
     if s.layers == "simple":
         before = per_seed_product(before, counts, p["var_2"].softmax(dim=1))
@@ -163,61 +163,65 @@ def log_probability(mean: Tensor, var: Tensor, labels: Tensor, rule: str) -> Ten
     return likelihood.log_likelihood(mean, var, labels, rule=rule, check=False)
 
 
-class _Network:
+class BupNetwork:
     decayed: tuple[str, ...] = ("mean_1", "var_1")
 
     def __init__(
-        self, task: Task, s: OwnSettings, parameters: Parameters, propagation: Propagation
+        self,
+        data: TrainingData,
+        s: BupModelSettings,
+        parameters: Parameters,
+        propagation: Propagation,
     ) -> None:
-        self.task, self.s, self.parameters, self.propagation = task, s, parameters, propagation
+        self.data, self.s, self.parameters, self.propagation = data, s, parameters, propagation
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
-        m = messages(self.parameters, self.task.train, self.s, self.propagation, generators)
-        labels = self.task.train_labels
+        m = messages(self.parameters, self.data.train, self.s, self.propagation, generators)
+        labels = self.data.train_labels
         log_lik = likelihood.log_likelihood(m.mean, m.var, labels, rule=self.s.loss, check=False)
-        return self.task.seed_means(-log_lik)
+        return self.data.seed_means(-log_lik)
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        m = messages(self.parameters, self.task.validation, self.s, self.propagation)
-        labels = self.task.validation_labels
+        m = messages(self.parameters, self.data.validation, self.s, self.propagation)
+        labels = self.data.validation_labels
         nll = -log_probability(m.mean, m.var, labels, self.s.loss)
-        return self.task.seed_means(nll), self.task.seed_means(m.mean.argmax(-1) == labels)
+        return self.data.seed_means(nll), self.data.seed_means(m.mean.argmax(-1) == labels)
 
 
 def fit(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: OwnSettings,
+    s: BupModelSettings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
     propagation = s.rule.on(graph, s, splits)
 
-    def make(task: Task, generators: Sequence[torch.Generator]) -> _Network:
-        p = initial_parameters(graph.num_features, task.classes, s, generators)
-        return _Network(task, s, p, propagation)
+    def make(data: TrainingData, generators: Sequence[torch.Generator]) -> BupNetwork:
+        p = initial_parameters(graph.num_features, data.classes, s, generators)
+        return BupNetwork(data, s, p, propagation)
 
     def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
         first = messages(trained.parameters, everything, s, propagation)
-        settled = propagation.settled(split, *_answers(s, first), {})
-        unchanged = settled is propagation
-        m = first if unchanged else messages(trained.parameters, everything, s, settled)
+        trained_rule = propagation.after_training(split, *_answers(s, first), {})
+        unchanged = trained_rule is propagation
+        m = first if unchanged else messages(trained.parameters, everything, s, trained_rule)
         mean, var = m.mean, m.var
-        return Fitted.of(trained, link(s, mean, var), mean, var, settled.constants)
+        return Fitted.of(trained, link(s, mean, var), mean, var, trained_rule.constants)
 
     return fit_network(graph, splits, seeds, s.schedule(), on_epoch, make, finish)
 
 
 def propagation_of(graph: Graph, result: Result, inputs: Inputs) -> Propagation:
     """A run's rule at work on a graph."""
-    s = make_settings(Settings, dict(result.spec.settings), result.spec.method)
+    s = make_settings(BupSettings, dict(result.spec.settings), result.spec.method)
     before = s.rule.on(graph, s, [result.split])
     with torch.no_grad():
         first = messages(_parameters(result), inputs.everything(), s, before)
-    return before.settled(result.split, *_answers(s, first), result.constants)
+    return before.after_training(result.split, *_answers(s, first), result.constants)
 
 
-def _answers(s: OwnSettings, m: Messages) -> tuple[np.ndarray, np.ndarray]:
+def _answers(s: BupModelSettings, m: Messages) -> tuple[np.ndarray, np.ndarray]:
     """Means of messages, and the class probabilities by the rule that they were trained with."""
     probs = likelihood.class_probabilities(m.mean, m.var, rule=s.loss)
     return m.mean.numpy(), probs.numpy()
@@ -227,9 +231,9 @@ def _parameters(result: Result) -> Parameters:
     return {name: torch.from_numpy(array)[None] for name, array in result.weights.items()}
 
 
-def needs(result: Result, graph: Graph) -> Needs:
+def requirements(result: Result, graph: Graph) -> StoredRequirements:
     """What messages of a run are computed from."""
-    s = make_settings(Settings, dict(result.spec.settings), result.spec.method)
+    s = make_settings(BupSettings, dict(result.spec.settings), result.spec.method)
     words, hidden, classes = graph.num_features, s.hidden, len(result.split.classes)
     # Those of ``initial_parameters``, without torch and without drawing any.
     shapes: dict[str, tuple[int, ...]] = {
@@ -241,19 +245,19 @@ def needs(result: Result, graph: Graph) -> Needs:
     }
     if s.layers == "paper":
         shapes["var_hidden"] = (hidden, hidden)
-    return Needs(shapes, s.rule.constants)
+    return StoredRequirements(shapes, s.rule.constants)
 
 
 def trace(result: Result, nodes: np.ndarray, inputs: Inputs, propagation: Propagation) -> Trace:
     """The messages of some nodes under a run's weights, every propagation step included."""
-    s = make_settings(Settings, dict(result.spec.settings), result.spec.method)
+    s = make_settings(BupSettings, dict(result.spec.settings), result.spec.method)
     whole = len(nodes) == inputs.words.shape[0]
     field = inputs.everything() if whole else inputs.field([nodes])
     with torch.no_grad():
         m = messages(_parameters(result), field, s, propagation)
-    hops = field.hops if s.rule.reads_neighbours else field.staying
+    hops = field.hops if s.rule.reads_neighbours else field.self_hops
     steps = tuple(
-        Step(hop.start[0], before.numpy(), hop.to[0], after.numpy())
+        Step(hop.sources[0], before.numpy(), hop.targets[0], after.numpy())
         for layer, (hop, (before, after)) in enumerate(zip(hops, m.steps, strict=True), 1)
         if layer in s.rule.layers
     )
@@ -261,15 +265,17 @@ def trace(result: Result, nodes: np.ndarray, inputs: Inputs, propagation: Propag
     return Trace(m.mean.numpy(), (factor * m.var).numpy(), steps)
 
 
-def link(s: OwnSettings, mean: Tensor, var: Tensor) -> Tensor:
+def link(s: BupModelSettings, mean: Tensor, var: Tensor) -> Tensor:
     """Class probabilities of messages."""
     return likelihood.class_probabilities(mean, var, rule=s.prediction)
 
 
-def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
+def probabilities(
+    result: Result, mean: np.ndarray, var: np.ndarray, level: float
+) -> ProbabilityIntervals:
     """Probabilities as the run makes them of messages, with the interval that belongs to them."""
-    s = make_settings(Settings, dict(result.spec.settings), result.spec.method)
-    return chances_of(s.prediction, result, mean, var, level)
+    s = make_settings(BupSettings, dict(result.spec.settings), result.spec.method)
+    return probability_intervals(s.prediction, result, mean, var, level)
 
 
 METHOD = Method(
@@ -278,11 +284,11 @@ METHOD = Method(
     explanation="Each node's message is a Gaussian: a mean, passed on as in a GCN, and a variance "
     "that links reduce. The probability of a class is the chance that its message is the largest, "
     "so a doubtful message cannot give a confident answer.",
-    settings=Settings,
+    settings=BupSettings,
     effort=2.5,
     fit=fit,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
-    explains=Explains(True, chances, propagation_of, trace, needs),
+    explains=Explains(True, probabilities, propagation_of, trace, requirements),
     link=link,
-    opens_with={"propagation": "doubt"},
+    app_defaults={"propagation": "doubt"},
 )

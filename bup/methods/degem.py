@@ -38,7 +38,7 @@ REMEMBERED, REUSED = (
 
 
 @dataclass(frozen=True)
-class Settings(NetworkSettings):
+class DegemSettings(NetworkSettings):
     hidden: int = setting(
         512, "Width of the encoder; 64 is ten times as fast, and worse.", low=1, high=1024
     )
@@ -59,7 +59,7 @@ def uniform(generators: Sequence[torch.Generator], limit: float, *shape: int) ->
 
 
 def initial_parameters(
-    graph: Graph, classes: int, s: Settings, generators: Sequence[torch.Generator]
+    graph: Graph, classes: int, s: DegemSettings, generators: Sequence[torch.Generator]
 ) -> Parameters:
     words, hidden, joined = graph.num_features, s.hidden, (HOPS + 1) * s.hidden
     # What arrives is scaled to length 1, so small weights learn fast; the authors' are as small.
@@ -87,7 +87,7 @@ LEARNED = (
 )
 
 
-def dropped(values: Tensor, rate: float, generator: torch.Generator | None) -> Tensor:
+def apply_dropout(values: Tensor, rate: float, generator: torch.Generator | None) -> Tensor:
     """Some entries set to zero, if there is a generator to draw them."""
     if generator is None or not rate:
         return values
@@ -115,7 +115,7 @@ def encoded(
             message = STAYS * message + links.matmul(message)
         arrived.append(functional.normalize(message[:, :width], dim=-1).relu())
         message = message[:, width:].contiguous()
-    joined = dropped(torch.cat(arrived, -1), rate, generator)
+    joined = apply_dropout(torch.cat(arrived, -1), rate, generator)
     return (joined @ p["join"][0] + p["join_bias"][0]).relu()
 
 
@@ -137,7 +137,7 @@ def energy(
     usual = hidden if usual is None else usual
     variance, mean = torch.var_mean(usual, 0, correction=0)
     scaled = (hidden - mean) / (variance + 1e-5).sqrt() * p["scale"][0] + p["shift"][0]
-    return (dropped(scaled, rate, generator) @ p["head_out"][0])[:, 0]
+    return (apply_dropout(scaled, rate, generator) @ p["head_out"][0])[:, 0]
 
 
 def langevin(
@@ -154,10 +154,12 @@ def langevin(
     return places
 
 
-class _Network:
+class DegemNetwork:
     decayed: tuple[str, ...] = LEARNED
 
-    def __init__(self, graph: Graph, split: Split, s: Settings, parameters: Parameters) -> None:
+    def __init__(
+        self, graph: Graph, split: Split, s: DegemSettings, parameters: Parameters
+    ) -> None:
         self.words = Csr.from_scipy(Inputs.of(graph).words)
         self.links = Csr.from_scipy(normalised_links(graph))
         self.s, self.parameters = s, parameters
@@ -215,10 +217,12 @@ class _Network:
         return functional.cross_entropy(found, self.held_labels)[None], right[None]
 
 
-def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
+def fit_one(
+    graph: Graph, split: Split, seed: int, s: DegemSettings, on_epoch: OnEpoch | None
+) -> Fitted:
     generators = [torch.Generator().manual_seed(seed)]
     p = initial_parameters(graph, len(split.classes), s, generators)
-    network = _Network(graph, split, s, p)
+    network = DegemNetwork(graph, split, s, p)
     (trained,) = train(network, s.schedule("last"), generators, on_epoch)
     with torch.no_grad():
         p = trained.parameters
@@ -234,13 +238,13 @@ METHOD = Method(
     explanation="Learns without labels what the graph's nodes are like, then how likely each kind "
     "of node is among those of the known classes. What it holds to be unlikely has a high energy, "
     "which is not averaged along links.",
-    settings=Settings,
-    opens_with={"hidden": 64},  # seconds, not minutes
+    settings=DegemSettings,
+    app_defaults={"hidden": 64},  # seconds, not minutes
     effort=12,
     memory=11,
-    whole_graph=True,
+    reads_whole_graph=True,
     fit=one_by_one(fit_one),
-    draws_answers=True,  # which words are shuffled to which node depends on the nodes' order
+    is_stochastic=True,  # which words are shuffled to which node depends on the nodes' order
     scores=(
         Score(
             "learned_energy",

@@ -23,7 +23,7 @@ KEEP = 0.5
 
 
 @dataclass(frozen=True)
-class Settings(gcn.Settings):
+class EnergySettings(gcn.GcnSettings):
     hidden: int = setting(64, "Width of the hidden layer.", low=1, high=1024)
 
 
@@ -39,7 +39,7 @@ def fit(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: Settings,
+    s: EnergySettings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
     def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
@@ -57,7 +57,7 @@ METHOD = Method(
     explanation="A plain GCN, whose outputs are also read as an energy: low where some class has "
     "much evidence, high where no class has any. The energy is averaged along links, so a node "
     "among strangers counts as one.",
-    settings=Settings,
+    settings=EnergySettings,
     fit=fit,
     scores=(
         Score(

@@ -19,7 +19,7 @@ from bup.scores.samples import SAMPLED, sample_scores
 
 
 @dataclass(frozen=True)
-class Settings(gcn.Settings):
+class EnsembleSettings(gcn.GcnSettings):
     members: int = setting(10, "Networks that a prediction averages.", low=1, high=100)
 
 
@@ -27,7 +27,7 @@ def fit(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: Settings,
+    s: EnsembleSettings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
     # Members train side by side like the seeds of any other run; RandomState's stream is frozen.
@@ -61,7 +61,7 @@ METHOD = Method(
     title="Deep ensemble",
     explanation="Ten GCNs that start from different random weights and learn from the same nodes. "
     "The answer is the mean of theirs; where the ten disagree, the model does not know.",
-    settings=Settings,
+    settings=EnsembleSettings,
     fit=fit,
     scores=SAMPLED,
 )

@@ -12,13 +12,13 @@ from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.io.lazy import Generator, Tensor, functional, torch
 from bup.methods.base import Fitted, Method
-from bup.methods.network import Finish, NetworkSettings, Task, fit_network
+from bup.methods.network import Finish, NetworkSettings, TrainingData, fit_network
 from bup.run.settings import setting
 from bup.run.splits import Split
 
 
 @dataclass(frozen=True)
-class Settings(NetworkSettings):
+class GcnSettings(NetworkSettings):
     """The defaults are those of the original code."""
 
     hidden: int = setting(16, "Width of the hidden layer.", low=1, high=1024)
@@ -45,7 +45,7 @@ def words_product(
 ) -> Tensor:
     """X W for every seed's rows; ``generators`` switch dropout of the words on."""
     if generators is not None and dropout:
-        rows = rows.thinned(*Dropout.draw(dropout, rows.blocks, generators))
+        rows = rows.mask_entries(*Dropout.draw(dropout, rows.blocks, generators))
     return rows.matmul(weights.flatten(0, 1))
 
 
@@ -63,7 +63,7 @@ def hidden_layer(
     return field.hops[0].kernel.matmul(words).relu()
 
 
-def dropped(
+def apply_dropout(
     hidden: Tensor,
     rows: Sequence[int],
     dropout: float,
@@ -84,7 +84,7 @@ def gcn_output(
 ) -> Tensor:
     """K relu(K X W_1) W_2 for a field's targets [targets, c]; ``generators`` switch dropout on."""
     hidden = hidden_layer(p, field, dropout, generators)
-    hidden = dropped(hidden, [len(nodes) for nodes in field.inner], dropout, generators)
+    hidden = apply_dropout(hidden, [len(nodes) for nodes in field.inner], dropout, generators)
     # Averaged before it is mapped: there are fewer targets than inner nodes.
     around = field.hops[1].kernel.matmul(hidden)
     return per_seed_product(around, [len(nodes) for nodes in field.targets], p["mean_2"])
@@ -98,35 +98,37 @@ class Classifier:
 
     decayed: tuple[str, ...] = ("mean_1",)
 
-    def __init__(self, task: Task, s: Settings, parameters: Parameters, output: Output) -> None:
-        self.task, self.s, self.parameters, self.output = task, s, parameters, output
+    def __init__(
+        self, data: TrainingData, s: GcnSettings, parameters: Parameters, output: Output
+    ) -> None:
+        self.data, self.s, self.parameters, self.output = data, s, parameters, output
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
-        output = self.output(self.parameters, self.task.train, self.s.dropout, generators)
-        labels = self.task.train_labels
-        return self.task.seed_means(functional.cross_entropy(output, labels, reduction="none"))
+        output = self.output(self.parameters, self.data.train, self.s.dropout, generators)
+        labels = self.data.train_labels
+        return self.data.seed_means(functional.cross_entropy(output, labels, reduction="none"))
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        output = self.output(self.parameters, self.task.validation, 0.0, None)
-        labels = self.task.validation_labels
+        output = self.output(self.parameters, self.data.validation, 0.0, None)
+        labels = self.data.validation_labels
         nll = functional.cross_entropy(output, labels, reduction="none")
-        return self.task.seed_means(nll), self.task.seed_means(output.argmax(-1) == labels)
+        return self.data.seed_means(nll), self.data.seed_means(output.argmax(-1) == labels)
 
 
 def fit_classifier(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: Settings,
+    s: GcnSettings,
     on_epoch: OnEpoch | None,
     finish: Finish,
     output: Output = gcn_output,
 ) -> list[Fitted]:
     """Train a GCN, or another network of two layers; ``finish`` makes a result of it."""
 
-    def make(task: Task, generators: Sequence[torch.Generator]) -> Classifier:
-        p = initial_parameters(graph.num_features, s.hidden, task.classes, generators)
-        return Classifier(task, s, p, output)
+    def make(data: TrainingData, generators: Sequence[torch.Generator]) -> Classifier:
+        p = initial_parameters(graph.num_features, s.hidden, data.classes, generators)
+        return Classifier(data, s, p, output)
 
     return fit_network(graph, splits, seeds, s.schedule(s.keep), on_epoch, make, finish)
 
@@ -135,7 +137,7 @@ def fit(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: Settings,
+    s: GcnSettings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
     def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
@@ -151,8 +153,8 @@ METHOD = Method(
     explanation="Each node averages its neighbours' messages twice and turns the result into class "
     "probabilities. The message is a plain number per class: the network has no way of saying how "
     "sure it is of the message itself.",
-    settings=Settings,
+    settings=GcnSettings,
     fit=fit,
     # What is calibrated afterwards gets as much width and patience as BUP has.
-    when_calibrated={"hidden": 64, "keep": "best", "patience": 40},
+    calibrated_defaults={"hidden": 64, "keep": "best", "patience": 40},
 )

@@ -24,7 +24,7 @@ SMALL = 1e-6  # no variance counts as less
 
 
 @dataclass(frozen=True)
-class Settings(energy.Settings):
+class GebmSettings(energy.EnergySettings):
     evidence: str = setting(
         "own",
         "What is judged by what was learned along links: the node's own features alone, as "
@@ -71,7 +71,7 @@ def fit(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: Settings,
+    s: GebmSettings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
     mean = Csr.from_scipy(walk(graph))
@@ -97,7 +97,7 @@ METHOD = Method(
     title="Graph energy with a density (GEBM)",
     explanation="A plain GCN, whose evidence for a class also falls with the distance from that "
     "class's training nodes. Its energy adds up what a node, its neighbourhood and its group say.",
-    settings=Settings,
+    settings=GebmSettings,
     fit=fit,
     scores=(
         Score(

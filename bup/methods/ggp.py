@@ -24,13 +24,13 @@ from bup.graph.operators import walk
 from bup.io.lazy import Tensor, distributions, sparse, torch
 from bup.methods.base import (
     CalibratesVariance,
-    Chances,
     Explains,
     Fitted,
     Method,
+    ProbabilityIntervals,
     ScheduleSettings,
-    chances_of,
     one_by_one,
+    probability_intervals,
 )
 from bup.run.settings import make_settings, setting
 from bup.run.splits import Split
@@ -47,7 +47,7 @@ CHUNK = 512  # nodes whose neighbourhoods are looked at together
 
 
 @dataclass(frozen=True)
-class Settings(CalibratesVariance, ScheduleSettings):
+class GgpSettings(CalibratesVariance, ScheduleSettings):
     """Its authors train longer: epochs=10000, patience=10000, learning_rate=0.0005, keep=last."""
 
     epochs: int = setting(500, "Epochs at most.", low=1, high=20_000)
@@ -60,7 +60,7 @@ class Settings(CalibratesVariance, ScheduleSettings):
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
+class KernelRegion:
     """Some target nodes and all they are the means of: what the kernel's blocks are made of."""
 
     words: Csr  # [near, f] of the targets and their neighbours
@@ -68,7 +68,9 @@ class Region:
     moments: Tensor  # [targets, POWER]: mean over pairs of neighbours of (x . x')^k, k = 1, 2, 3
 
     @classmethod
-    def of(cls, words: sparse.csr_array, means: sparse.csr_array, nodes: np.ndarray) -> Region:
+    def of(
+        cls, words: sparse.csr_array, means: sparse.csr_array, nodes: np.ndarray
+    ) -> KernelRegion:
         rows = means[nodes]
         near = np.unique(rows.indices)
         rows, words = sparse.csr_array(rows[:, near]), words[near]
@@ -93,7 +95,7 @@ class Region:
         return self.means.matmul((self.words.matmul(inducing) + offset) ** POWER)
 
 
-class Process:
+class GaussianProcess:
     """Whitened posteriors over the inducing values, one per class, and the kernel they share."""
 
     def __init__(self, inducing: Tensor, classes: int, offset: float) -> None:
@@ -126,7 +128,7 @@ class Process:
         """KL(q || p), summed over the classes."""
         return distributions.kl_divergence(self.posterior(), self.prior).sum()
 
-    def messages(self, region: Region) -> tuple[Tensor, Tensor]:
+    def messages(self, region: KernelRegion) -> tuple[Tensor, Tensor]:
         """Mean and variance [targets, c] of every class's h."""
         q = self.posterior()
         inducing, offset = self.inducing[0], self.kernel.offset.squeeze()
@@ -153,16 +155,16 @@ def expected_log_likelihood(mean: Tensor, var: Tensor, labels: Tensor, error_rat
     return right * math.log1p(-error_rate) + (1 - right) * wrong
 
 
-class _Network:
+class GgpNetwork:
     decayed: tuple[str, ...] = ()
 
     def __init__(
         self,
-        process: Process,
-        train: Region,
-        held: Region,
+        process: GaussianProcess,
+        train: KernelRegion,
+        held: KernelRegion,
         labels: tuple[Tensor, Tensor],
-        s: Settings,
+        s: GgpSettings,
     ) -> None:
         self.process, self.train, self.held, self.s = process, train, held, s
         self.train_labels, self.held_labels = labels
@@ -206,22 +208,24 @@ def centres(words: sparse.csr_array, start: np.ndarray) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(means.cluster_centers_.T))
 
 
-def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
+def fit_one(
+    graph: Graph, split: Split, seed: int, s: GgpSettings, on_epoch: OnEpoch | None
+) -> Fitted:
     words = prepared_words(graph)
     means = walk(graph)
     generator = torch.Generator().manual_seed(seed)
     offset = abs(5 + torch.randn(1, generator=generator).item())
-    process = Process(centres(words, split.train), len(split.classes), offset)
+    process = GaussianProcess(centres(words, split.train), len(split.classes), offset)
     parts = split.train, split.validation
-    train_region, held = (Region.of(words, means, nodes) for nodes in parts)
+    train_region, held = (KernelRegion.of(words, means, nodes) for nodes in parts)
     labels = [torch.from_numpy(split.targets(graph.labels[nodes])) for nodes in parts]
-    network = _Network(process, train_region, held, (labels[0], labels[1]), s)
+    network = GgpNetwork(process, train_region, held, (labels[0], labels[1]), s)
     (trained,) = train(network, s.schedule(), [generator], on_epoch)
     with torch.no_grad():
         for name, tensor in process.parameters().items():
             tensor.copy_(trained.parameters[name])
         chunks = np.array_split(np.arange(graph.num_nodes), math.ceil(graph.num_nodes / CHUNK))
-        found = [process.messages(Region.of(words, means, nodes)) for nodes in chunks]
+        found = [process.messages(KernelRegion.of(words, means, nodes)) for nodes in chunks]
         mean, var = (torch.cat(part) for part in zip(*found, strict=True))
         probs = link(s, mean, var)
     return Fitted.of(
@@ -233,20 +237,24 @@ def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoc
     )
 
 
-def link(s: Settings, mean: Tensor, var: Tensor) -> Tensor:
+def link(s: GgpSettings, mean: Tensor, var: Tensor) -> Tensor:
     """Class probabilities of messages."""
     return robust(likelihood.class_probabilities(mean, var), s.error_rate, mean.shape[-1])
 
 
-def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
+def probabilities(
+    result: Result, mean: np.ndarray, var: np.ndarray, level: float
+) -> ProbabilityIntervals:
     """Probabilities as the run makes them of messages, and their interval.
 
     Allowing for wrong labels is linear: the mean of the distribution goes where the interval goes.
     """
-    s = make_settings(Settings, dict(result.spec.settings), result.spec.method)
-    found = chances_of("exact", result, mean, var, level)
+    s = make_settings(GgpSettings, dict(result.spec.settings), result.spec.method)
+    found = probability_intervals("exact", result, mean, var, level)
     parts = (torch.from_numpy(part) for part in found if part is not None)
-    return Chances(*(robust(part, s.error_rate, mean.shape[-1]).numpy() for part in parts))
+    return ProbabilityIntervals(
+        *(robust(part, s.error_rate, mean.shape[-1]).numpy() for part in parts)
+    )
 
 
 METHOD = Method(
@@ -255,12 +263,12 @@ METHOD = Method(
     explanation="Each class has a random function of a node's words, and a node compares the means "
     "of these functions over itself and its neighbours. Training nodes with similar words settle "
     "the functions; where there are none they stay uncertain, and so does the answer.",
-    settings=Settings,
+    settings=GgpSettings,
     effort=14,
     memory=4,
-    whole_graph=True,
+    reads_whole_graph=True,
     fit=one_by_one(fit_one),
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
-    explains=Explains(variance=True, chances=chances),
+    explains=Explains(variance=True, probabilities=probabilities),
     link=link,
 )

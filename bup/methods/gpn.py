@@ -26,14 +26,14 @@ MOST_LOG_EVIDENCE = 30
 
 
 @dataclass(frozen=True)
-class Settings(NetworkSettings):
+class GpnSettings(NetworkSettings):
     latent: int = setting(16, "Dimensions of the space whose density is learned.", low=1, high=256)
     weight_decay: float = setting(1e-3, "Pull of the encoder's weights to zero.", low=0, high=1)
     patience: int = setting(50, "Epochs without improvement before stopping.", low=1, high=10_000)
 
 
 def initial_parameters(
-    words: int, classes: int, s: Settings, generators: Sequence[torch.Generator]
+    words: int, classes: int, s: GpnSettings, generators: Sequence[torch.Generator]
 ) -> Parameters:
     def uniform(*shape: int) -> Tensor:
         draws = [torch.rand(*shape, generator=g) for g in generators]
@@ -97,10 +97,10 @@ def concentration(
     return 1 + evidence
 
 
-class _Network:
+class GpnNetwork:
     decayed: tuple[str, ...] = ("mean_1", "bias_1", "mean_2", "bias_2")
 
-    def __init__(self, graph: Graph, split: Split, s: Settings, parameters: Parameters) -> None:
+    def __init__(self, graph: Graph, split: Split, s: GpnSettings, parameters: Parameters) -> None:
         inputs = Inputs.of(graph)
         self.words, self.kernel = Csr.from_scipy(inputs.words), Csr.from_scipy(inputs.kernel)
         self.s, self.parameters, self.epoch = s, parameters, 0
@@ -128,10 +128,12 @@ class _Network:
         return nll[None], (alpha.argmax(-1) == self.held_labels).float().mean()[None]
 
 
-def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
+def fit_one(
+    graph: Graph, split: Split, seed: int, s: GpnSettings, on_epoch: OnEpoch | None
+) -> Fitted:
     generators = [torch.Generator().manual_seed(seed)]
     p = initial_parameters(graph.num_features, len(split.classes), s, generators)
-    network = _Network(graph, split, s, p)
+    network = GpnNetwork(graph, split, s, p)
     (trained,) = train(network, s.schedule(), generators, on_epoch)
     with torch.no_grad():
         alpha = concentration(trained.parameters, network.words, network.kernel)
@@ -146,7 +148,7 @@ METHOD = Method(
     explanation="Learns how densely each class fills a small space and counts the density at a "
     "node as evidence, which then spreads along links. A node unlike everything seen gets no "
     "evidence, so its answer stays near 'any class'.",
-    settings=Settings,
+    settings=GpnSettings,
     effort=5,
     fit=one_by_one(fit_one),
     scores=(

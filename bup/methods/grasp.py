@@ -25,7 +25,7 @@ SOURCE = 1.0  # no training node's certainty falls below it
 
 
 @dataclass(frozen=True)
-class Settings(energy.Settings):
+class GraspSettings(energy.EnergySettings):
     known: str = setting(
         "training",
         "Which labelled nodes are sources of certainty: those that train, or also those that "
@@ -73,7 +73,7 @@ def fit(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: Settings,
+    s: GraspSettings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
     def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
@@ -95,7 +95,7 @@ METHOD = Method(
     explanation="A plain GCN, whose confidence is averaged along links again and again, while "
     "labelled nodes stay certain: a node is supported by the labelled nodes that a walk from it "
     "meets.",
-    settings=Settings,
+    settings=GraspSettings,
     fit=fit,
     scores=(
         Score(

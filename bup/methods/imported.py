@@ -16,13 +16,13 @@ from bup.imported.predictions import Predictions
 from bup.io.lazy import Tensor, torch
 from bup.methods.base import (
     CalibratesVariance,
-    Chances,
     Explains,
     Fitted,
     Method,
     MethodSettings,
-    chances_of,
+    ProbabilityIntervals,
     one_by_one,
+    probability_intervals,
 )
 from bup.run.settings import make_settings, setting
 from bup.run.splits import Split
@@ -54,24 +54,26 @@ def is_score(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Settings(MethodSettings):
+class ImportedSettings(MethodSettings):
     predictions: str = setting("", "The key of the predictions, as 'bup import' prints it.")
 
 
 @dataclass(frozen=True)
-class MessageSettings(CalibratesVariance, Settings):
+class ImportedMessageSettings(CalibratesVariance, ImportedSettings):
     prediction: str = setting(
         "exact", "How class probabilities come out of messages.", choices=likelihood.RULES
     )
 
 
-def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
+def fit_one(
+    graph: Graph, split: Split, seed: int, s: ImportedSettings, on_epoch: OnEpoch | None
+) -> Fitted:
     if not s.predictions:
         raise BupError("which predictions? Bring some on the page Your own, or with 'bup import'")
     return fitted(predictions.load(s.predictions, graph), graph, split, s)
 
 
-def fitted(given: Predictions, graph: Graph, usual: Split, s: Settings) -> Fitted:
+def fitted(given: Predictions, graph: Graph, usual: Split, s: ImportedSettings) -> Fitted:
     """Predictions as the outcome of a method."""
     if given.digest != graph.digest:
         raise BupError(f"these predictions are for another graph than {graph.name}")
@@ -84,7 +86,11 @@ def fitted(given: Predictions, graph: Graph, usual: Split, s: Settings) -> Fitte
     split = given.split(usual)
     probs = given.probs
     if probs is None:
-        assert isinstance(s, MessageSettings) and given.mean is not None and given.var is not None
+        assert (
+            isinstance(s, ImportedMessageSettings)
+            and given.mean is not None
+            and given.var is not None
+        )
         probs = link(s, torch.from_numpy(given.mean), torch.from_numpy(given.var)).numpy()
     nodes = split.validation
     targets = split.targets(graph.labels[nodes])
@@ -101,14 +107,16 @@ def fitted(given: Predictions, graph: Graph, usual: Split, s: Settings) -> Fitte
     )
 
 
-def link(s: MessageSettings, mean: Tensor, var: Tensor) -> Tensor:
+def link(s: ImportedMessageSettings, mean: Tensor, var: Tensor) -> Tensor:
     """Class probabilities of messages."""
     return likelihood.class_probabilities(mean, var, rule=s.prediction)
 
 
-def chances(result: Result, mean: np.ndarray, var: np.ndarray, level: float) -> Chances:
-    s = make_settings(MessageSettings, dict(result.spec.settings), result.spec.method)
-    return chances_of(s.prediction, result, mean, var, level)
+def probabilities(
+    result: Result, mean: np.ndarray, var: np.ndarray, level: float
+) -> ProbabilityIntervals:
+    s = make_settings(ImportedMessageSettings, dict(result.spec.settings), result.spec.method)
+    return probability_intervals(s.prediction, result, mean, var, level)
 
 
 PROBABILITIES = Method(
@@ -116,19 +124,19 @@ PROBABILITIES = Method(
     title="Predictions of your own (Own)",
     explanation="Class probabilities that were made elsewhere and brought here. Nothing is "
     "trained: they are judged like any other run.",
-    settings=Settings,
+    settings=ImportedSettings,
     fit=one_by_one(fit_one),
-    brought=True,
+    is_imported=True,
 )
 MESSAGES = Method(
     name="own_messages",
     title="Messages of your own (Own messages)",
     explanation="Means and variances that were made elsewhere and brought here. Class "
     "probabilities follow from them as they do for BUP.",
-    settings=MessageSettings,
+    settings=ImportedMessageSettings,
     fit=one_by_one(fit_one),
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
-    explains=Explains(variance=True, chances=chances),
+    explains=Explains(variance=True, probabilities=probabilities),
     link=link,
-    brought=True,
+    is_imported=True,
 )

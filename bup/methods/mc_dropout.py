@@ -17,7 +17,7 @@ from bup.scores.samples import SAMPLED, sample_scores
 
 
 @dataclass(frozen=True)
-class Settings(gcn.Settings):
+class McDropoutSettings(gcn.GcnSettings):
     samples: int = setting(10, "Passes with dropout that a prediction averages.", low=1, high=1000)
 
 
@@ -25,7 +25,7 @@ def fit(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: Settings,
+    s: McDropoutSettings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
     def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
@@ -46,8 +46,8 @@ METHOD = Method(
     title="Monte Carlo dropout",
     explanation="A GCN that keeps dropping inputs at random when it predicts, ten times over. "
     "The answer is the mean; where the ten disagree, the network does not know.",
-    settings=Settings,
+    settings=McDropoutSettings,
     fit=fit,
     scores=SAMPLED,
-    draws_answers=True,
+    is_stochastic=True,
 )

@@ -17,7 +17,7 @@ from bup.run.splits import Split
 
 
 @dataclass(frozen=True)
-class Settings(gcn.Settings):
+class MlpSettings(gcn.GcnSettings):
     """The GCN's, with a wider layer: without neighbours a node has fewer words to go by."""
 
     hidden: int = setting(64, "Width of the hidden layer.", low=1, high=1024)
@@ -32,7 +32,7 @@ def mlp_output(
     """relu(X W_1) W_2 for a field's targets [targets, c]; ``generators`` switch dropout on."""
     hidden = gcn.words_product(field.target_words, p["mean_1"], dropout, generators).relu()
     rows = [len(nodes) for nodes in field.targets]
-    hidden = gcn.dropped(hidden, rows, dropout, generators)
+    hidden = gcn.apply_dropout(hidden, rows, dropout, generators)
     return per_seed_product(hidden, rows, p["mean_2"])
 
 
@@ -40,7 +40,7 @@ def fit(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
-    s: Settings,
+    s: MlpSettings,
     on_epoch: OnEpoch | None,
 ) -> list[Fitted]:
     def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
@@ -55,6 +55,6 @@ METHOD = Method(
     title="Perceptron without links (MLP)",
     explanation="Two layers that read a node's own words and never look at its neighbours. What "
     "the other methods do better than this one is what the links are worth.",
-    settings=Settings,
+    settings=MlpSettings,
     fit=fit,
 )

@@ -32,7 +32,7 @@ class NetworkSettings(MethodSettings):
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class TrainingData:
     """What several seeds train and validate on, stacked."""
 
     train: ReceptiveField
@@ -43,7 +43,7 @@ class Task:
     classes: int
 
     @classmethod
-    def of(cls, graph: Graph, inputs: Inputs, splits: Sequence[Split]) -> Task:
+    def of(cls, graph: Graph, inputs: Inputs, splits: Sequence[Split]) -> TrainingData:
         def labels(parts: list[np.ndarray]) -> Tensor:
             pairs = zip(splits, parts, strict=True)
             return torch.from_numpy(np.concatenate([s.targets(graph.labels[n]) for s, n in pairs]))
@@ -74,14 +74,14 @@ def fit_network(
     seeds: Sequence[int],
     schedule: Schedule,
     on_epoch: OnEpoch | None,
-    make: Callable[[Task, Sequence[torch.Generator]], Network],
+    make: Callable[[TrainingData, Sequence[torch.Generator]], Network],
     finish: Finish,
 ) -> list[Fitted]:
     """Train a network for every seed, side by side."""
     inputs = Inputs.of(graph)
-    task = Task.of(graph, inputs, splits)
+    data = TrainingData.of(graph, inputs, splits)
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-    trained = train(make(task, generators), schedule, generators, on_epoch)
+    trained = train(make(data, generators), schedule, generators, on_epoch)
     everything = inputs.everything()
     with torch.no_grad():
         return [

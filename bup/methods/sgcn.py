@@ -23,7 +23,7 @@ TEACHER_RAMP = 200  # epochs until the teacher counts in full
 
 
 @dataclass(frozen=True)
-class Settings(NetworkSettings):
+class SgcnSettings(NetworkSettings):
     hidden: int = setting(16, "Width of the hidden layer.", low=1, high=1024)
     prior_weight: float = setting(
         0.001,
@@ -68,11 +68,11 @@ def concentration(
     return 1 + output.clamp(max=np.log(MOST_EVIDENCE)).exp()
 
 
-class _Network:
+class SgcnNetwork:
     decayed: tuple[str, ...] = ("mean_1",)
 
     def __init__(
-        self, graph: Graph, split: Split, s: Settings, parameters: Parameters, teacher: Tensor
+        self, graph: Graph, split: Split, s: SgcnSettings, parameters: Parameters, teacher: Tensor
     ) -> None:
         inputs = Inputs.of(graph)
         self.everything, self.held = inputs.everything(), inputs.field([split.validation])
@@ -103,12 +103,14 @@ class _Network:
         return nll[None], (alpha.argmax(-1) == self.held_labels).float().mean()[None]
 
 
-def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
-    (teacher,) = gcn.fit(graph, [split], [seed], gcn.Settings(), None)
+def fit_one(
+    graph: Graph, split: Split, seed: int, s: SgcnSettings, on_epoch: OnEpoch | None
+) -> Fitted:
+    (teacher,) = gcn.fit(graph, [split], [seed], gcn.GcnSettings(), None)
     generators = [torch.Generator().manual_seed(seed)]
     p = gcn.initial_parameters(graph.num_features, s.hidden, len(split.classes), generators)
     likely = torch.from_numpy(teacher.probs).clamp_min(1e-12)
-    network = _Network(graph, split, s, p, likely)
+    network = SgcnNetwork(graph, split, s, p, likely)
     (trained,) = train(network, s.schedule(), generators, on_epoch)
     with torch.no_grad():
         alpha = concentration(trained.parameters, network.everything)
@@ -123,7 +125,7 @@ METHOD = Method(
     explanation="A GCN that gives each class an amount of evidence instead of a probability, "
     "taught by a plain GCN and by how near the training nodes are. Little evidence at all is "
     "called vacuity, conflicting evidence dissonance.",
-    settings=Settings,
+    settings=SgcnSettings,
     effort=7,
     fit=one_by_one(fit_one),
     scores=(

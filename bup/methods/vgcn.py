@@ -34,7 +34,7 @@ SMALLEST_WEIGHT = 1e-7  # lighter links are below what single precision can add 
 
 
 @dataclass(frozen=True)
-class Settings(ScheduleSettings):
+class VgcnSettings(ScheduleSettings):
     """Its authors train longer: epochs=5000, patience=5000, learning_rate=0.001, keep=last."""
 
     patience: int = setting(20, "Epochs without improvement before stopping.", low=1, high=20_000)
@@ -77,7 +77,7 @@ class Pairs:
         return i, place - starts[i] + i + 1
 
 
-def prior_logits(graph: Graph, s: Settings) -> Tensor:
+def prior_logits(graph: Graph, s: VgcnSettings) -> Tensor:
     """lambda [pairs]."""
     pairs = Pairs(graph.num_nodes)
     logits = torch.full((len(pairs),), math.log(s.missing_links / (1 - s.missing_links)))
@@ -158,7 +158,7 @@ def log_probabilities(
     return torch.stack(outputs).log_softmax(-1)
 
 
-class _Network:
+class VgcnNetwork:
     decayed: tuple[str, ...] = ("weight_1", "bias_1")
 
     def __init__(
@@ -166,7 +166,7 @@ class _Network:
         graph: Graph,
         words: Csr,
         split: Split,
-        s: Settings,
+        s: VgcnSettings,
         parameters: Parameters,
         prior: Tensor,
         scale: float,
@@ -218,7 +218,9 @@ def objective(log_probs: Tensor, labels: Tensor, log_ratios: Tensor) -> Tensor:
     return (math.log(draws) - terms.logsumexp(0)).mean()
 
 
-def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoch | None) -> Fitted:
+def fit_one(
+    graph: Graph, split: Split, seed: int, s: VgcnSettings, on_epoch: OnEpoch | None
+) -> Fitted:
     generator = torch.Generator().manual_seed(seed)
     classes = len(split.classes)
     prior = prior_logits(graph, s)
@@ -232,7 +234,7 @@ def fit_one(graph: Graph, split: Split, seed: int, s: Settings, on_epoch: OnEpoc
     words = Csr.from_scipy(normalised_rows(graph.features))
     schedule = s.schedule(WEIGHT_DECAY)
     scale = LINK_STEP / schedule.learning_rate
-    network = _Network(graph, words, split, s, parameters, prior, scale)
+    network = VgcnNetwork(graph, words, split, s, parameters, prior, scale)
     (trained,) = train(network, schedule, [generator], on_epoch)
     others = {name: tensor for name, tensor in trained.parameters.items() if name != "shift"}
     with torch.no_grad():
@@ -257,13 +259,13 @@ METHOD = Method(
     "for every pair of nodes how likely they are to be linked. The answer is the mean over many "
     "graphs drawn from these probabilities, and where the graphs disagree the network does not "
     "know.",
-    settings=Settings,
+    settings=VgcnSettings,
     effort=4,
-    every_pair=True,
-    whole_graph=True,
+    stores_node_pairs=True,
+    reads_whole_graph=True,
     fit=one_by_one(fit_one),
     scores=SAMPLED,
-    most_nodes=6000,
+    max_nodes=6000,
     limit_reason="it learns one number for every pair of nodes",
-    draws_answers=True,
+    is_stochastic=True,
 )

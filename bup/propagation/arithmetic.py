@@ -21,7 +21,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 
 
 @dataclass(frozen=True)
-class Line:
+class ProductTerm:
     """One product; what it is about may be looked at further."""
 
     label: str
@@ -46,7 +46,7 @@ class Operation:
     name: str
     symbol: str
     columns: tuple[str, ...]
-    lines: tuple[Line, ...]
+    terms: tuple[ProductTerm, ...]
     over: str = ""  # what the lines run through, in the symbols
     start: float = 0.0
     start_symbol: str = ""
@@ -58,7 +58,7 @@ class Operation:
     @property
     def values(self) -> list[float]:
         """What becomes of every line."""
-        return [FUNCTIONS[self.each](line.product) for line in self.lines]
+        return [FUNCTIONS[self.each](line.product) for line in self.terms]
 
     @property
     def total(self) -> float:

@@ -73,7 +73,7 @@ class Propagation(ABC):
         """How a node's ``factor`` comes about, step by step; the last result is the factor."""
         return []
 
-    def settled(
+    def after_training(
         self, split: Split, mean: np.ndarray, probs: np.ndarray, constants: Mapping[str, float]
     ) -> Propagation:
         """The rule once training has ended, given what the model says of every node [n, c].

@@ -17,7 +17,7 @@ from bup.engine.receptive_field import Hop
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io.lazy import Tensor, torch
-from bup.propagation.arithmetic import Line, Operation
+from bup.propagation.arithmetic import Operation, ProductTerm
 from bup.propagation.base import Formula, Propagation, Rule, Shares
 from bup.propagation.correlations import CORRELATIONS
 from bup.run.settings import setting
@@ -28,7 +28,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Settings:
+class ConditionalSettings:
     lam: float = setting(
         1.0,
         "How weakly linked messages vary together under the published rule: the larger, the less a "
@@ -93,7 +93,7 @@ class Conditional(Propagation):
         self._factor = torch.from_numpy(self.factor).float()
 
     def step(self, var: Tensor, hop: Hop) -> Tensor:
-        return hop.own(var) * hop.pick(self._factor)[:, None]
+        return hop.at_targets(var) * hop.gather(self._factor)[:, None]
 
     def shares(self, node: int, var: np.ndarray) -> Shares:
         near = self.graph.neighbours(node)
@@ -140,7 +140,7 @@ class Conditional(Propagation):
             columns = ("−r_ij²",) if not self.filled else ("−r_ij (R⁻¹r)_j",)
             taken = [(-part,) for part in self._conditioned(node, np.ones(len(near) + 1))[1]]
         lines = tuple(
-            Line(self.graph.node_id(j), tuple(map(float, factors)), node=j)
+            ProductTerm(self.graph.node_id(j), tuple(map(float, factors)), node=j)
             for j, factors in zip(near, taken, strict=True)
         )
         return [Operation("factor", "F_i", columns, lines, "j", 1.0, "1")]
@@ -214,7 +214,7 @@ RULE = Rule(
     "the degrees decide.",
     latex=r"v_i'=v_i\Big(1-\frac{1}{\lambda\,d_i}\sum_{j\in N(i)}\frac{1}{d_j}\Big)",
     on=on,
-    settings=Settings,
+    settings=ConditionalSettings,
     unseen="Under this rule message uncertainty follows the links of a node, not whether its "
     "class was seen: an AUROC near 50 % means that it cannot tell. The published claim about "
     "unseen classes rests on the class probabilities.",

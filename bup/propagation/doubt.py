@@ -35,9 +35,9 @@ from bup.engine.receptive_field import Hop
 from bup.graph import Graph
 from bup.graph.operators import walk
 from bup.io.lazy import Tensor, sparse, special, torch
-from bup.propagation.arithmetic import Line, Operation
+from bup.propagation.arithmetic import Operation, ProductTerm
 from bup.propagation.base import Breakdown, Formula, Propagation, Rule, Shares
-from bup.propagation.none import Standing
+from bup.propagation.none import NoPropagation
 from bup.propagation.topics import class_log_ratios, topics, walk_mean
 from bup.run.settings import setting
 from bup.run.splits import Split
@@ -51,7 +51,7 @@ CONSTANTS = (USUAL, *(f"{USUAL}_{part}" for part in ("words", "message", "answer
 
 
 @dataclass(frozen=True)
-class Settings:
+class DoubtSettings:
     isolation: float = setting(
         1.5, "Under doubt, how much a lack of links counts; 0 leaves it out.", low=0, high=10
     )
@@ -68,7 +68,7 @@ def floored(probability: np.ndarray) -> np.ndarray:
     return -np.log(FLOOR + (1 - FLOOR) * probability)
 
 
-class Untold(Standing):
+class UntrainedDoubt(NoPropagation):
     """Doubt in training: nothing is known yet of what the model will say."""
 
     def __init__(self, graph: Graph, s: Any) -> None:
@@ -87,7 +87,7 @@ class Untold(Standing):
     def _topics(self) -> np.ndarray:
         return topics(self.graph, self.walk, self.graph.num_classes + max(EXTRA_TOPICS))
 
-    def settled(
+    def after_training(
         self, split: Split, mean: np.ndarray, probs: np.ndarray, constants: Mapping[str, float]
     ) -> Doubt:
         return Doubt(self, split, mean, probs, constants)
@@ -100,7 +100,7 @@ class Doubt(Propagation):
 
     def __init__(
         self,
-        before: Untold,
+        before: UntrainedDoubt,
         split: Split,
         mean: np.ndarray,
         probs: np.ndarray,
@@ -137,7 +137,7 @@ class Doubt(Propagation):
         self.factor = (1 + self.total) / (1 + self.constants[USUAL])
         self._factor = torch.from_numpy(self.factor).float()
 
-    def _evidence(self, before: Untold, nodes: np.ndarray) -> np.ndarray:
+    def _evidence(self, before: UntrainedDoubt, nodes: np.ndarray) -> np.ndarray:
         """P(c | words around a node) [n, c] of every known class; the rest to 1 is unknown."""
         classes = len(self.split.classes)
         labels = self.split.targets(self.graph.labels[nodes])
@@ -150,7 +150,7 @@ class Doubt(Propagation):
         return found
 
     def step(self, var: Tensor, hop: Hop) -> Tensor:
-        return hop.own(var) * hop.pick(self._factor)[:, None]
+        return hop.at_targets(var) * hop.gather(self._factor)[:, None]
 
     def shares(self, node: int, var: np.ndarray) -> Shares:
         """What came through every neighbour, less what is usual: doubt, or certainty if negative.
@@ -204,14 +204,16 @@ class Doubt(Propagation):
     def arithmetic(self, node: int) -> list[Operation]:
         *doubts, few_links = (float(part[node]) for part in self.parts.values())
         against = tuple(
-            Line(name, (doubt,)) for name, doubt in zip(self.parts, doubts, strict=False)
+            ProductTerm(name, (doubt,)) for name, doubt in zip(self.parts, doubts, strict=False)
         )
         both = (
-            Line("against what is known", (sum(doubts),)),
-            Line("few links", (few_links,)),
+            ProductTerm("against what is known", (sum(doubts),)),
+            ProductTerm("few links", (few_links,)),
         )
         total, usual = float(self.total[node]), self.constants[USUAL]
-        compared = (Line("compared with the mean over the graph", (1 + total, 1 / (1 + usual))),)
+        compared = (
+            ProductTerm("compared with the mean over the graph", (1 + total, 1 / (1 + usual))),
+        )
         return [
             Operation("against", "S_i", ("doubt",), against, "views"),
             Operation("doubt", "U_i", ("D",), both, "D∈{S,V}", each="exp − 1", then="ln(1 + ·)"),
@@ -226,8 +228,8 @@ def _strength(mean: np.ndarray, labelled: np.ndarray) -> np.ndarray:
     return special.expit((largest - typical / 2) / width)
 
 
-def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Untold:
-    return Untold(graph, s)
+def on(graph: Graph, s: Any, splits: Sequence[Split]) -> UntrainedDoubt:
+    return UntrainedDoubt(graph, s)
 
 
 RULE = Rule(
@@ -237,7 +239,7 @@ RULE = Rule(
     "node, the message is strong, and neighbours are sure too.",
     latex=r"v_i'=v_i\,\frac{1+U_i}{1+\bar U},\qquad e^U-1=(e^S-1)+(e^V-1)",
     on=on,
-    settings=Settings,
+    settings=DoubtSettings,
     layers=(2,),
     constants=CONSTANTS,
     unseen="Doubt finds unseen *groups*: it compares every node with all others, also those "

@@ -17,7 +17,7 @@ from bup.run.splits import Split
 
 
 @dataclass(frozen=True)
-class Settings:
+class EvidenceSettings:
     evidence_weight: float = setting(
         1.0, "How much a neighbour counts under evidence propagation.", low=0, high=1000
     )
@@ -37,7 +37,7 @@ class Evidence(Propagation):
         self.graph, self.weight, self.noise = graph, s.evidence_weight, s.evidence_noise
 
     def step(self, var: Tensor, hop: Hop) -> Tensor:
-        own = hop.own(var)
+        own = hop.at_targets(var)
         return own / (1 + own * hop.links.matmul(self.weight / (var + self.noise)))
 
     def shares(self, node: int, var: np.ndarray) -> Shares:
@@ -72,7 +72,7 @@ RULE = Rule(
     "it adds.",
     latex=r"\frac{1}{v_i'}=\frac{1}{v_i}+\sum_{j\in N(i)}\frac{w}{v_j+q}",
     on=on,
-    settings=Settings,
+    settings=EvidenceSettings,
     reads_neighbours=True,
     lesson="Every neighbour takes off the more, the surer it is itself.",
 )

@@ -14,14 +14,14 @@ from bup.propagation.base import Formula, Propagation, Rule, Shares
 from bup.run.splits import Split
 
 
-class Standing(Propagation):
+class NoPropagation(Propagation):
     """Every variance stays what the node's own words made it."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
 
     def step(self, var: Tensor, hop: Hop) -> Tensor:
-        return hop.own(var)
+        return hop.at_targets(var)
 
     def shares(self, node: int, var: np.ndarray) -> Shares:
         near, before = self.graph.neighbours(node), var[node].astype(np.float64)
@@ -34,8 +34,8 @@ class Standing(Propagation):
         )
 
 
-def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Standing:
-    return Standing(graph)
+def on(graph: Graph, s: Any, splits: Sequence[Split]) -> NoPropagation:
+    return NoPropagation(graph)
 
 
 RULE = Rule(

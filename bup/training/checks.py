@@ -10,7 +10,7 @@ import numpy as np
 
 from bup.graph import Graph
 from bup.io.files import DamagedFile
-from bup.methods.base import Explains, Needs
+from bup.methods.base import Explains, StoredRequirements
 from bup.results.result import Result
 
 CURVES = ("loss", "validation_nll", "validation_accuracy")
@@ -77,20 +77,20 @@ def _faults(result: Result, graph: Graph, explains: Explains) -> Iterator[str]:
         yield "its constants are not finite numbers"
     elif any(not 0 < constants.get(name, 1) < LARGEST for name in SPREADS):
         yield f"of its constants, {' and '.join(SPREADS)} are no numbers from 0 to {LARGEST:,}"
-    if explains.needs is not None:
-        yield from _lacks(result, explains.needs(result, graph))
+    if explains.requires is not None:
+        yield from _lacks(result, explains.requires(result, graph))
 
 
-def _lacks(result: Result, needs: Needs) -> Iterator[str]:
+def _lacks(result: Result, required: StoredRequirements) -> Iterator[str]:
     """What a method could not explain the result with."""
     found = {name: array.shape for name, array in result.weights.items()}
-    if found != needs.weights:
-        yield f"its weights are {found}, not those of its method, {dict(needs.weights)}"
+    if found != required.weights:
+        yield f"its weights are {found}, not those of its method, {dict(required.weights)}"
     if any(array.dtype != np.float32 for array in result.weights.values()):
         yield "its weights are not of single precision"
-    here = {name for name in needs.constants if name in result.constants}
-    if here and here != set(needs.constants):
-        yield f"of its constants, {', '.join(sorted(set(needs.constants) - here))} are missing"
+    here = {name for name in required.constants if name in result.constants}
+    if here and here != set(required.constants):
+        yield f"of its constants, {', '.join(sorted(set(required.constants) - here))} are missing"
     elif any(result.constants[name] < 0 for name in here):
         yield f"of its constants, one of {', '.join(sorted(here))} is negative"
 

@@ -54,10 +54,10 @@ def cost_of(run: Run, graph: Graph) -> Cost:
     entries = graph.num_nodes * graph.num_features
     if hasattr(graph.features, "nnz"):
         entries = graph.features.nnz
-    pairs = graph.num_nodes**2 / 2 if method.every_pair else 0
+    pairs = graph.num_nodes**2 / 2 if method.stores_node_pairs else 0
     # Forwards, backwards twice as much; then validation.
     products = 4 * (entries + 2 * graph.num_edges + graph.num_nodes * width / 4) * width
-    looked_at = 1.0 if method.whole_graph else _near_labels(graph, run.spec)
+    looked_at = 1.0 if method.reads_whole_graph else _near_labels(graph, run.spec)
     epoch = members * method.effort * (CALLS + looked_at * products / RATE) + PAIR * pairs / RATE
     numbers = (
         10 * graph.num_features * width + 12 * graph.num_nodes * width + 4 * entries + 6 * pairs

@@ -183,7 +183,7 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
         start = time.perf_counter()
         splits = [f.split or split for f, split in zip(fitted, splits, strict=True)]
         fitted = [
-            methods.calibrated(f, method, settings, graph, split, seed)
+            methods.calibrate_fitted(f, method, settings, graph, split, seed)
             for f, split, seed in zip(fitted, splits, seeds, strict=True)
         ]
     seconds = (trained_in + time.perf_counter() - start) / len(specs)

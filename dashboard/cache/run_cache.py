@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bup.explain.inspection import Inspection, Lens, inspect, with_links
+from bup.explain.inspection import Inspection, Inspector, inspect, with_links
 from bup.graph import Graph
 from bup.io import files
 from bup.io.csv import csv_text
@@ -32,8 +32,8 @@ class LoadedRun:
         self.run, self.graph, self.result = run, graph, result
         self._reports: dict[int, dict[str, Any]] = {}
         # What a class looks at, all of it looks at; a node takes a few kilobytes.
-        self._inspected = lru_cache(512)(lambda node: self._lens.inspect(node))
-        self._interval = lru_cache(4096)(lambda node: self._lens.interval(node))
+        self._inspected = lru_cache(512)(lambda node: self._inspector.inspect(node))
+        self._interval = lru_cache(4096)(lambda node: self._inspector.interval(node))
 
     @property
     def spec(self) -> Spec:
@@ -67,8 +67,8 @@ class LoadedRun:
         return float(np.mean(doubt < doubt[node]))
 
     @cached_property
-    def _lens(self) -> Lens:
-        return Lens(self.graph, self.result, graphs.inputs(self.graph))
+    def _inspector(self) -> Inspector:
+        return Inspector(self.graph, self.result, graphs.inputs(self.graph))
 
     def inspection(
         self,
@@ -88,12 +88,12 @@ class LoadedRun:
     @property
     def propagation(self) -> Propagation | None:
         """The run's rule at work; None if its method passes no variances on."""
-        return self._lens.propagation
+        return self._inspector.propagation
 
     @cached_property
     def layer_stds(self) -> dict[str, np.ndarray]:
         """Root mean variance [n] of the hidden message before and after each propagation step."""
-        first, *others = self._lens.layer_stds()
+        first, *others = self._inspector.layer_stds()
         steps = {f"step {number}": std for number, std in enumerate(others, 1)}
         return {"own words": first} | steps
 

@@ -91,7 +91,7 @@ def _settings(methods: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, dic
     """What each method is told: a setting goes to all that have it, or to the one it names."""
     from dataclasses import fields
 
-    from bup.methods import find, meaning
+    from bup.methods import find, resolve_name
 
     chosen: dict[str, dict[str, Value]] = {method: {} for method in methods}
     for text in texts:
@@ -100,8 +100,8 @@ def _settings(methods: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, dic
         having = [
             method
             for method in chosen
-            if name in {f.name for f in fields(find(meaning(method)[0]).settings)}
-            and of in ("", method, meaning(method)[0])
+            if name in {f.name for f in fields(find(resolve_name(method)[0]).settings)}
+            and of in ("", method, resolve_name(method)[0])
         ]
         if not having:
             raise bup.BupError(

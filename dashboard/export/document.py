@@ -12,7 +12,7 @@ import numpy as np
 import plotly
 
 import bup
-from bup.calibrators import in_order
+from bup.calibrators import parse_calibrate
 from bup.graph.words import speaks_of
 from bup.methods import METHODS, changed_settings, command_line
 from bup.propagation import RULES
@@ -81,7 +81,7 @@ def _label(spec: Spec) -> str:
     if rule := RULES.get(str(settings.get("propagation"))):
         name += f": {rule.title}"
     changed = changed_settings(spec)  # what is usual for the method goes without saying
-    calibrated = [c.title for c in in_order(str(changed.get("calibrate", "none")))]
+    calibrated = [c.title for c in parse_calibrate(str(changed.get("calibrate", "none")))]
     return " + ".join([name, *calibrated])
 
 
@@ -170,7 +170,7 @@ def _colour(view: View, name: str, column: columns.Column, limits: Any) -> dict[
 
 def _intervals(view: View) -> tuple[np.ndarray, np.ndarray] | None:
     """Of every probability of every node, where they have one."""
-    chances, mean, var = view.explains.chances, view.result.mean, view.result.var
+    chances, mean, var = view.explains.probabilities, view.result.mean, view.result.var
     if view.no_interval or chances is None or mean is None or var is None:
         return None
     _, low, high = chances(view.result, mean, var, 0.9)

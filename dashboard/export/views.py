@@ -121,9 +121,9 @@ def unseen(view: View) -> list[Block]:
     for name in sorted(scores, key=lambda name: name != own):
         doubt = doubts[name][search.nodes]
         numbers = [
-            _number(view, key, measure(doubt, search.sought)) for key, measure in _FINDING.items()
+            _number(view, key, measure(doubt, search.positive)) for key, measure in _FINDING.items()
         ]
-        curve = _curve(scores[name].label, doubt, search.sought)
+        curve = _curve(scores[name].label, doubt, search.positive)
         charts = [
             Chart(
                 f"{scores[name].label} of what it knows and what it does not",
@@ -172,9 +172,9 @@ def _bars(view: View, score: str) -> dict[int, Group]:
     }
 
 
-def _taken_for(view: View, search: detection.Search) -> Chart:
+def _taken_for(view: View, search: detection.DetectionNodes) -> Chart:
     graph, names = view.graph, view.graph.class_names
-    nodes = search.nodes[search.sought]
+    nodes = search.nodes[search.positive]
     true, assigned = graph.labels[nodes], view.result.predicted[nodes]
     counts = detection.confusion(true, assigned, graph.num_classes)
     groups = {
@@ -290,7 +290,7 @@ def compare(views: Mapping[str, View]) -> dict[str, Any]:
         if search.possible:
             doubt = view.result.uncertainties()[score][search.nodes]
             name = f"{label}, {columns.score_columns(view.table)[score].label.lower()}"
-            curves.append(_curve(name, doubt, search.sought))
+            curves.append(_curve(name, doubt, search.positive))
     if curves:
         charts.append(
             Chart(

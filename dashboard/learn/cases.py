@@ -7,9 +7,9 @@ from typing import Any
 
 from bup import metrics
 from bup.datasets import citation
-from bup.explain.inspection import Lens
+from bup.explain.inspection import Inspector
 from bup.graph import Graph
-from bup.methods import complete, meaning
+from bup.methods import complete, resolve_name
 from bup.results.result import Result
 from bup.run.spec import Spec
 from bup.run.splits import usual_sizes
@@ -17,7 +17,7 @@ from dashboard.cache import graphs, run_cache
 from dashboard.session import run_link
 from dashboard.session.training import load_or_wait, submit
 
-CALIBRATED: dict[str, Any] = meaning("gcn+temperature")[1]
+CALIBRATED: dict[str, Any] = resolve_name("gcn+temperature")[1]
 """Settings of a GCN whose confidence was corrected on the validation papers."""
 
 
@@ -75,7 +75,7 @@ def _spec(
 
 def follows_links(case: Case) -> float:
     """Rank correlation of message uncertainty with the factor that links alone decide."""
-    rule = Lens(case.graph, case.result).propagation
+    rule = Inspector(case.graph, case.result).propagation
     assert rule is not None and rule.factor is not None  # BUP under the published rule
     return metrics.spearman(rule.factor, case.result.scores()["message_std"], resamples=2).value
 

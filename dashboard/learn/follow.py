@@ -10,8 +10,8 @@ import streamlit as st
 import bup
 from bup import metrics
 from bup.datasets import is_available
-from bup.explain.derivation import Followed, follow
-from bup.explain.inspection import Lens
+from bup.explain.derivation import Derivation, derive
+from bup.explain.inspection import Inspector
 from bup.propagation import RULES
 from bup.training.fitting import run_of
 from dashboard.cache import graphs
@@ -59,8 +59,8 @@ def _lesson(here: lesson.Lesson) -> None:
         )
         with two:
             node = _node(runs[1])
-    lenses = [_lens(case) for case in runs]
-    ways = [_way(lens, node, number) for number, lens in enumerate(lenses)]
+    inspectors = [_inspector(case) for case in runs]
+    ways = [_way(inspector, node, number) for number, inspector in enumerate(inspectors)]
     with left:
         st.caption(_about(runs[1], node))
         answered = _question(runs[0], ways[0])
@@ -100,8 +100,8 @@ def _elsewhere() -> None:
 
 
 @cached(by=lambda case: run_of(case.spec, case.graph))
-def _lens(case: Case) -> Lens:
-    return Lens(case.graph, case.result, graphs.inputs(case.graph))
+def _inspector(case: Case) -> Inspector:
+    return Inspector(case.graph, case.result, graphs.inputs(case.graph))
 
 
 def _id(case: Case, node: int) -> str:
@@ -162,9 +162,9 @@ def _about(case: Case, node: int) -> str:
     return about
 
 
-def _way(lens: Lens, node: int, number: int) -> Followed:
+def _way(inspector: Inspector, node: int, number: int) -> Derivation:
     chosen: dict[str, Any] = st.session_state.get(f"follow_way_{number}", {})
-    return follow(lens, node, **chosen)
+    return derive(inspector, node, **chosen)
 
 
 def _chosen() -> None:
@@ -188,7 +188,7 @@ def _shown() -> str:
     return st.session_state.get("follow_graph") or cases.graph_name()
 
 
-def _side(case: Case, way: Followed) -> Side:
+def _side(case: Case, way: Derivation) -> Side:
     result, node = case.result, way.node
     assert result.mean is not None and result.var is not None
     names = [case.graph.class_names[c] for c in result.split.classes]
@@ -209,7 +209,7 @@ def _side(case: Case, way: Followed) -> Side:
     )
 
 
-def _question(case: Case, way: Followed) -> bool:
+def _question(case: Case, way: Derivation) -> bool:
     factor = way["factor"].result
 
     def answer() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bup.explain.derivation import Followed
+from bup.explain.derivation import Derivation
 from bup.graph import Graph
 from dashboard.components.arithmetic import Stage
 
@@ -34,7 +34,7 @@ def counted(links: int) -> str:
     return "1 link" if links == 1 else f"{links:,} links"
 
 
-def sentences(graph: Graph, way: Followed, names: Sequence[str]) -> dict[str, str]:
+def sentences(graph: Graph, way: Derivation, names: Sequence[str]) -> dict[str, str]:
     """A sentence for every operation, with the names of this node's way in it."""
     node, near = graph.node_id(way.node), graph.node_id(way.neighbour)
     what, unit = names[way.column], f"hidden unit {way.unit}"

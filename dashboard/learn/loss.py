@@ -70,7 +70,7 @@ def _moved(key: str) -> None:
         st.session_state.update(margin=float(clicked[0]["x"]), std=float(clicked[0]["y"]))
 
 
-def slopes(point: loss_surface.Point) -> str:
+def slopes(point: loss_surface.LossPoint) -> str:
     """What a little more doubt and a little more margin would do, in words."""
     if abs(point.by_std) < 5e-3:
         doubt = "More doubt changes **nothing**"
@@ -112,7 +112,7 @@ def _question(classes: int) -> bool:
     )
 
 
-def _bound(points: dict[str, loss_surface.Point], classes: int) -> None:
+def _bound(points: dict[str, loss_surface.LossPoint], classes: int) -> None:
     with st.container(border=True):
         st.markdown(":material/straighten: **Why the product is too small**")
         product, exact = points["erf"].probability, points["exact"].probability

@@ -50,7 +50,7 @@ def default_spec(graph: Graph) -> Spec:
 def app_defaults(method: str) -> dict[str, Value]:
     """The settings of a method that the app opens with."""
     usual = dict(complete(Spec(method=method)).settings)
-    return usual | dict(METHODS[method].opens_with)
+    return usual | dict(METHODS[method].app_defaults)
 
 
 def parameters(spec: Spec, graph: Graph) -> list[tuple[str, str]]:

@@ -52,7 +52,7 @@ def _offered_methods(graph: Graph) -> list[str]:
     return [
         name
         for name, method in METHODS.items()
-        if not method.brought or name in own or asked & {name, method.short}
+        if not method.is_imported or name in own or asked & {name, method.short}
     ]
 
 
@@ -69,7 +69,7 @@ def choose_run(graph: Graph) -> Spec:
     if method not in METHODS:
         raise bup.BupError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
     say = graph.noun.apply_to
-    if METHODS[method].brought:
+    if METHODS[method].is_imported:
         _choose_predictions(method, graph)
     st.caption(f"**{METHODS[method].title}**", help=say(METHODS[method].explanation))
     prominent = _choose_prominent(method, graph.noun)

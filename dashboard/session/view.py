@@ -11,7 +11,7 @@ import streamlit as st
 from bup.calibrators import Calibrator
 from bup.graph import Graph
 from bup.graph.noun import NODE, Noun
-from bup.methods import METHODS, calibrated_after, why_no_interval
+from bup.methods import METHODS, probability_calibrator, why_no_interval
 from bup.methods.base import Explains
 from bup.propagation import RULES, Rule
 from bup.results.result import EvalSet, Result
@@ -72,7 +72,7 @@ class View:
     @property
     def recalibrated(self) -> Calibrator | None:
         """What adjusted the probabilities after they had come out of the messages."""
-        return calibrated_after(self.spec)
+        return probability_calibrator(self.spec)
 
     @property
     def no_interval(self) -> str:

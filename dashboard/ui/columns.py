@@ -121,7 +121,7 @@ def all_columns(table: pd.DataFrame) -> dict[str, Column]:
     """The same, with the scores that no menu offers."""
     method = METHODS.get(table.attrs.get("method", ""))
     own = [s for s in method.scores if s.name not in SCORES] if method is not None else []
-    if method is not None and method.brought:
+    if method is not None and method.is_imported:
         own = [score_of(name) for name in table.columns if is_score(name)]
     scores = {score.name: _of_score(score) for score in (*own, *SCORES.values())}
     return {name: column for name, column in (scores | OTHERS).items() if name in table}
@@ -129,7 +129,7 @@ def all_columns(table: pd.DataFrame) -> dict[str, Column]:
 
 def score_title(name: str) -> str:
     """The title of a score of any method."""
-    every = (score for method in METHODS.values() for score in method.every_score)
+    every = (score for method in METHODS.values() for score in method.all_scores)
     return next((score.title for score in every if score.name == name), score_of(name).title)
 
 

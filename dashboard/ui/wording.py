@@ -79,5 +79,5 @@ def _own_title(about: object, name: str) -> str:
 
 
 def _calibration(chosen: str) -> str:
-    first, *others = [c.title for c in calibrators.in_order(chosen)] or ["None"]
+    first, *others = [c.title for c in calibrators.parse_calibrate(chosen)] or ["None"]
     return ", then ".join([first, *(title[0].lower() + title[1:] for title in others)])

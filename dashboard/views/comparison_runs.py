@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 import bup
-from bup.methods import METHODS, complete, from_words, in_words
+from bup.methods import METHODS, complete, describe_run, parse_run
 from bup.propagation import RULES
 from bup.run.spec import Spec
 from dashboard.cache import run_cache
@@ -34,10 +34,10 @@ def comparable_specs(view: View) -> dict[str, Spec]:
     brought, and whatever else was trained on them, by what was changed."""
     offers: dict[str, tuple[str, dict[str, Any]]] = {}
     for other in METHODS.values():
-        too_large = other.most_nodes is not None and view.graph.num_nodes > other.most_nodes
-        if other.brought or too_large:
+        too_large = other.max_nodes is not None and view.graph.num_nodes > other.max_nodes
+        if other.is_imported or too_large:
             continue
-        if "propagation" in other.opens_with:
+        if "propagation" in other.app_defaults:
             for name, rule in RULES.items():
                 offers[f"{other.short}: {rule.title}"] = (other.name, {"propagation": name})
         else:
@@ -58,14 +58,14 @@ def comparable_specs(view: View) -> dict[str, Spec]:
     offered = set(specs.values())
     for run in bup.Store().beside(view.run):
         if run.spec not in offered and can_offer(run.spec):
-            specs[in_words(run.spec)] = run.spec
+            specs[describe_run(run.spec)] = run.spec
     return specs
 
 
 def can_offer(spec: Spec) -> bool:
     """Whether a stored run may be told of: what others brought is theirs; some methods are gone."""
     try:
-        return complete(spec) == spec and not METHODS[spec.method].brought
+        return complete(spec) == spec and not METHODS[spec.method].is_imported
     except bup.BupError:
         return False
 
@@ -74,7 +74,7 @@ def label_of(spec: Spec, view: View) -> str:
     if spec == view.spec:
         return f"{METHODS[spec.method].short} (this run)"
     named = (label for label, s in comparable_specs(view).items() if s == spec)
-    return next(named, in_words(spec))
+    return next(named, describe_run(spec))
 
 
 def specs_of_labels(view: View, labels: Sequence[str], specs: Mapping[str, Spec]) -> list[Spec]:
@@ -83,7 +83,7 @@ def specs_of_labels(view: View, labels: Sequence[str], specs: Mapping[str, Spec]
     for label in labels:
         try:
             words = OLD_LABELS.get(label, label)
-            found.append(specs[words] if words in specs else from_words(words, view.spec))
+            found.append(specs[words] if words in specs else parse_run(words, view.spec))
         except bup.BupError as error:
             st.warning(escaped(f"{label}: {error}"))
     return [spec for spec in dict.fromkeys(found) if spec != view.spec]

@@ -25,7 +25,7 @@ MORE = 5  # seeds that a button trains, those that are there included
 
 def compare_reruns(view: View, views: Mapping[str, View]) -> None:
     """Means over seeds and what Student's test says of them; offers to train a few."""
-    views = {label: v for label, v in views.items() if not METHODS[v.spec.method].brought}
+    views = {label: v for label, v in views.items() if not METHODS[v.spec.method].is_imported}
     if len(views) < 2 or view.spec not in [v.spec for v in views.values()]:
         return
     st.header("Does it hold over reruns?")

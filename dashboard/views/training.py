@@ -105,13 +105,13 @@ def _changed(spec: Spec, graph: Graph) -> list[str]:
 
 def _starts_by_itself(spec: Spec) -> bool:
     """Whoever opens the app for the first time sees a model at work without a click."""
-    if METHODS[spec.method].brought:  # nothing to train: a file is read
+    if METHODS[spec.method].is_imported:  # nothing to train: a file is read
         return True
     return spec.method == Spec.method and spec == _untouched(spec)
 
 
 def _untouched(spec: Spec) -> Spec:
-    settings = tuple(METHODS[spec.method].opens_with.items())
+    settings = tuple(METHODS[spec.method].app_defaults.items())
     return complete(
         Spec(graph=spec.graph, validation=spec.validation, test=spec.test, settings=settings)
     )

@@ -43,7 +43,7 @@ def run() -> None:
     for name in ("cora", "pubmed"):
         graph = bup.load_graph(name)
         if fitting.load(_opened(name), graph) is None:
-            fitting.save(bup.fit(graph, **METHODS["bup"].opens_with), graph)
+            fitting.save(bup.fit(graph, **METHODS["bup"].app_defaults), graph)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         log = Path(folder) / "log.txt"
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
@@ -58,7 +58,7 @@ def run() -> None:
 
 def _opened(name: str) -> bup.Spec:
     """The run that the app opens with."""
-    return bup.Spec(graph=name, settings=tuple(METHODS["bup"].opens_with.items()))
+    return bup.Spec(graph=name, settings=tuple(METHODS["bup"].app_defaults.items()))
 
 
 def _open(browser: Browser, url: str, label: str) -> tuple[Page, float, float]:

@@ -15,7 +15,7 @@ from sklearn.frozen import FrozenEstimator
 
 import bup
 from bup import calibrators
-from bup.calibrators import Held, temperature
+from bup.calibrators import LabelledNodes, temperature
 from bup.graph import Graph
 from bup.methods import TRAINED
 from bup.metrics.conformal import conformal_sets
@@ -86,7 +86,7 @@ def _afterwards(graph: Graph) -> None:
     result = bup.fit(graph, "gcn")
     split, outputs = result.split, result.mean
     assert outputs is not None
-    held = Held.of(graph, split)
+    held = LabelledNodes.of(graph, split)
     x, y = outputs[split.validation].astype(np.float64), held.labels.numpy()
     everyone = outputs.astype(np.float64)
     said = calibrators.Outputs(torch.from_numpy(outputs))

@@ -16,7 +16,7 @@ import bup
 from bup.engine.loop import Schedule, train
 from bup.engine.receptive_field import Inputs
 from bup.graph import Graph
-from bup.methods.bup import Settings, _Network, initial_parameters
+from bup.methods.bup import BupNetwork, BupSettings, initial_parameters
 from bup.methods.network import Task
 from tests.bench.timing import interleaved, report
 
@@ -24,7 +24,7 @@ EPOCHS = 5
 """Epochs per measurement: an epoch is a training step and a validation pass."""
 
 
-def our_epochs(graph: Graph, settings: Settings, **split: int) -> Callable[[], object]:
+def our_epochs(graph: Graph, settings: BupSettings, **split: int) -> Callable[[], object]:
     """A few epochs of BUP, prepared so that a call does nothing but train and validate."""
     inputs = Inputs.of(graph)
     splits = [bup.make_split(graph, **split)]
@@ -32,7 +32,7 @@ def our_epochs(graph: Graph, settings: Settings, **split: int) -> Callable[[], o
     generators = [torch.Generator().manual_seed(0)]
     parameters = initial_parameters(graph.num_features, task.classes, settings, generators)
     propagation = settings.rule.on(graph, settings, splits)
-    network = _Network(task, settings, parameters, propagation)
+    network = BupNetwork(task, settings, parameters, propagation)
     schedule = Schedule(EPOCHS, EPOCHS + 1, settings.learning_rate, settings.weight_decay)
     return lambda: train(network, schedule, generators)
 
@@ -88,7 +88,7 @@ def run_epochs() -> None:
         torch.set_num_threads(threads)
         for name in ("cora", "citeseer"):
             graph = bup.load_graph(name)
-            default = Settings()
+            default = BupSettings()
             contenders = {"PyG GCN": pyg_epochs(graph)}
             for words, changes in {
                 "erf loss": {"loss": "erf"},
@@ -130,7 +130,7 @@ def _grow(nodes: int, share: float, queue: multiprocessing.Queue) -> None:
     per_class = max(20, int(share * graph.num_nodes / graph.num_classes / 2))
     smallest = np.bincount(graph.labels).min()
     split = {"per_class": min(per_class, int(smallest)), "validation": 200, "test": 2000}
-    epochs = our_epochs(graph, Settings(), **split)
+    epochs = our_epochs(graph, BupSettings(), **split)
     epochs()
     start = time.perf_counter()
     epochs()

@@ -52,7 +52,7 @@ def test_charts_are_those_of_the_app(graph, result):
     probs, targets, _ = result.judged(graph)
     bins = bup.metrics.reliability_bins(probs, targets, 10)
     theme = Theme(noun=graph.noun)
-    expected = reliability_figure(bins, theme, bup.methods.in_words(result.spec))
+    expected = reliability_figure(bins, theme, bup.methods.describe_run(result.spec))
     assert bup.figures.reliability(result) == expected
 
 

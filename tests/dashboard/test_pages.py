@@ -121,7 +121,7 @@ def test_a_link_to_a_score_that_menus_no_longer_have_opens_its_twin(open_app, pa
 
 
 def test_a_graph_that_is_too_large_for_a_method_is_explained_before_training(open_app, monkeypatch):
-    small = dataclasses.replace(METHODS["gcn"], most_nodes=100, limit_reason="it is a test")
+    small = dataclasses.replace(METHODS["gcn"], max_nodes=100, limit_reason="it is a test")
     monkeypatch.setitem(METHODS, "gcn", small)
     app = open_app(method="GCN", seed="5")
     assert "takes graphs of at most 100 nodes" in app.error[0].value
@@ -297,7 +297,7 @@ def test_the_story_of_a_class_never_shown_is_of_a_paper_that_showing_it_saves(
 ):
     app = open_app(**({"left_out": "Rule Learning"} if hides else {}))
     (button,) = [b for b in app.button if "A class never shown" in b.label]
-    spec = Spec("cora", settings=tuple(METHODS["bup"].opens_with.items()))
+    spec = Spec("cora", settings=tuple(METHODS["bup"].app_defaults.items()))
     shown, hidden = (
         run_cache.find(complete(dataclasses.replace(spec, left_out=classes)), cora)
         for classes in ((), (6,))

@@ -13,7 +13,7 @@ import bup
 from bup.cli import app as command
 from bup.methods import METHODS
 from bup.propagation import RULES
-from bup.propagation.correlations import CORRELATIONS, Correlation, degrees
+from bup.propagation.correlations import CORRELATIONS, LinkCorrelation, degrees
 from bup.scores import SCORES, Score
 from bup.training import fitting
 from dashboard.cache import shared_cache
@@ -83,13 +83,13 @@ def test_a_correlation_is_trained_with(monkeypatch, cora):
     def between(graph, i, j, lam):
         return 0.5 * degrees.between(graph, i, j, lam)
 
-    toy = Correlation("timid", "Half of the paper's.", r"\frac12", between)
+    toy = LinkCorrelation("timid", "Half of the paper's.", r"\frac12", between)
     monkeypatch.setitem(CORRELATIONS, "timid", toy)
     result = bup.fit(cora, correlation="timid", epochs=5)
-    lens = bup.inspection.Lens(cora, result)
+    inspector = bup.inspection.Inspector(cora, result)
     usual = RULES["paper"].on(cora, RULES["paper"].settings_from(), ())
-    assert np.allclose(1 - lens.propagation.factor, (1 - usual.factor) / 4)
-    assert r"\frac12" in lens.inspect(35).formula.latex
+    assert np.allclose(1 - inspector.propagation.factor, (1 - usual.factor) / 4)
+    assert r"\frac12" in inspector.inspect(35).formula.latex
 
 
 def test_a_score_is_offered_and_measured(cache, monkeypatch, cora):

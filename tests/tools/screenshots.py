@@ -32,7 +32,7 @@ def main() -> None:
     graph = bup.load_graph("cora")
     for method in ("bup", "gcn"):
         for left_out in ((), (6,)):
-            opened = METHODS[method].opens_with
+            opened = METHODS[method].app_defaults
             spec = bup.Spec(method=method, left_out=left_out, settings=tuple(opened.items()))
             if fitting.load(spec, graph) is None:
                 fitting.save(bup.fit(graph, method, left_out=left_out, **opened), graph)

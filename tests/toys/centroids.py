@@ -9,7 +9,14 @@ import numpy as np
 from bup import likelihood
 from bup.graph.operators import unit_rows
 from bup.io.lazy import torch
-from bup.methods.base import Chances, Explains, Fitted, Method, MethodSettings, one_by_one
+from bup.methods.base import (
+    Explains,
+    Fitted,
+    Method,
+    MethodSettings,
+    ProbabilityIntervals,
+    one_by_one,
+)
 from bup.run.settings import setting
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
 
@@ -19,9 +26,9 @@ class Settings(MethodSettings):
     width: float = setting(0.1, "Standard deviation of a message without neighbours.", 0.01, 10)
 
 
-def chances(result, mean, var, level):
+def probabilities(result, mean, var, level):
     found = likelihood.probability_distribution(*map(torch.from_numpy, (mean, var)), level=level)
-    return Chances(*(part.numpy() for part in (found.mean, found.low, found.high)))
+    return ProbabilityIntervals(*(part.numpy() for part in (found.mean, found.low, found.high)))
 
 
 def fit_one(graph, split, seed, s, on_epoch):
@@ -43,5 +50,5 @@ METHOD = Method(
     settings=Settings,
     fit=one_by_one(fit_one),
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
-    explains=Explains(variance=True, chances=chances),
+    explains=Explains(variance=True, probabilities=probabilities),
 )

@@ -16,7 +16,7 @@ class Halving(Propagation):
 
     def step(self, var, hop):
         links = hop.links.matmul(var.new_ones(hop.links.shape[1], 1))
-        return hop.own(var) * 0.5**links
+        return hop.at_targets(var) * 0.5**links
 
     def shares(self, node, var):
         near = self.graph.neighbours(node)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bup.propagation.correlations import degrees, words
-from bup.propagation.correlations.base import Correlation
+from bup.propagation.correlations.base import LinkCorrelation
 
-CORRELATIONS: dict[str, Correlation] = {
+CORRELATIONS: dict[str, LinkCorrelation] = {
     correlation.name: correlation
     for correlation in (
         degrees.CORRELATION,
@@ -13,4 +13,4 @@ CORRELATIONS: dict[str, Correlation] = {
     )
 }
 
-__all__ = ["CORRELATIONS", "Correlation"]
+__all__ = ["CORRELATIONS", "LinkCorrelation"]

@@ -11,7 +11,7 @@ from bup.graph import Graph
 
 
 @dataclass(frozen=True)
-class Correlation:
+class LinkCorrelation:
     """How strongly the messages of two linked nodes vary together; the paper allows any."""
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bup.graph import Graph
-from bup.propagation.correlations.base import Correlation
+from bup.propagation.correlations.base import LinkCorrelation
 
 
 def between(graph: Graph, i: np.ndarray, j: np.ndarray, lam: float) -> np.ndarray:
@@ -24,7 +24,7 @@ def sum_of_squares(graph: Graph, lam: float) -> np.ndarray:
     return (graph.adjacency.astype(np.float64) @ (1 / degree)) / (lam * degree)
 
 
-CORRELATION = Correlation(
+CORRELATION = LinkCorrelation(
     name="degrees",
     meaning="As published: the fewer links two linked nodes have, the more they vary together.",
     latex=r"\frac{1}{\sqrt{\lambda\,d_i d_j}}",

@@ -7,7 +7,7 @@ import numpy as np
 from bup.graph import Graph
 from bup.graph.operators import unit_rows
 from bup.propagation.correlations import degrees
-from bup.propagation.correlations.base import Correlation
+from bup.propagation.correlations.base import LinkCorrelation
 
 
 def between(graph: Graph, i: np.ndarray, j: np.ndarray, lam: float) -> np.ndarray:
@@ -18,7 +18,7 @@ def between(graph: Graph, i: np.ndarray, j: np.ndarray, lam: float) -> np.ndarra
     return cosine * degrees.between(graph, i, j, lam)
 
 
-CORRELATION = Correlation(
+CORRELATION = LinkCorrelation(
     name="words",
     meaning="The degrees' correlation times the cosine of the two nodes' words: neighbours that "
     "speak alike make each other surer, others hardly matter.",

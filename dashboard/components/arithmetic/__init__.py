@@ -80,7 +80,7 @@ def arithmetic(
 def _plain(operation: Operation) -> dict[str, Any]:
     lines = [
         asdict(line) | {"product": line.product, "value": value}
-        for line, value in zip(operation.lines, operation.values, strict=True)
+        for line, value in zip(operation.terms, operation.values, strict=True)
     ]
     found = {"lines": lines, "total": operation.total, "result": operation.result}
     return asdict(operation) | found

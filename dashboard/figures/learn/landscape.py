@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from bup.explain.loss_surface import Point
+from bup.explain.loss_surface import LossPoint
 from dashboard.figures.style import apply_style
 from dashboard.ui.theme import WRONG, Theme
 
@@ -16,7 +16,7 @@ def landscape_figure(
     margins: np.ndarray,
     stds: np.ndarray,
     losses: np.ndarray,
-    point: Point,
+    point: LossPoint,
     here: tuple[float, float],
     theme: Theme,
 ) -> go.Figure:

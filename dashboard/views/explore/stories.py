@@ -122,7 +122,7 @@ def _never_shown(view: View) -> Story | None:
     other = dataclasses.replace(spec, left_out=() if hides else left_out)
     loaded_run = run_cache.find(other, graph)
     if loaded_run is None:
-        return None if METHODS[spec.method].brought else _one_to_train(view, other, left_out)
+        return None if METHODS[spec.method].is_imported else _one_to_train(view, other, left_out)
     hidden, shown = (view.loaded_run, loaded_run) if hides else (loaded_run, view.loaded_run)
     nodes = errors_from_left_out(hidden.result, shown.result, graph)
     if not len(nodes):
@@ -170,7 +170,7 @@ def _unseen_story(sentence: str, left_out: tuple[int, ...], node: int, graph: bu
 def _train_ahead(spec: Spec, view: View) -> None:
     """Of the run that the app opens with, on a small graph; whoever clicks then need not wait."""
     usual = dict(complete(Spec(method=spec.method)).settings)
-    opening = usual | dict(METHODS[spec.method].opens_with)
+    opening = usual | dict(METHODS[spec.method].app_defaults)
     untouched = dict(spec.settings) == opening and not view.spec.left_out
     if untouched and spec.method == Spec.method and view.graph.num_nodes <= AHEAD:
         try:

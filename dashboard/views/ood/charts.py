@@ -8,7 +8,7 @@ import streamlit as st
 
 from bup import metrics
 from bup.explain import detection
-from bup.explain.detection import Search
+from bup.explain.detection import DetectionNodes
 from bup.scores import SCORES
 from dashboard.components.chart import Mark
 from dashboard.figures import ood
@@ -30,11 +30,11 @@ def numbers(view: View, task: DetectionTask) -> None:
     """How well the score does, in figures and in a sentence."""
     search, own = task.search, task.own
     doubt = own.doubt[search.nodes]
-    values = {key: getattr(metrics, f)(doubt, search.sought) for key, f in _METRICS.items()}
+    values = {key: getattr(metrics, f)(doubt, search.positive) for key, f in _METRICS.items()}
     for column, (key, value) in zip(st.columns(len(values)), values.items(), strict=True):
         metric = metrics.METRICS[key]
         column.metric(metric.short, f"{value:.1%}", help=view.say(metric.meaning))
-    found = task.flags[own.label][search.sought]
+    found = task.flags[own.label][search.positive]
     st.markdown(
         f"With {task.false_alarms:.0%} false alarms, **{escaped(own.title)}** finds "
         f"**{found.sum():,} of {len(found):,}** {view.graph.noun.many} {task.words}."
@@ -112,7 +112,7 @@ def curves(view: View, task: DetectionTask) -> None:
         charts.clickable(
             ood.precision_recall_figure(
                 found,
-                float(search.sought.mean()),
+                float(search.positive.mean()),
                 view.theme,
                 search.node_at(task.own.doubt, found[0].precision_recall.threshold),
             ),
@@ -127,10 +127,10 @@ def curves(view: View, task: DetectionTask) -> None:
     rows = [
         {"method": c.label, "score": c.title}
         | {
-            metrics.METRICS[key].label: getattr(metrics, f)(c.doubt[search.nodes], search.sought)
+            metrics.METRICS[key].label: getattr(metrics, f)(c.doubt[search.nodes], search.positive)
             for key, f in _METRICS.items()
         }
-        | {"found": int(task.flags[c.label][search.sought].sum())}
+        | {"found": int(task.flags[c.label][search.positive].sum())}
         for c in task.detectors
     ]
     exports.numbers(pd.DataFrame(rows), f"{view.run.key}-{task.what}", "ood")
@@ -139,7 +139,7 @@ def curves(view: View, task: DetectionTask) -> None:
 def who_catches_what(view: View, task: DetectionTask, groups: Groups) -> None:
     """What one method finds and another misses, at equal false alarms."""
     st.header("Who finds what the others miss?")
-    found = detection.catches(task.search, task.flags)
+    found = detection.group_by_detectors(task.search, task.flags)
     name = f"catch {task.what} {task.false_alarms} {[(c.label, c.score) for c in task.detectors]}"
     for i, (who, nodes) in enumerate(found.items()):
         by = escaped(" and ".join(who)) if who else "none of the methods"
@@ -149,8 +149,8 @@ def who_catches_what(view: View, task: DetectionTask, groups: Groups) -> None:
         ood.catches_figure(found, view.theme),
         "catches",
         view.say(
-            f"Every method may flag {task.false_alarms:.0%} of the others by mistake. A bar counts "
-            "the nodes that exactly these methods find. Click it to see them."
+            f"Every method may flag {task.false_alarms:.0%} of the others by mistake. A bar "
+            "counts the nodes that exactly these methods find. Click it to see them."
         ),
         lambda k: _light(view, groups, f"{name} {k}"),
     )
@@ -160,7 +160,7 @@ def matrix(view: View, task: DetectionTask, groups: Groups) -> None:
     """True class against answer, for what is sought."""
     st.header("What are they taken for?")
     graph, names = view.graph, view.graph.class_names
-    nodes = task.search.nodes[task.search.sought]
+    nodes = task.search.nodes[task.search.positive]
     true, assigned = graph.labels[nodes], view.result.predicted[nodes]
     counts = detection.confusion(true, assigned, graph.num_classes)
     for i, j in np.argwhere(counts).tolist():
@@ -204,6 +204,6 @@ def ranked(doubt: np.ndarray, nodes: np.ndarray) -> np.ndarray:
     return nodes[np.argsort(-doubt[nodes], kind="stable")]
 
 
-def missed(search: Search, flagged: np.ndarray) -> np.ndarray:
+def missed(search: DetectionNodes, flagged: np.ndarray) -> np.ndarray:
     """What is sought and not flagged."""
-    return search.nodes[search.sought & ~flagged]
+    return search.nodes[search.positive & ~flagged]

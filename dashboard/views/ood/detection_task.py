@@ -10,7 +10,7 @@ import streamlit as st
 from bup import metrics
 from bup.experiments import epistemic_score
 from bup.explain import detection
-from bup.explain.detection import Search
+from bup.explain.detection import DetectionNodes
 from dashboard.cache import run_cache
 from dashboard.figures.ood import DetectionCurve
 from dashboard.session.view import View
@@ -49,7 +49,7 @@ class DetectionTask:
     """Everything that the charts and lists of the page are about."""
 
     what: str
-    search: Search
+    search: DetectionNodes
     detectors: tuple[Detector, ...]  # this run first
     false_alarms: float
 
@@ -78,9 +78,9 @@ class DetectionTask:
             curves.append(
                 DetectionCurve(
                     c.label,
-                    metrics.roc(doubt, search.sought),
-                    metrics.auroc(doubt, search.sought),
-                    metrics.precision_recall(doubt, search.sought),
+                    metrics.roc(doubt, search.positive),
+                    metrics.auroc(doubt, search.positive),
+                    metrics.precision_recall(doubt, search.positive),
                 )
             )
         return curves

@@ -145,7 +145,7 @@ def auroc(view: View, turn: LeftOutRun) -> float | None:
     if not search.possible:
         return math.nan
     doubt = loaded_run.result.uncertainties()[epistemic_score(turn.spec.method)]
-    return metrics.auroc(doubt[search.nodes], search.sought)
+    return metrics.auroc(doubt[search.nodes], search.positive)
 
 
 def _score(turn: LeftOutRun) -> str:

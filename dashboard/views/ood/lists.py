@@ -30,7 +30,7 @@ def ranking(view: View, task: DetectionTask) -> None:
         "missed": (f"Missed: {task.words}, yet not flagged", missed(search, flagged), True),
         "alarms": (
             f"False alarms: {task.others}, yet flagged",
-            search.nodes[~search.sought & flagged],
+            search.nodes[~search.positive & flagged],
             False,
         ),
     }
@@ -78,7 +78,7 @@ def _rows(view: View, task: DetectionTask, nodes: np.ndarray) -> pd.DataFrame:
     if task.own.score not in rows:
         rows[task.own.score] = table[task.own.score].to_numpy()[nodes]
     sought = np.zeros(len(table), dtype=bool)
-    sought[search.nodes] = search.sought
+    sought[search.nodes] = search.positive
     rows["never shown" if task.what == UNSEEN else "wrong"] = sought[nodes]
     place = np.zeros(len(table), dtype=np.int64)
     for detector in task.detectors:
@@ -124,7 +124,7 @@ def groups_missed(view: View, task: DetectionTask, groups: Groups) -> None:
                 "mean confidence": float(part.confidence.mean()),
             }
             | (
-                {"words": ", ".join(detection.telling_words(view.graph, group))}
+                {"words": ", ".join(detection.distinctive_words(view.graph, group))}
                 if view.graph.words is not None
                 else {}
             )

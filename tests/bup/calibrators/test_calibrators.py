@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 
 import bup
 from bup import calibrators, likelihood, metrics
-from bup.calibrators import CALIBRATORS, Held, spread, temperature
+from bup.calibrators import CALIBRATORS, LabelledNodes, spread, temperature
 from bup.calibrators.base import label_nll
 from bup.calibrators.wats import wavelets
 from bup.explain.inspection import inspect
@@ -55,7 +55,8 @@ def test_a_calibrator_never_looks_at_test_labels(name, cora, plain):
     outputs = calibrators.Outputs(torch.from_numpy(plain.mean))
     graphs = cora, dataclasses.replace(cora, labels=changed)
     first, second = (
-        CALIBRATORS[name].fit(outputs, Held.of(g, split), g, split, 0).probs for g in graphs
+        CALIBRATORS[name].fit(outputs, LabelledNodes.of(g, split), g, split, 0).probs
+        for g in graphs
     )
     assert torch.equal(first, second)
 
@@ -75,7 +76,7 @@ class Outputs(ClassifierMixin, BaseEstimator):
 
 
 def test_temperature_agrees_with_scikit_learn(cora, plain):
-    held = Held.of(cora, plain.split)
+    held = LabelledNodes.of(cora, plain.split)
     logits, labels = plain.mean[held.nodes].astype(np.float64), held.labels.numpy()
     peer = CalibratedClassifierCV(
         FrozenEstimator(Outputs().fit(logits, labels)), method="temperature"
@@ -118,13 +119,13 @@ def test_an_uncertain_variance_is_the_mean_over_variances():
         calibrators.Outputs(mean),
         calibrators.Outputs(mean, mean, var, likelihood.class_probabilities),
     ):
-        found = spread.mixed(outputs, slice(None), 0.5, 1.2)
+        found = spread.mix_probabilities(outputs, slice(None), 0.5, 1.2)
         slow = torch.stack(
-            [outputs.widened(slice(None), 0.5 * math.exp(1.2 * q)) for q in draws.tolist()]
+            [outputs.scaled_probs(slice(None), 0.5 * math.exp(1.2 * q)) for q in draws.tolist()]
         ).mean(0)
         assert torch.allclose(found, slow, atol=0.01)
-        certain = spread.mixed(outputs, slice(None), 2.0, 0.0)
-        assert torch.allclose(certain, outputs.widened(slice(None), 2.0))
+        certain = spread.mix_probabilities(outputs, slice(None), 2.0, 0.0)
+        assert torch.allclose(certain, outputs.scaled_probs(slice(None), 2.0))
 
 
 def test_heavy_tails_raise_confidence_where_one_factor_must_lower_it(cora):
@@ -136,7 +137,7 @@ def test_heavy_tails_raise_confidence_where_one_factor_must_lower_it(cora):
     outputs = calibrators.Outputs(
         mean, mean, torch.ones_like(mean), partial(likelihood.class_probabilities, rule="erf")
     )
-    held = Held(torch.arange(200), labels)
+    held = LabelledNodes(torch.arange(200), labels)
     arguments = outputs, held, cora, None, 0
     one, many = (CALIBRATORS[name].fit(*arguments) for name in ("variance", "spread"))
     nll = [label_nll(done.probs, labels).mean().item() for done in (one, many)]
@@ -147,7 +148,7 @@ def test_heavy_tails_raise_confidence_where_one_factor_must_lower_it(cora):
 def test_a_class_bias_finds_the_shares_of_the_classes(cora):
     labels = torch.tensor([0] * 150 + [1] * 50)
     outputs = calibrators.Outputs(torch.zeros(200, 2))
-    done = CALIBRATORS["bias"].fit(outputs, Held(torch.arange(200), labels), cora, None, 0)
+    done = CALIBRATORS["bias"].fit(outputs, LabelledNodes(torch.arange(200), labels), cora, None, 0)
     assert done.probs[0, 0].item() == pytest.approx(0.75, abs=0.02)
     assert done.constants["bias_0"] == pytest.approx(-done.constants["bias_1"], abs=1e-3)
 

@@ -53,7 +53,7 @@ def test_thinned_is_the_product_with_zeros_in_place_of_the_rest(share):
     kept = np.random.default_rng(0).random(matrix.nnz) < share
     zeroed = matrix.copy()
     zeroed.data = zeroed.data * kept * 2.5
-    thin = fast.thinned(kept, 2.5)
+    thin = fast.mask_entries(kept, 2.5)
     assert len(thin.values) == kept.sum()
     right = torch.randn(7, 3, dtype=torch.float64, requires_grad=True)
     assert torch.allclose(thin.matmul(right), torch.from_numpy(zeroed.toarray()) @ right)
@@ -70,7 +70,7 @@ def test_leaving_out_zeros_changes_no_bit(cora):
     weights, gradient = torch.randn(cora.num_features, 64), torch.randn(cora.num_nodes, 64)
     weights.requires_grad_(True)
     zeroed = words.matmul(weights, words.values * torch.from_numpy(kept * np.float32(5)))
-    left_out = words.thinned(kept, 5).matmul(weights)
+    left_out = words.mask_entries(kept, 5).matmul(weights)
     assert torch.equal(left_out, zeroed)
     slow, fast = (torch.autograd.grad(out, weights, gradient)[0] for out in (zeroed, left_out))
     assert torch.equal(slow, fast)

@@ -159,7 +159,7 @@ def test_every_contender_is_a_possible_run():
 
 
 def test_a_method_that_refuses_a_graph_is_left_out_unless_asked_for(graph, monkeypatch):
-    small = dataclasses.replace(METHODS["mlp"], most_nodes=100)
+    small = dataclasses.replace(METHODS["mlp"], max_nodes=100)
     monkeypatch.setitem(METHODS, "mlp", small)
     question = e.QUESTIONS["ood"]
     assert "mlp" not in {run.variant for run in e.plan_runs(question, {SMALL: graph}, reruns=1)}

@@ -9,10 +9,10 @@ import torch
 
 import bup
 from bup import likelihood
-from bup.explain.derivation import follow
-from bup.explain.inspection import Lens
+from bup.explain.derivation import derive
+from bup.explain.inspection import Inspector
 from bup.methods.bup import SMALLEST_VARIANCE
-from bup.propagation.arithmetic import Line, Operation
+from bup.propagation.arithmetic import Operation, ProductTerm
 
 SETTINGS = [
     {},
@@ -40,16 +40,16 @@ def small():
 
 
 @pytest.fixture(scope="module", params=SETTINGS, ids=named)
-def lens(small, request):
+def inspector(small, request):
     done = bup.fit(small, epochs=15, validation=60, test=100, left_out=[3], **request.param)
-    return Lens(small, done)
+    return Inspector(small, done)
 
 
 @pytest.mark.parametrize("node", NODES)
-def test_the_last_numbers_are_the_runs_own(lens, node):
-    result = lens.result
+def test_the_last_numbers_are_the_runs_own(inspector, node):
+    result = inspector.result
     for column in range(result.probs.shape[1]):
-        found = follow(lens, node, column=column)
+        found = derive(inspector, node, column=column)
         assert found["mean"].result == pytest.approx(result.mean[node, column], abs=1e-6)
         assert found["scale"].result == pytest.approx(result.var[node, column], rel=2e-6)
         last = found.operations[-1]
@@ -57,16 +57,16 @@ def test_the_last_numbers_are_the_runs_own(lens, node):
 
 
 @pytest.mark.parametrize("node", NODES)
-def test_every_number_comes_from_the_one_before(lens, node):
-    found = follow(lens, node)
+def test_every_number_comes_from_the_one_before(inspector, node):
+    found = derive(inspector, node)
     names = [operation.name for operation in found.operations]
 
     def line(name, **about):
         ((key, value),) = about.items()
-        return next(one for one in found[name].lines if getattr(one, key) == value)
+        return next(one for one in found[name].terms if getattr(one, key) == value)
 
     assert line("gather", node=found.neighbour).factors[1] == pytest.approx(found["say"].result)
-    assert found["activate"].lines[0].product == pytest.approx(found["gather"].result)
+    assert found["activate"].terms[0].product == pytest.approx(found["gather"].result)
     assert line("again", node=node).factors[1] == pytest.approx(found["activate"].result)
     assert line("mean", unit=found.unit).factors[0] == pytest.approx(found["again"].result)
     now = found["own"].result
@@ -77,28 +77,30 @@ def test_every_number_comes_from_the_one_before(lens, node):
         elif operation.start_symbol:
             assert operation.start == pytest.approx(now, rel=1e-5)
         else:
-            assert operation.lines[0].factors[0] == pytest.approx(now, rel=1e-5)
+            assert operation.terms[0].factors[0] == pytest.approx(now, rel=1e-5)
             if "factor" in names:
-                assert operation.lines[0].factors[1] == pytest.approx(found["factor"].result)
+                assert operation.terms[0].factors[1] == pytest.approx(found["factor"].result)
         now = operation.result
     assert line("weigh", unit=found.unit).factors[0] == pytest.approx(now, rel=1e-5)
     if "share" in names:
-        own = found["share"].lines[found.column].factors[0]
+        own = found["share"].terms[found.column].factors[0]
         assert own == pytest.approx(found["duels"].result, rel=1e-5)
 
 
 @pytest.mark.parametrize("node", NODES)
-def test_the_slices_add_up_to_the_exact_probability(lens, node):
-    found = follow(lens, node)
-    rows = (torch.from_numpy(a[[node]]).double() for a in (lens.result.mean, lens.result.var))
+def test_the_slices_add_up_to_the_exact_probability(inspector, node):
+    found = derive(inspector, node)
+    rows = (
+        torch.from_numpy(a[[node]]).double() for a in (inspector.result.mean, inspector.result.var)
+    )
     exact = likelihood.class_probabilities(*rows)[0, found.column].item()
     assert found["integral"].result == pytest.approx(exact, abs=1e-6)
 
 
-def test_a_neighbours_neighbours_are_heard_too(lens):
+def test_a_neighbours_neighbours_are_heard_too(inspector):
     """Written out in loops for one neighbour: relu(sum_k K_jk sum_w x_kw W_wu)."""
-    graph, weights = lens.graph, lens.result.weights["mean_1"]
-    found = follow(lens, 5)
+    graph, weights = inspector.graph, inspector.result.weights["mean_1"]
+    found = derive(inspector, 5)
     words = np.asarray(graph.features.todense(), dtype=float)
     total = 0.0
     for k in [found.neighbour, *graph.neighbours(found.neighbour).tolist()]:
@@ -109,7 +111,7 @@ def test_a_neighbours_neighbours_are_heard_too(lens):
         total += spoken / math.sqrt(
             int(graph.looped_degree[k]) * int(graph.looped_degree[found.neighbour])
         )
-    line = next(one for one in found["again"].lines if one.node == found.neighbour)
+    line = next(one for one in found["again"].terms if one.node == found.neighbour)
     assert line.factors[1] == pytest.approx(max(total, 0), abs=1e-6)
 
 
@@ -123,29 +125,32 @@ def test_a_real_papers_way_is_the_one_done_by_hand(followed_papers, name, settin
 
 @pytest.mark.parametrize("settings", REAL, ids=named)
 def test_so_is_that_of_a_hub_and_of_papers_without_links_or_words(followed_papers, settings):
-    lens = followed_papers("citeseer", **settings)
+    inspector = followed_papers("citeseer", **settings)
     special = (
-        lens.graph.looped_degree.argmax(),
-        lens.graph.looped_degree.argmin(),
-        word_counts(lens.graph).argmin(),
+        inspector.graph.looped_degree.argmax(),
+        inspector.graph.looped_degree.argmin(),
+        word_counts(inspector.graph).argmin(),
     )
     for node in map(int, special):
-        done_by_hand(lens, node)
-    assert lens.graph.looped_degree[special[1]] == 1 and word_counts(lens.graph)[special[2]] == 0
+        done_by_hand(inspector, node)
+    assert (
+        inspector.graph.looped_degree[special[1]] == 1
+        and word_counts(inspector.graph)[special[2]] == 0
+    )
 
 
 def word_counts(graph):
     return np.asarray(graph.features.sum(axis=1)).ravel()
 
 
-def done_by_hand(lens, node):
-    means, variances, chances = by_hand(lens, node)
+def done_by_hand(inspector, node):
+    means, variances, chances = by_hand(inspector, node)
     for column in range(len(means)):
-        found = follow(lens, node, column=column)
+        found = derive(inspector, node, column=column)
         assert found["mean"].result == pytest.approx(means[column], abs=1e-6)
         assert found["scale"].result == pytest.approx(variances[column], rel=2e-6)
         assert found.operations[-1].result == pytest.approx(chances[column], abs=1e-6)
-        assert lens.result.probs[node, column] == pytest.approx(chances[column], abs=1e-6)
+        assert inspector.result.probs[node, column] == pytest.approx(chances[column], abs=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -156,15 +161,15 @@ def followed_papers(request):
         key = name, *settings.items()
         if key not in made:
             graph = request.getfixturevalue(name)
-            made[key] = Lens(graph, bup.fit(graph, epochs=8, **settings))
+            made[key] = Inspector(graph, bup.fit(graph, epochs=8, **settings))
         return made[key]
 
     return trained
 
 
-def by_hand(lens, node):
+def by_hand(inspector, node):
     """Mean, variance and probability of every class, as one would work them out on paper."""
-    graph, result = lens.graph, lens.result
+    graph, result = inspector.graph, inspector.result
     weights = {name: array.astype(float).tolist() for name, array in result.weights.items()}
     hidden, classes = len(weights["mean_2"]), len(weights["mean_2"][0])
 
@@ -197,7 +202,7 @@ def by_hand(lens, node):
     raw = through(node, "var_1")
     own = [math.log1p(math.exp(raw[u] + weights["var_bias"][u])) for u in range(hidden)]
     if dict(result.spec.settings)["propagation"] == "doubt":
-        factor = float(lens.propagation.factor[node])  # checked in propagation/test_doubt.py
+        factor = float(inspector.propagation.factor[node])  # checked in propagation/test_doubt.py
     else:
         taken = sum(1 / (degree(node) * degree(j)) for j in graph.neighbours(node).tolist())
         factor = (1 - taken / dict(result.spec.settings)["lam"]) ** 2
@@ -248,24 +253,26 @@ def be_largest(means, variances, c):
     return total
 
 
-def test_words_are_spelt_where_the_graph_knows_them(lens):
-    found = follow(lens, 5)
-    first = int(lens.graph.features[[found.neighbour]].indices[0])
-    assert found["say"].lines[0].label == f"“{lens.graph.words[first]}”"
+def test_words_are_spelt_where_the_graph_knows_them(inspector):
+    found = derive(inspector, 5)
+    first = int(inspector.graph.features[[found.neighbour]].indices[0])
+    assert found["say"].terms[0].label == f"“{inspector.graph.words[first]}”"
 
 
-def test_the_way_leads_where_one_asks(lens):
-    found = follow(lens, 5)
-    other = next(line.node for line in found["gather"].lines if line.node != found.neighbour)
-    there = follow(lens, 5, neighbour=other, unit=2, column=1)
+def test_the_way_leads_where_one_asks(inspector):
+    found = derive(inspector, 5)
+    other = next(line.node for line in found["gather"].terms if line.node != found.neighbour)
+    there = derive(inspector, 5, neighbour=other, unit=2, column=1)
     assert (there.neighbour, there.unit, there.column) == (other, 2, 1)
-    assert follow(lens, 5, neighbour=311).neighbour == found.neighbour, "no neighbour of node 5"
+    assert derive(inspector, 5, neighbour=311).neighbour == found.neighbour, (
+        "no neighbour of node 5"
+    )
 
 
 def test_a_node_without_links_hears_itself(path_graph):
     done = bup.fit(path_graph, per_class=1, validation=1, test=1, epochs=2)
-    found = follow(Lens(path_graph, done), 4)
-    assert found.neighbour == 4 and len(found["gather"].lines) == 1
+    found = derive(Inspector(path_graph, done), 4)
+    assert found.neighbour == 4 and len(found["gather"].terms) == 1
     assert found["factor"].result == 1
     assert found.operations[-1].result == pytest.approx(done.probs[4, found.column], abs=1e-6)
 
@@ -273,11 +280,11 @@ def test_a_node_without_links_hears_itself(path_graph):
 def test_other_methods_are_refused(path_graph):
     done = bup.fit(path_graph, method="gcn", per_class=1, validation=1, test=1, epochs=2)
     with pytest.raises(bup.BupError, match="only a run of bup"):
-        follow(Lens(path_graph, done), 0)
+        derive(Inspector(path_graph, done), 0)
 
 
 def test_an_operation_does_what_its_formula_says():
-    lines = (Line("a", (2.0, 3.0)), Line("b", (-4.0, 0.5)))
+    lines = (ProductTerm("a", (2.0, 3.0)), ProductTerm("b", (-4.0, 0.5)))
     assert Operation("", "y", ("u", "v"), lines, start=1.0).result == 5
     assert Operation("", "y", ("u", "v"), lines, multiply=True).result == -12
     assert Operation("", "y", ("u", "v"), lines, picked=1).result == -2

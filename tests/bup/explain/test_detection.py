@@ -8,7 +8,7 @@ from scipy import sparse
 
 import bup
 from bup.explain import detection
-from bup.explain.detection import Search
+from bup.explain.detection import DetectionNodes
 from bup.graph import Graph, simple_edges
 
 few = st.integers(0, 3)  # so that many tie
@@ -23,7 +23,7 @@ def searches(draw):
     doubts = [
         np.array(draw(st.lists(few, min_size=m + 3, max_size=m + 3)), float) for _ in range(3)
     ]
-    return Search(nodes, sought), doubts
+    return DetectionNodes(nodes, sought), doubts
 
 
 @unhurried
@@ -44,7 +44,7 @@ def test_a_rank_is_the_share_of_surer_nodes_ties_half(case):
 def test_as_many_as_possible_are_flagged_within_the_false_alarms(case, share):
     search, (doubt, *_) = case
     flagged = search.flagged(doubt, share)
-    others = ~search.sought
+    others = ~search.positive
     allowed = share * others.sum() + 1e-9
 
     def alarms(threshold: float) -> int:
@@ -67,7 +67,7 @@ def test_the_node_at_a_threshold_is_the_surest_one_flagged_there(case):
 
 def test_false_alarms_are_a_share():
     with pytest.raises(bup.BupError, match="a share between 0 and 1, got 5"):
-        Search(np.array([0]), np.array([True])).flagged(np.zeros(1), 5)
+        DetectionNodes(np.array([0]), np.array([True])).flagged(np.zeros(1), 5)
 
 
 @unhurried
@@ -75,10 +75,10 @@ def test_false_alarms_are_a_share():
 def test_every_sought_node_is_caught_by_exactly_those_who_flag_it(case):
     search, doubts = case
     flags = {name: search.flagged(d, 0.2) for name, d in zip("abc", doubts, strict=True)}
-    found = detection.catches(search, flags)
+    found = detection.group_by_detectors(search, flags)
     slow: dict[tuple[str, ...], set[int]] = {}
     for place, node in enumerate(search.nodes.tolist()):
-        if search.sought[place]:
+        if search.positive[place]:
             slow.setdefault(tuple(n for n in flags if flags[n][place]), set()).add(node)
     assert {who: set(nodes.tolist()) for who, nodes in found.items()} == slow
     sizes = [len(who) for who in found]
@@ -87,13 +87,13 @@ def test_every_sought_node_is_caught_by_exactly_those_who_flag_it(case):
 
 def test_what_is_sought_in_a_run(run, cora):
     strangers, wrong = detection.unseen(run, cora), detection.mistakes(run, cora)
-    for node, sought in zip(strangers.nodes, strangers.sought, strict=True):
+    for node, sought in zip(strangers.nodes, strangers.positive, strict=True):
         assert sought == (cora.labels[node] == 6)
     assert set(wrong.nodes) == {n for n in run.split.test if cora.labels[n] != 6}
-    for node, sought in zip(wrong.nodes, wrong.sought, strict=True):
+    for node, sought in zip(wrong.nodes, wrong.positive, strict=True):
         assert sought == (run.predicted[node] != cora.labels[node])
     assert strangers.possible and wrong.possible
-    assert not Search(np.arange(2), np.array([True, True])).possible
+    assert not DetectionNodes(np.arange(2), np.array([True, True])).possible
 
 
 @unhurried
@@ -143,10 +143,10 @@ def test_a_group_is_named_by_what_others_lack():
     rows = [[1, 1, 0], [1, 1, 0], [1, 0, 1], [1, 0, 0]]
     graph = words_graph([(0, 1)], rows)
     # "a" is everywhere, "c" nowhere here: "b" alone tells these two from the rest.
-    assert detection.telling_words(graph, np.array([0, 1])) == ["b"]
-    assert detection.telling_words(graph, np.array([2])) == ["c"]
-    assert detection.telling_words(words_graph([], rows, None), np.array([0])) == []
-    assert detection.telling_words(graph, np.array([], dtype=int)) == []
+    assert detection.distinctive_words(graph, np.array([0, 1])) == ["b"]
+    assert detection.distinctive_words(graph, np.array([2])) == ["c"]
+    assert detection.distinctive_words(words_graph([], rows, None), np.array([0])) == []
+    assert detection.distinctive_words(graph, np.array([], dtype=int)) == []
 
 
 def test_the_commonest_word_of_a_group():

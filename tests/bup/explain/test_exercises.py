@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import bup
 from bup import cli, metrics
 from bup.explain import exercises
-from bup.explain.inspection import Lens
+from bup.explain.inspection import Inspector
 from dashboard.learn.course import LESSONS
 from dashboard.learn.lecturers import NOTEBOOK, PARTS, PLANS
 
@@ -52,7 +52,7 @@ def test_what_links_leave_is_what_the_rule_leaves(graph, runs, seed):
     made = exercises.degrees(graph, np.random.RandomState(seed))
     node = graph.find(made.rows[1][0].removesuffix(" itself"))
     usual = bup.fit(graph, epochs=1, validation=60, test=120, propagation="paper", lam=1.0)
-    rule = Lens(graph, usual).propagation
+    rule = Inspector(graph, usual).propagation
     assert rule is not None and rule.factor is not None
     assert made.value == pytest.approx(float(rule.factor[node]), abs=1e-5)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bup
-from bup.explain.inspection import Lens, inspect, with_links
+from bup.explain.inspection import Inspector, inspect, with_links
 from bup.methods import find, why_no_interval
 from bup.propagation import RULES
 
@@ -41,14 +41,14 @@ def test_a_bar_is_the_mean_of_the_distribution_whose_interval_is_drawn(cora, met
     result = bup.fit(cora, method, epochs=10, **settings)
     assert why_no_interval(result.spec) == ""
     nodes = np.arange(0, cora.num_nodes, 27)
-    found = find(method).explains.chances(result, result.mean[nodes], result.var[nodes], 0.9)
+    found = find(method).explains.probabilities(result, result.mean[nodes], result.var[nodes], 0.9)
     assert np.allclose(found.probs, result.probs[nodes], atol=1e-3)
     shown = result.probs[nodes]
     # The least and the most that a mean can be, with a twentieth of the cases outside each end.
     assert (shown >= 0.9 * found.low + 0.05 * found.high - 1e-3).all()
     assert (shown <= 0.05 * found.low + 0.9 * found.high + 0.05 + 1e-3).all()
-    lens = Lens(cora, result)
-    assert np.allclose(lens.interval(nodes[1])[0], found.low[1], atol=1e-6)
+    inspector = Inspector(cora, result)
+    assert np.allclose(inspector.interval(nodes[1])[0], found.low[1], atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_where_no_interval_belongs_to_the_bar_a_sentence_says_why(method, settin
     result = bup.fit(graph, method, epochs=2, validation=60, test=100, **settings)
     assert why in why_no_interval(result.spec)
     with pytest.raises(bup.BupError, match=why):
-        Lens(graph, result).interval(0)
+        Inspector(graph, result).interval(0)
     if method != "gcn":
         seen = inspect(graph, result, 0)
         assert seen.low is None and seen.high is None

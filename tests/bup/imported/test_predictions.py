@@ -153,7 +153,7 @@ def test_messages_get_intervals_and_likelihoods(graph):
     np.testing.assert_allclose(result.probs, run.probs, atol=1e-5)
     assert "message_std" in result.scores() and "structure" in bup.evaluate(result, graph)
     method = bup.METHODS["own_messages"]
-    low, high = method.explains.chances(result, result.mean[:3], result.var[:3], 0.9)[1:]
+    low, high = method.explains.probabilities(result, result.mean[:3], result.var[:3], 0.9)[1:]
     assert (low < high).all()
 
 

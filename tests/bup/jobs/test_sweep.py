@@ -94,7 +94,7 @@ def test_tasks_hold_seeds_of_one_cell_and_slow_methods_train_alone(graphs):
     seeds = [[run.spec.seed for run in t.runs] for t in tasks]
     assert len(full) > 1 and seeds == [full, [sweep.BATCH]] * 2 + [[0], [1]]
     assert all(len({(r.spec.per_class, r.spec.method) for r in t.runs}) == 1 for t in tasks)
-    assert {m for m in METHODS if not METHODS[m].side_by_side} >= {"bbde", "bbgdc", "ggp", "sgcn"}
+    assert {m for m in METHODS if not METHODS[m].batches_seeds} >= {"bbde", "bbgdc", "ggp", "sgcn"}
 
 
 def test_a_failed_run_is_named_and_stops_no_other(graphs, store):

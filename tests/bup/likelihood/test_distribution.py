@@ -123,7 +123,7 @@ def test_the_probability_is_the_mean_of_the_distribution_whose_interval_is_drawn
     factors, weights = spread.factors(width)
     found = probability_distribution(mean, var, 0.9, rule, factors=factors, weights=weights)
     link = partial(class_probabilities, rule=rule)
-    shown = spread.mixed(Outputs(mean, mean, var, link), slice(None), 1.0, width)
+    shown = spread.mix_probabilities(Outputs(mean, mean, var, link), slice(None), 1.0, width)
     assert torch.allclose(found.mean, shown, atol=1e-6)
     # No bar is impossible given its interval: 5% of the cases lie below it, 5% above.
     assert (shown >= 0.9 * found.low + 0.05 * found.high - 1e-3).all()

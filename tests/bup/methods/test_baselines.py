@@ -108,7 +108,7 @@ def test_a_region_gives_the_outputs_of_the_whole_graph(blocks, path_graph, monke
     words = path_graph.features
     kernel = sparse.csr_array(path_graph.adjacency + sparse.eye_array(5))
     regions = [
-        beta_bernoulli.Region.of(words, kernel, nodes, np.zeros(len(nodes)))
+        beta_bernoulli.MultiHopField.of(words, kernel, nodes, np.zeros(len(nodes)))
         for nodes in (np.array([4, 1]), np.arange(5))
     ]
     part, whole = (
@@ -126,18 +126,18 @@ def test_a_region_gives_the_outputs_of_the_whole_graph(blocks, path_graph, monke
 
 
 @pytest.fixture
-def process(path_graph: Graph) -> tuple[ggp.Process, ggp.Region, np.ndarray]:
+def process(path_graph: Graph) -> tuple[ggp.GaussianProcess, ggp.KernelRegion, np.ndarray]:
     """Posteriors of two classes with three inducing points; the nodes 2, 0 and 4 of a path."""
     words = sparse.csr_array(np.random.RandomState(0).rand(5, 4))
     with_loops = sparse.csr_array(path_graph.adjacency + sparse.eye_array(5))
     means = sparse.csr_array(with_loops.multiply(1 / path_graph.looped_degree[:, None]))
     inducing = torch.rand(4, 3, generator=generator(), dtype=torch.float64)
-    p = ggp.Process(inducing, classes=2, offset=0.8)
+    p = ggp.GaussianProcess(inducing, classes=2, offset=0.8)
     with torch.no_grad():
         p.posterior.variational_mean.normal_(generator=generator(1))
         noise = torch.randn(1, 2, 3, 3, generator=generator(2), dtype=torch.float64)
         p.posterior.chol_variational_covar.add_(0.3 * noise)
-    return p, ggp.Region.of(words, means, np.array([2, 0, 4])), words.toarray()
+    return p, ggp.KernelRegion.of(words, means, np.array([2, 0, 4])), words.toarray()
 
 
 NEAR = ((1, 2, 3), (0, 1), (4,))  # the closed neighbourhoods of 2, 0 and 4 on the path
@@ -206,7 +206,7 @@ def test_training_a_graph_process_improves_its_bound(cora):
 
 
 def test_a_radial_flow_knows_its_determinant():
-    s = gpn.Settings(latent=3)
+    s = gpn.GpnSettings(latent=3)
     p = gpn.initial_parameters(4, 2, s, [torch.Generator().manual_seed(0)])
     p = {name: 3 * tensor.double() for name, tensor in p.items()}
     z = torch.randn(3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
@@ -228,7 +228,7 @@ def test_a_radial_flow_knows_its_determinant():
 
 def test_a_flow_keeps_a_density():
     """Each class's density still integrates to one."""
-    s = gpn.Settings(latent=1)
+    s = gpn.GpnSettings(latent=1)
     p = gpn.initial_parameters(4, 2, s, [torch.Generator().manual_seed(0)])
     p = {name: 2 * tensor.double() for name, tensor in p.items()}
     z = torch.linspace(-40, 40, 200_001, dtype=torch.float64)[:, None]
@@ -316,7 +316,7 @@ def test_diffusion_is_the_slow_sum(path_graph):
 @pytest.fixture
 def degem_parts(path_graph):
     generators = [torch.Generator().manual_seed(3)]
-    s = degem.Settings(hidden=4)
+    s = degem.DegemSettings(hidden=4)
     p = degem.initial_parameters(path_graph, 2, s, generators)
     words = Csr.from_scipy(normalised_rows(path_graph.features))
     return p, words, Csr.from_scipy(normalised_links(path_graph)), generators[0]
@@ -399,7 +399,7 @@ def test_members_of_an_ensemble_are_plain_networks(cora):
     result = bup.fit(cora, "ensemble", members=2, epochs=5, seed=3)
     seeds = np.random.RandomState(3).randint(2**31, size=2)
     members = gcn.fit(
-        cora, [result.split] * 2, [int(s) for s in seeds], gcn.Settings(epochs=5), None
+        cora, [result.split] * 2, [int(s) for s in seeds], gcn.GcnSettings(epochs=5), None
     )
     assert np.allclose(result.probs, (members[0].probs + members[1].probs) / 2, atol=1e-7)
 
@@ -421,7 +421,7 @@ def test_pairs_are_numbered_row_by_row():
 
 
 def test_prior_logits_trust_links(path_graph):
-    probs = vgcn.prior_logits(path_graph, vgcn.Settings()).sigmoid()
+    probs = vgcn.prior_logits(path_graph, vgcn.VgcnSettings()).sigmoid()
     pairs = vgcn.Pairs(5)
     linked = pairs.place(torch.tensor([0, 1, 2]), torch.tensor([1, 2, 3]))
     expected = torch.full((10,), 1e-5)
@@ -439,7 +439,7 @@ def test_uniforms_are_uniform():
 def test_the_objective_over_drawn_graphs_is_the_dense_one_and_so_are_its_gradients(path_graph):
     """Dense and in double precision, with the densities written out, against links and sums."""
     n, draws, tau = 5, 2, vgcn.TEMPERATURE
-    prior = vgcn.prior_logits(path_graph, vgcn.Settings(missing_links=0.3, link_trust=0.7))
+    prior = vgcn.prior_logits(path_graph, vgcn.VgcnSettings(missing_links=0.3, link_trust=0.7))
     shift = (0.5 * torch.randn(10, generator=generator())).requires_grad_(True)
     uniforms = [torch.rand(10, generator=generator(s)) for s in range(draws)]
     p = {

@@ -12,7 +12,7 @@ import bup
 from bup import methods, metrics
 from bup.engine.loop import Progress
 from bup.engine.receptive_field import Inputs
-from bup.explain.inspection import Lens
+from bup.explain.inspection import Inspector
 from bup.graph import Graph, simple_edges
 from bup.methods import METHODS, TRAINED, complete
 from bup.methods import bup as bup_method
@@ -123,7 +123,7 @@ def test_permuting_the_nodes_permutes_the_result(method):
         for g, s in ((graph, split), (moved, moved_split))
     ]
     difference = np.abs(fits[0].probs[order] - fits[1].probs)
-    if METHODS[method].draws_answers:  # other draws for other places
+    if METHODS[method].is_stochastic:  # other draws for other places
         assert difference.mean() < 0.05
     else:
         assert difference.max() < 1e-5
@@ -131,7 +131,7 @@ def test_permuting_the_nodes_permutes_the_result(method):
 
 def test_several_seeds_side_by_side_are_the_same_as_one_by_one(method, cora):
     graph, request = cora, {"per_class": 5}
-    if not METHODS[method].side_by_side:  # a small graph will do
+    if not METHODS[method].batches_seeds:  # a small graph will do
         graph, request = cliques(), {"per_class": 2, "validation": 8, "test": None}
     request |= small(method, epochs=30)
     together = bup.fit_many(graph, method, seeds=[2, 0, 7], **request)
@@ -202,7 +202,7 @@ def test_the_mean_path_is_pygs_gcn(cora):
 @pytest.mark.parametrize("rule", RULES)
 def test_a_field_gives_the_same_messages_as_the_whole_graph(cora, rule, layers):
     """Training looks at the neighbourhood of its nodes only, and loses nothing by it."""
-    settings = bup_method.Settings(propagation=rule, layers=layers, hidden=8)
+    settings = bup_method.BupSettings(propagation=rule, layers=layers, hidden=8)
     generators = [torch.Generator().manual_seed(s) for s in (0, 1)]
     p = bup_method.initial_parameters(cora.num_features, 7, settings, generators)
     p["var_2"].normal_(generator=generators[0])
@@ -224,7 +224,7 @@ def test_a_field_gives_the_same_messages_as_the_whole_graph(cora, rule, layers):
 @pytest.mark.parametrize("layers", bup_method.LAYERS)
 def test_gradients_reach_every_parameter(layers):
     graph = cliques()
-    settings = bup_method.Settings(hidden=4, layers=layers)
+    settings = bup_method.BupSettings(hidden=4, layers=layers)
     generators = [torch.Generator().manual_seed(0)]
     p = bup_method.initial_parameters(graph.num_features, 3, settings, generators)
     for tensor in p.values():
@@ -240,7 +240,7 @@ def test_gradients_reach_every_parameter(layers):
 @pytest.mark.parametrize("rule", RULES)
 def test_variances_are_positive_under_any_weights(rule, layers):
     graph = cliques()
-    settings = bup_method.Settings(propagation=rule, layers=layers, hidden=4, lam=0.5)
+    settings = bup_method.BupSettings(propagation=rule, layers=layers, hidden=4, lam=0.5)
     splits = [bup.make_split(graph, per_class=3, validation=3, test=3)]
     generators = [torch.Generator().manual_seed(0)]
     p = bup_method.initial_parameters(graph.num_features, 3, settings, generators)
@@ -255,15 +255,15 @@ def test_variances_are_positive_under_any_weights(rule, layers):
 @pytest.mark.parametrize("rule", RULES)
 def test_the_trace_shows_every_step_and_ends_in_the_result(cora, rule, layers):
     result = bup.fit(cora, propagation=rule, layers=layers, calibrate="none", **SHORT)
-    lens = Lens(cora, result)
+    inspector = Inspector(cora, result)
     nodes = np.arange(cora.num_nodes)
-    found = lens.explains.trace(result, nodes, lens.inputs, lens.propagation)
+    found = inspector.explains.trace(result, nodes, inspector.inputs, inspector.propagation)
     assert np.allclose(found.mean, result.mean, atol=1e-6)
     assert np.allclose(found.var, result.var, atol=1e-6)
-    assert len(found.steps) == len(RULES[rule].layers) == len(lens.layer_stds()) - 1
+    assert len(found.steps) == len(RULES[rule].layers) == len(inspector.layer_stds()) - 1
     for step in found.steps:
-        if lens.propagation.factor is not None:
-            expected = step.before * lens.propagation.factor[:, None]
+        if inspector.propagation.factor is not None:
+            expected = step.before * inspector.propagation.factor[:, None]
             assert np.allclose(step.after, expected, rtol=1e-4)
     if layers == "simple" and len(found.steps) == 2:
         assert np.array_equal(found.steps[0].after, found.steps[1].before)
@@ -273,7 +273,7 @@ def test_the_papers_layers_are_a_map_and_an_activation_after_every_step(cora):
     """Equation (6) with plain products, one after the other."""
     result = bup.fit(cora, layers="paper", calibrate="none", **SHORT)
     w = {name: torch.from_numpy(array).double() for name, array in result.weights.items()}
-    factor = torch.from_numpy(Lens(cora, result).propagation.factor)[:, None]
+    factor = torch.from_numpy(Inspector(cora, result).propagation.factor)[:, None]
     words = torch.from_numpy(cora.features.toarray()).double()
     words = words / words.sum(dim=1, keepdim=True).clamp_min(1)
     var = torch.nn.functional.softplus(words @ w["var_1"] + w["var_bias"])
@@ -353,7 +353,7 @@ def test_outputs_of_a_field_and_of_the_graph_agree_for_gcn(cora):
 def test_a_run_in_words_names_what_was_changed():
     def words(method, **settings):
         spec = complete(bup.Spec(method=method, settings=tuple(settings.items())))
-        return methods.in_words(spec)
+        return methods.describe_run(spec)
 
     assert words("bup") == words("bup", hidden=64) == "bup"
     assert words("gcn+temperature", hidden=64) == "gcn+temperature"

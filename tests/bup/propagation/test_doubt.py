@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal, spearmanr
 
 import bup
 from bup import metrics
-from bup.explain.inspection import Lens, inspect, with_links
+from bup.explain.inspection import Inspector, inspect, with_links
 from bup.graph import Graph, simple_edges
 from bup.graph.operators import unit_rows, walk
 from bup.propagation import RULES
@@ -38,11 +38,11 @@ def told(seed: int, n: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
     return random.randn(n, classes), random.dirichlet(np.ones(classes), n)
 
 
-def settled(graph: Graph, mean, probs, constants=None, **chosen) -> rule.Doubt:
+def after_training(graph: Graph, mean, probs, constants=None, **chosen) -> rule.Doubt:
     n = graph.num_nodes
     split = Split(np.arange(6), np.arange(6, 12), np.arange(12, n), (0, 1, 2), ())
     s = RULES["doubt"].settings_from(**chosen)
-    return RULES["doubt"].on(graph, s, [split]).settled(split, mean, probs, constants or {})
+    return RULES["doubt"].on(graph, s, [split]).after_training(split, mean, probs, constants or {})
 
 
 def test_topics_are_the_principal_coordinates_of_averaged_words():
@@ -90,7 +90,7 @@ def test_ratios_are_those_of_normal_densities():
 def test_doubt_is_what_its_formula_says(seed):
     graph = drawn(seed)
     mean, probs = told(seed, graph.num_nodes, 3)
-    found = settled(graph, mean, probs)
+    found = after_training(graph, mean, probs)
     z = topics(graph, walk(graph), 7)
     known = np.zeros(graph.num_nodes)
     for dims in (3, 5, 7):
@@ -114,11 +114,11 @@ def test_doubt_is_what_its_formula_says(seed):
 def test_an_unsure_node_makes_no_other_surer(seed, node, less):
     graph = drawn(seed)
     mean, probs = told(seed, graph.num_nodes, 3)
-    before = settled(graph, mean, probs)
+    before = after_training(graph, mean, probs)
     unsure = probs.copy()
     top = unsure[node].argmax()
     unsure[node, top] = max(1 / 3, less * unsure[node, top])
-    after = settled(graph, mean, unsure, before.constants)
+    after = after_training(graph, mean, unsure, before.constants)
     assert (after.factor >= before.factor - 1e-12).all()
     if unsure[node, top] < probs[node, top] - 1e-6 and unsure[node].max() < probs[node, top] - 1e-6:
         near = np.append(graph.neighbours(node), node)
@@ -129,7 +129,7 @@ def test_an_unsure_node_makes_no_other_surer(seed, node, less):
 @settings(max_examples=30, deadline=None)
 def test_shares_and_parts_add_up(seed, node):
     graph = drawn(seed)
-    found = settled(graph, *told(seed, graph.num_nodes, 3))
+    found = after_training(graph, *told(seed, graph.num_nodes, 3))
     var = np.random.RandomState(seed).rand(graph.num_nodes, 4)
     shares = found.shares(node, var)
     assert shares.neighbours.tolist() == graph.neighbours(node).tolist()
@@ -152,7 +152,7 @@ def test_a_doubtful_neighbour_adds_and_a_sure_one_takes_off():
     mean, probs = told(0, graph.num_nodes, 3)
     mean[21], probs[21] = -9, [0.34, 0.33, 0.33]
     mean[22], probs[22] = [9, 0, 0], [0.98, 0.01, 0.01]
-    shares = settled(graph, mean, probs).shares(20, np.ones((graph.num_nodes, 1)))
+    shares = after_training(graph, mean, probs).shares(20, np.ones((graph.num_nodes, 1)))
     change = dict(zip(shares.neighbours.tolist(), shares.change[:, 0].tolist(), strict=True))
     assert change[21] > change[22]
 
@@ -164,7 +164,7 @@ def test_no_label_but_those_of_known_nodes_is_looked_at(cora):
     changed[hidden] = (changed[hidden] + 1) % cora.num_classes
     other = dataclasses.replace(cora, labels=changed)
     assert np.array_equal(
-        Lens(cora, result).propagation.factor, Lens(other, result).propagation.factor
+        Inspector(cora, result).propagation.factor, Inspector(other, result).propagation.factor
     )
     both = bup.fit(cora, left_out=[6], propagation="doubt", known="validation", epochs=10)
     assert not np.array_equal(both.var, result.var)
@@ -175,7 +175,7 @@ def test_training_goes_without_propagation_and_the_factor_comes_after(cora):
         bup.fit(cora, propagation=p, calibrate="none", epochs=15) for p in ("none", "doubt")
     )
     assert np.array_equal(plain.mean, found.mean)
-    factor = Lens(cora, found).propagation.factor
+    factor = Inspector(cora, found).propagation.factor
     assert np.allclose(found.var, plain.var * factor[:, None], rtol=1e-4)
     assert factor.mean() == pytest.approx(1)
 
@@ -203,7 +203,7 @@ def test_a_link_to_a_doubtful_group_makes_a_node_doubtful(cora):
 )
 def test_odd_words_still_give_a_sound_factor(features):
     graph = dataclasses.replace(drawn(1, n=30), features=features)
-    found = settled(graph, *told(0, 30, 3))
+    found = after_training(graph, *told(0, 30, 3))
     assert np.isfinite(found.factor).all() and (found.factor > 0).all()
 
 

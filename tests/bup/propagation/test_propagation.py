@@ -17,7 +17,7 @@ from bup.graph import Graph, simple_edges
 from bup.graph.operators import gcn_kernel
 from bup.propagation import RULES, Propagation
 from bup.propagation.conditional import Conditional, conditional_variance, covariance
-from bup.propagation.correlations import CORRELATIONS, Correlation
+from bup.propagation.correlations import CORRELATIONS, LinkCorrelation
 
 
 def graph_of(pairs, n, words=None) -> Graph:
@@ -58,8 +58,8 @@ def stepped(graph: Graph, var: torch.Tensor, rule: str, **values) -> torch.Tenso
     """One step on all nodes, in double precision: single has too few digits for these checks."""
     hop = Inputs.of(graph).everything().hops[0]
     exact = SimpleNamespace(
-        own=lambda values: values,
-        pick=lambda values: values,
+        at_targets=lambda values: values,
+        gather=lambda values: values,
         links=Csr.from_scipy(graph.adjacency, dtype=torch.float64),
         kernel=Csr.from_scipy(gcn_kernel(graph), dtype=torch.float64),
     )
@@ -181,7 +181,7 @@ def test_a_smaller_lam_is_refused_and_would_be_wrong():
 
 def test_correlations_that_cannot_be_are_refused(monkeypatch):
     def use(between) -> dict:
-        toy = Correlation(
+        toy = LinkCorrelation(
             "toy", "", "", lambda graph, i, j, lam: between(*graph.looped_degree[[i, j]])
         )
         monkeypatch.setitem(CORRELATIONS, "toy", toy)
@@ -296,5 +296,5 @@ def test_a_hop_picks_numbers_of_numpy_and_of_torch(path_graph):
     hop, _ = Inputs.of(path_graph).field([np.array([1, 3]), np.array([0])]).hops
     values = np.random.RandomState(0).random_sample((2, path_graph.num_nodes))
     for given_values in (values, values[0], path_graph.looped_degree):
-        expected = hop.pick(torch.tensor(given_values, dtype=torch.float32))
-        assert torch.equal(hop.pick(given_values), expected)
+        expected = hop.gather(torch.tensor(given_values, dtype=torch.float32))
+        assert torch.equal(hop.gather(given_values), expected)

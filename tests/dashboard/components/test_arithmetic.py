@@ -5,7 +5,7 @@ import json
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from bup.propagation.arithmetic import Line, Operation
+from bup.propagation.arithmetic import Operation, ProductTerm
 from dashboard.components.arithmetic import Outcome, Side, Stage, arithmetic, choice
 from dashboard.learn.follow_words import STAGES
 
@@ -17,7 +17,9 @@ def drawn() -> None:
 
 
 def draw() -> None:
-    operation = Operation("sum", "y", ("a", "b"), (Line("one", (2.0, 3.0), node=7),), "j", 1.0, "c")
+    operation = Operation(
+        "sum", "y", ("a", "b"), (ProductTerm("one", (2.0, 3.0), node=7),), "j", 1.0, "c"
+    )
     side = Side(
         "Left", [operation], {"sum": "Add."}, {}, [Outcome("A", 1.0, 2.0, 0.5)], {"node": 7}
     )

@@ -229,7 +229,7 @@ def test_a_link_of_the_app_means_its_run(cora, method, settings):
             per_class=10,
             left_out=(2, 6),
             seed=3,
-            settings=tuple((dict(METHODS[method].opens_with) | settings).items()),
+            settings=tuple((dict(METHODS[method].app_defaults) | settings).items()),
         )
     )
     assert asked(f"http://localhost:8501/explore?{run_link.query(spec, cora)}&node=35") == spec

@@ -89,7 +89,7 @@ def test_the_calibration_errors_are_those_of_the_bins_drawn(open_app, run, cora)
     from bup.run.spec import Spec
     from bup.training import fitting
 
-    spec = complete(Spec(settings=tuple(METHODS["bup"].opens_with.items())))
+    spec = complete(Spec(settings=tuple(METHODS["bup"].app_defaults.items())))
     probs, targets, _ = fitting.load(spec, cora).judged(cora)
     for found, scheme in ((shown, "width"), (by_mass, "mass")):
         bins = metrics.reliability_bins(probs, targets, 10, scheme)

@@ -10,7 +10,7 @@ from bup.run.spec import Spec
 from bup.training import fitting
 from dashboard.views.picking import MOST_ROWS
 
-OPENS = tuple(METHODS["bup"].opens_with.items())
+OPENS = tuple(METHODS["bup"].app_defaults.items())
 
 
 @pytest.fixture
@@ -36,14 +36,14 @@ def test_any_score_ranks_as_many_as_one_likes_beside_another_method(open_app, re
     app.selectbox(key="ood_length").set_value(0).run()
     assert ranking(app).id.tolist() == [cora.node_id(n) for n in slow[:MOST_ROWS]]
     shown = {m.label: m.value for m in app.metric}
-    assert shown["AUROC"] == f"{metrics.auroc(doubt[search.nodes], search.sought):.1%}"
+    assert shown["AUROC"] == f"{metrics.auroc(doubt[search.nodes], search.positive):.1%}"
     assert "Who finds what the others miss?" in [s.value for s in app.header]
 
 
 def test_a_clicked_cell_lights_its_nodes_until_something_else_is_sought(open_app, result, cora):
     app = open_app("ood", left_out="Rule Learning")
     search = detection.unseen(result, cora)
-    nodes = search.nodes[search.sought]
+    nodes = search.nodes[search.positive]
     answer = int(np.bincount(result.predicted[nodes]).argmax())
     app.session_state["lit_ood"] = f"cell unseen {6 * 7 + answer}"
     app.run()
@@ -58,7 +58,7 @@ def test_a_clicked_cell_lights_its_nodes_until_something_else_is_sought(open_app
     wrong = detection.mistakes(result, cora)
     score = result.uncertainties()["message_std"]
     shown = {m.label: m.value for m in app.metric}
-    assert shown["AUROC"] == f"{metrics.auroc(score[wrong.nodes], wrong.sought):.1%}"
+    assert shown["AUROC"] == f"{metrics.auroc(score[wrong.nodes], wrong.positive):.1%}"
 
 
 def test_each_class_in_turn_shows_what_is_trained_and_offers_the_rest(open_app, result, cora):
@@ -68,7 +68,7 @@ def test_each_class_in_turn_shows_what_is_trained_and_offers_the_rest(open_app, 
     table = next(d.value for d in app.dataframe if "never shown" in d.value)
     cells = table.set_index("never shown")["BUP (this run)"]
     search, doubt = detection.unseen(result, cora), result.uncertainties()["message_std"]
-    found = f"{100 * metrics.auroc(doubt[search.nodes], search.sought):.1f}"
+    found = f"{100 * metrics.auroc(doubt[search.nodes], search.positive):.1f}"
     assert cells["Rule Learning"] == found and cells["Theory"] == "–"
     assert cells["mean over classes"] == f"{found} (1 of 7)"
     assert app.button(key="turns_train").label == "Train the 12 missing runs"

@@ -12,7 +12,7 @@ from bup import experiments
 from bup.datasets import uploads
 from bup.imported import predictions
 from bup.io import files
-from bup.methods import complete, from_words, in_words
+from bup.methods import complete, describe_run, parse_run
 from bup.run.spec import Run
 from bup.training import fitting
 from bup.training.torch_model import run_of_predictions
@@ -41,10 +41,10 @@ def every_spec() -> list[bup.Spec]:
 
 def test_words_of_a_run_are_read_backwards():
     specs = every_spec()
-    assert len({in_words(spec) for spec in specs}) == len(specs) > 50
+    assert len({describe_run(spec) for spec in specs}) == len(specs) > 50
     for spec in specs:
-        assert from_words(in_words(spec), bup.Spec()) == spec
-    spec = from_words("bup (lam=2,dropout=0.5)", bup.Spec(seed=3, left_out=(1,)))
+        assert parse_run(describe_run(spec), bup.Spec()) == spec
+    spec = parse_run("bup (lam=2,dropout=0.5)", bup.Spec(seed=3, left_out=(1,)))
     assert (spec.seed, spec.left_out) == (3, (1,)) and dict(spec.settings)["lam"] == 2
 
 
@@ -61,7 +61,7 @@ def test_words_of_a_run_are_read_backwards():
 )
 def test_words_that_name_no_run_are_explained(words, said):
     with pytest.raises(bup.BupError, match=said):
-        from_words(words, bup.Spec())
+        parse_run(words, bup.Spec())
 
 
 def test_stored_runs_beside_are_those_on_the_same_nodes(graph):
