@@ -50,7 +50,7 @@ def own_cache(tmp_path, monkeypatch, cora):
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
     path = citation.cache_path("cora")
     path.parent.mkdir()
-    path.write_bytes(cache.packed(cora))
+    path.write_bytes(cache.pack(cora))
 
     def offline(name, *_):
         raise CannotFetch("no network")
@@ -83,7 +83,7 @@ def test_a_flipped_byte_in_the_cache_is_noticed(own_cache, at):
 
 def test_a_damaged_cache_is_fetched_again(own_cache, cora, monkeypatch):
     own_cache.write_bytes(own_cache.read_bytes()[:1000])
-    monkeypatch.setattr(cache, "_fetched", lambda name, damage: cora)
+    monkeypatch.setattr(cache, "_fetch", lambda name, damage: cora)
     assert citation.load("cora").digest == cora.digest
     assert citation.load("cora").digest == cora.digest and own_cache.exists()
 
@@ -97,7 +97,7 @@ def test_another_graphs_file_is_not_taken_for_this_one(own_cache):
 def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path, monkeypatch, cora, capsys):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("BUP_CACHE", str(tmp_path / "file"))
-    monkeypatch.setattr(cache, "_fetched", lambda name, damage: cora)
+    monkeypatch.setattr(cache, "_fetch", lambda name, damage: cora)
     assert citation.load("cora") is cora
     assert "not cached" in capsys.readouterr().err
 

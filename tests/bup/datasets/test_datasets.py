@@ -47,9 +47,9 @@ def test_what_is_not_here_is_fetched_on_request_and_offered_last(toy, monkeypatc
     far = dataclasses.replace(
         toy,
         name="far",
-        takes=None,
-        offered=None,
-        cached=there.__contains__,
+        matches=None,
+        list_names=None,
+        is_cached=there.__contains__,
         load=lambda name: there.add(name),
     )
     monkeypatch.setattr(datasets, "SOURCES", (far, toy))

@@ -33,7 +33,7 @@ FILES = [("nodes.csv", NODES), ("edges.csv", EDGES)]
 def readers(monkeypatch):
     """Processes of this test, started with its settings."""
     readers = reader.ReaderPool(at_once=1)
-    monkeypatch.setattr(reader, "READERS", readers)
+    monkeypatch.setattr(reader, "POOL", readers)
     yield readers
     readers.close()
 

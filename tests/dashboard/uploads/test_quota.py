@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dashboard.uploads import memory
+from dashboard.uploads import quota
 from dashboard.uploads.quota import UploadQuota
 
 MB = 2**20
@@ -26,8 +26,8 @@ class Server:
         )
         manager = SimpleNamespace(remove_session_files=lambda session: self.files.pop(session))
         running = SimpleNamespace(_session_mgr=sessions, uploaded_file_mgr=manager)
-        monkeypatch.setattr(memory, "_storage", lambda: self.files)
-        monkeypatch.setattr(memory.runtime, "get_instance", lambda: running)
+        monkeypatch.setattr(quota, "_storage", lambda: self.files)
+        monkeypatch.setattr(quota.runtime, "get_instance", lambda: running)
 
     async def answer(self, scope, receive, send):
         self.during()
@@ -77,12 +77,12 @@ def test_a_browser_holds_so_much_whatever_its_sessions_and_files(server):
 
 def test_an_address_and_all_together_hold_so_much(server, monkeypatch):
     browsers = iter(range(100))
-    named = memory.client_of
+    named = quota.client_of
 
     def another(cookies, address, tab):
         return named(cookies, address, tab).__class__(str(next(browsers)), address)
 
-    monkeypatch.setattr(memory, "client_of", another)
+    monkeypatch.setattr(quota, "client_of", another)
     said = [server.put("a", str(k), 9 * MB) for k in range(5)]
     assert [status for status, _ in said] == [204] * 4 + [413] and "your network" in said[-1][1]
     others = [server.put("b", str(k), 9 * MB, f"10.1.0.{k}") for k in range(5)]
@@ -99,7 +99,7 @@ def test_many_empty_files_have_a_size_too(server):
 
 def test_what_is_on_its_way_counts(server):
     server.during = lambda: said.append(
-        server.guard._refusal(memory.client_of({}, "10.0.0.1", ""), 3 * MB)
+        server.guard._refusal(quota.client_of({}, "10.0.0.1", ""), 3 * MB)
     )
     said: list[str] = []
     server.put("a", "x", 8 * MB)
@@ -122,7 +122,7 @@ def test_files_of_who_has_left_make_room_and_go_after_a_while(server, monkeypatc
         server.here.discard("b")
         await asyncio.sleep(0.05)
 
-    monkeypatch.setattr(memory, "get_option", lambda name: -1)
+    monkeypatch.setattr(quota, "get_option", lambda name: -1)
     asyncio.run(visit())
     assert server.files == {} and not server.guard._clients
 
