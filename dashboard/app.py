@@ -26,4 +26,4 @@ else:
     from dashboard.server import serving
 
     # Streamlit's command reads this line: only so does it serve what surrounds the pages.
-    app = st.App(__file__, **serving.surroundings())
+    app = st.App(__file__, **serving.app_options())

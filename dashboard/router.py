@@ -111,10 +111,10 @@ def draw() -> None:
         if loaded_run is not None:
             chart.library()
             look(page, loaded_run, beside)
-            garbage.spare_the_collector(page.address)
+            garbage.freeze_gc(page.address)
     else:
         if page.section == pages.LEARN:
             lesson.top(page.title)
         with show_errors():
             opened.run()
-        garbage.spare_the_collector(page.address)
+        garbage.freeze_gc(page.address)

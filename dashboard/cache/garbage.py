@@ -8,7 +8,7 @@ import streamlit as st
 
 
 @st.cache_resource(show_spinner=False)
-def spare_the_collector(page: str) -> None:
+def freeze_gc(page: str) -> None:
     """Keep what a page has loaded out of the garbage collections that follow every script run.
 
     Streamlit makes one each time; over all objects of the libraries it takes a quarter of a second

@@ -28,11 +28,11 @@ from dashboard import layouts
 from dashboard.cache.shared_cache import cached
 from dashboard.layouts import Layout
 from dashboard.network import visitor
-from dashboard.network.rate_limits import Ration
+from dashboard.network.rate_limits import RateLimit
 
 NICENESS = 10
 MOST_WAITING = 10  # for graphs to be drawn, counting the one that is
-LARGE = Ration("large graphs", most=30, seconds=600)
+LARGE = RateLimit("large graphs", most=30, seconds=600)
 _places = threading.BoundedSemaphore(MOST_WAITING)
 
 

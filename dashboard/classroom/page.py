@@ -89,9 +89,9 @@ def _roots() -> list[str]:
     """Addresses of the app that a phone may reach, the likeliest first."""
     root = _root()
     parts = urlsplit(root)
-    others = [urlunsplit(parts._replace(netloc=each)) for each in interfaces.outside()]
+    others = [urlunsplit(parts._replace(netloc=each)) for each in interfaces.network_addresses()]
     host = parts.hostname or ""
-    if interfaces.is_here_only(host):
+    if interfaces.is_local_only(host):
         return others
     # A phone seldom knows the bare name of a machine.
     return [root] if "." in host or ":" in host else [*others, root]
@@ -112,13 +112,13 @@ def _students_root(roots: list[str]) -> str:
 
 def _say_why_unreachable() -> None:
     """Why no phone can come, and what to do."""
-    listens = interfaces.listens()
+    listens = interfaces.listening_address()
     if listens is None:
         why = (
             "This page was opened on the server itself, by an address that leads no phone here: "
             "open it by one that does. This command starts the app and shows one:"
         )
-    elif interfaces.is_everywhere(listens[0]):
+    elif interfaces.is_every_interface(listens[0]):
         why = "This machine is in no network now, so no phone gets here: connect it, then reload."
     else:
         why = (
@@ -127,7 +127,7 @@ def _say_why_unreachable() -> None:
         )
     st.error(why, icon=":material/wifi_off:")
     address, port = listens or ("localhost", interfaces.PORT)
-    if not interfaces.is_everywhere(address):
+    if not interfaces.is_every_interface(address):
         again = "--shared" if port == interfaces.PORT else f"--shared --port {port}"
         lines = f'bup dashboard {again}\n# or\nmake dashboard ARGS="{again}"'
         st.code(lines, "sh", wrap_lines=True)

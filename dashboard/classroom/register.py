@@ -21,7 +21,7 @@ import bup
 from bup.io import files
 from dashboard.classroom.database import connected, count
 from dashboard.classroom.question import Guess, LessonQuestion, Tally
-from dashboard.network.clients import CROWD, Client
+from dashboard.network.clients import BROWSERS_PER_ADDRESS, Client
 
 HOURS = 4
 """How long a class lasts if nobody ends it."""
@@ -329,19 +329,19 @@ class Register:
 def _check_classes(db: sqlite3.Connection, client: Client) -> None:
     """Refuse a browser or an address that has enough classes under way."""
     own = "SELECT count(*) FROM arrival WHERE student = ? AND client = ?"
-    if count(db, own, LECTURER, client.own) >= CLASSES_OF_ONE:
+    if count(db, own, LECTURER, client.browser_id) >= CLASSES_OF_ONE:
         of = "SELECT code FROM arrival WHERE student = ? AND client = ?"
-        _make_room(db, of, LECTURER, client.own)
-    if count(db, own, LECTURER, client.own) >= CLASSES_OF_ONE:
+        _make_room(db, of, LECTURER, client.browser_id)
+    if count(db, own, LECTURER, client.browser_id) >= CLASSES_OF_ONE:
         raise bup.BupError(
             f"you have started {CLASSES_OF_ONE} classes that are under way, which is as many as "
             "one may: end one of them first"
         )
     around = "SELECT count(*) FROM arrival WHERE student = ? AND address = ?"
-    if count(db, around, LECTURER, client.around) >= CROWD * CLASSES_OF_ONE:
+    if count(db, around, LECTURER, client.address_id) >= BROWSERS_PER_ADDRESS * CLASSES_OF_ONE:
         raise bup.BupError(
-            f"{CROWD * CLASSES_OF_ONE} classes from your network are under way, which is as many "
-            "as there may be: wait until one of them ends"
+            f"{BROWSERS_PER_ADDRESS * CLASSES_OF_ONE} classes from your network are under way, "
+            "which is as many as there may be: wait until one of them ends"
         )
 
 
@@ -367,11 +367,11 @@ def _seat_of(db: sqlite3.Connection, code: str, client: Client) -> str:
     """
     rows = db.execute(
         "SELECT student FROM arrival WHERE code = ? AND client = ? AND student <> ?",
-        (code, client.own, LECTURER),
+        (code, client.browser_id, LECTURER),
     )
     seats = [student for (student,) in rows]
     for student in seats:
-        if client.known or not _is_in(db, code, student):
+        if client.has_cookie or not _is_in(db, code, student):
             return student
     around = "SELECT count(*) FROM arrival WHERE code = ? AND address = ? AND student <> ?"
     if len(seats) >= SEATS_WITHOUT_COOKIE:
@@ -379,7 +379,7 @@ def _seat_of(db: sqlite3.Connection, code: str, client: Client) -> str:
             f"class {code} has {len(seats)} students from your network whose browsers keep no "
             "cookies, which is as many as there may be: allow cookies for this page, and join again"
         )
-    if count(db, around, code, client.around, LECTURER) >= SEATS_AT_ADDRESS:
+    if count(db, around, code, client.address_id, LECTURER) >= SEATS_AT_ADDRESS:
         raise bup.BupError(
             f"class {code} has {SEATS_AT_ADDRESS} students from your network, which is as many as "
             "there may be: join from another network, such as that of your phone"
@@ -388,7 +388,7 @@ def _seat_of(db: sqlite3.Connection, code: str, client: Client) -> str:
 
 
 def _arrived(db: sqlite3.Connection, code: str, client: Client, student: str) -> None:
-    known = (code, client.own, client.around, student)
+    known = (code, client.browser_id, client.address_id, student)
     db.execute("INSERT OR IGNORE INTO arrival VALUES (?, ?, ?, ?)", known)
 
 

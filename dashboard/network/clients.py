@@ -30,7 +30,7 @@ KEY = "BUP_CLIENT_KEY"
 """In the environment: what cookies are signed with. Without it they end with the server."""
 PROXIES = "BUP_PROXIES"
 """In the environment: addresses of proxies that are believed when they name who asked them."""
-CROWD = 8
+BROWSERS_PER_ADDRESS = 8
 """An address may have as much as this many browsers."""
 
 
@@ -55,17 +55,17 @@ class Client:
         return f"{self.name}@{self.address}"
 
     @property
-    def known(self) -> bool:
+    def has_cookie(self) -> bool:
         """Whether it keeps a cookie."""
         return not self.name.startswith("~")
 
     @property
-    def own(self) -> str:
+    def browser_id(self) -> str:
         """Under what its budgets are kept; those without a cookie share those of their address."""
-        return _mark(self.name if self.known else f"@{self.address}")
+        return _mark(self.name if self.has_cookie else f"@{self.address}")
 
     @property
-    def around(self) -> str:
+    def address_id(self) -> str:
         """Under what the budgets of its address are kept."""
         return _mark(self.address)
 
@@ -80,7 +80,7 @@ def _keyed(secret: str, text: str) -> str:
     return hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()[:24]
 
 
-def client_of(cookies: Mapping[str, str], address: str, tab: str) -> Client:
+def identify_client(cookies: Mapping[str, str], address: str, tab: str) -> Client:
     """Who has these cookies, or the tab of who has none of ours."""
     return Client(_name_in(cookies) or f"~{tab}", _network(address))
 
@@ -109,13 +109,13 @@ def _signer(what: str) -> Signer:
     return Signer(key(), salt=what)
 
 
-def addressed(head: bytes, peer: str) -> bytes:
+def add_address_header(head: bytes, peer: str) -> bytes:
     """The first bytes of a request, with the address that they came from, signed."""
     line, end, rest = head.partition(b"\r\n")
     return line + end + f"{ADDRESS}: ".encode() + _signer(ADDRESS).sign(peer) + end + rest
 
 
-class Clients:
+class ClientCookies:
     """Gives every browser a cookie, and finds out at which address it is."""
 
     def __init__(self, app: ASGIApp) -> None:

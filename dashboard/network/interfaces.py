@@ -6,55 +6,57 @@ import ipaddress
 import os
 import socket
 
-LISTENS = "BUP_LISTENS"
+LISTENER = "BUP_LISTENS"
 """In the environment of a server, and of the processes behind it: its address and port."""
 PORT = 8501  # unless another is asked for
-NOBODY = "198.51.100.1"  # an address of documents: to choose a way there sends nothing
+DOCUMENTATION_ADDRESS = (
+    "198.51.100.1"  # an address of documents: to choose a way there sends nothing
+)
 
 
-def remember(listening: socket.socket) -> None:
+def record_listener(listening: socket.socket) -> None:
     address, port, *_ = listening.getsockname()
-    os.environ[LISTENS] = f"{address} {port}"
+    os.environ[LISTENER] = f"{address} {port}"
 
 
-def listens() -> tuple[str, int] | None:
+def listening_address() -> tuple[str, int] | None:
     """The address and port of the server; None if another command than ours started it."""
-    address, _, port = os.environ.get(LISTENS, "").partition(" ")
+    address, _, port = os.environ.get(LISTENER, "").partition(" ")
     return (address, int(port)) if port else None
 
 
-def outside() -> list[str]:
+def network_addresses() -> list[str]:
     """Addresses with their port under which others may ask, the likeliest first.
 
     Looked up anew each time, because a laptop moves from network to network.
     """
-    address, port = listens() or ("localhost", 0)
-    if is_everywhere(address):
-        found = _of_this_machine(socket.AF_INET6 if ":" in address else socket.AF_INET)
+    address, port = listening_address() or ("localhost", 0)
+    if is_every_interface(address):
+        found = _machine_addresses(socket.AF_INET6 if ":" in address else socket.AF_INET)
     else:
-        found = [] if is_here_only(address) else [address]
-    return [joined(each, port) for each in found]
+        found = [] if is_local_only(address) else [address]
+    return [format_address(each, port) for each in found]
 
 
-def joined(host: str, port: int) -> str:
+def format_address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def say(url: str) -> None:
+def announce(url: str) -> None:
     """Where the app is, for whoever started it and for others."""
     print(f"BUP Explorer: {url}  (Ctrl+C ends it)", flush=True)
-    address, port = listens() or ("localhost", 0)
-    if others := " or ".join(f"http://{each}" for each in outside()):
+    address, port = listening_address() or ("localhost", 0)
+    if others := " or ".join(f"http://{each}" for each in network_addresses()):
         print(
             f"Phones and other machines open {others}, if they are in the same network and the "
             f"firewall of this machine lets port {port} in. Whoever reaches the app may use it.",
             flush=True,
         )
-    elif is_everywhere(address):
+    elif is_every_interface(address):
         print("This machine is in no network now: nobody else reaches the app.", flush=True)
 
 
-def is_here_only(host: str) -> bool:
+def is_local_only(host: str) -> bool:
     """Whether a name or an address means another machine to everybody else."""
     try:
         address = ipaddress.ip_address(host)
@@ -63,12 +65,12 @@ def is_here_only(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def is_everywhere(host: str) -> bool:
+def is_every_interface(host: str) -> bool:
     """Whether who listens there listens to every network of the machine."""
     return host in ("0.0.0.0", "::")
 
 
-def _of_this_machine(family: socket.AddressFamily) -> list[str]:
+def _machine_addresses(family: socket.AddressFamily) -> list[str]:
     import psutil  # takes a moment, and only a class needs it
 
     states = psutil.net_if_stats()
@@ -79,15 +81,15 @@ def _of_this_machine(family: socket.AddressFamily) -> list[str]:
                 address = ipaddress.ip_address(each.address.partition("%")[0])
                 if not (address.is_loopback or address.is_link_local):
                     found.append(str(address))
-    first = _towards_others()
+    first = _default_route_address()
     return sorted(found, key=lambda address: address != first)
 
 
-def _towards_others() -> str:
+def _default_route_address() -> str:
     """The address that this machine uses when it asks others; "" if it can ask nobody."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
         try:
-            way.connect((NOBODY, 9))
+            way.connect((DOCUMENTATION_ADDRESS, 9))
         except OSError:
             return ""
         return way.getsockname()[0]

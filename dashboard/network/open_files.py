@@ -10,11 +10,11 @@ try:
 except ImportError:  # Windows has no such limit
     resource = None  # type: ignore[assignment]
 
-MOST = 65536
+MAX_OPEN_FILES = 65536
 """As many as anybody needs: a visitor takes four."""
-SPARE = 64
+RESERVED = 64
 """Kept for those who are here already, and for what they open."""
-FULL = "This server has as many visitors as it can take: please try again in a few minutes."
+SERVER_FULL = "This server has as many visitors as it can take: please try again in a few minutes."
 
 
 def raise_limit() -> None:
@@ -22,13 +22,13 @@ def raise_limit() -> None:
     if resource is None:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST if hard == resource.RLIM_INFINITY else min(hard, MOST)
+    wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def few_left() -> bool:
+def nearly_exhausted() -> bool:
     """Whether a newcomer would take what those who are here need."""
     if resource is None:
         return False
@@ -38,4 +38,4 @@ def few_left() -> bool:
     except OSError:
         return True
     os.close(lowest)
-    return limit != resource.RLIM_INFINITY and lowest > limit - SPARE
+    return limit != resource.RLIM_INFINITY and lowest > limit - RESERVED

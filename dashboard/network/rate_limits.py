@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from bup.errors import BupError
-from dashboard.network.clients import CROWD, Client
+from dashboard.network.clients import BROWSERS_PER_ADDRESS, Client
 
 
-class Ration:
+class RateLimit:
     """So many in a while, one at a time for a browser, and one at a time in this process."""
 
     def __init__(
@@ -34,23 +34,23 @@ class Ration:
         with self._lock:
             if why := self._refusal(client):
                 raise BupError(why)
-            self._making.add(client.own)
-            for who in {client.own, client.around}:
+            self._making.add(client.browser_id)
+            for who in {client.browser_id, client.address_id}:
                 self._had[who].append(self._clock())
         try:
             with self._turn:
                 yield
         finally:
             with self._lock:
-                self._making.discard(client.own)
+                self._making.discard(client.browser_id)
 
     def _refusal(self, client: Client) -> str:
         self._forget()
-        if client.own in self._making:
+        if client.browser_id in self._making:
             return f"one of your {self._what} is being made: wait until it is there"
         for who, whose, most in (
-            (client.own, "you", self._most),
-            (client.around, "your network", CROWD * self._most),
+            (client.browser_id, "you", self._most),
+            (client.address_id, "your network", BROWSERS_PER_ADDRESS * self._most),
         ):
             had = self._had.get(who, ())
             if len(had) >= most:

@@ -10,34 +10,36 @@ from websockets.http11 import MAX_LINE_LENGTH, MAX_NUM_HEADERS
 
 from dashboard.network.clients import ADDRESS
 
-HEAD = 10.0  # seconds for everything before the body
-BODY = 20.0  # seconds between two pieces of it
+HEAD_TIMEOUT = 10.0  # seconds for everything before the body
+BODY_TIMEOUT = 20.0  # seconds between two pieces of it
 
 
-class Patient(HttpToolsProtocol):
+class TimeoutProtocol(HttpToolsProtocol):
     """HTTP as uvicorn speaks it, which waits for ever for the rest of a request."""
 
-    _waiting: asyncio.TimerHandle | None = None
-    _told: list[tuple[bytes, bytes]] | None = None
+    _timer: asyncio.TimerHandle | None = None
+    _address_header: list[tuple[bytes, bytes]] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._wait(HEAD)
+        self._set_timeout(HEAD_TIMEOUT)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._wait(None)
+        self._set_timeout(None)
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
-        self._wait(HEAD)
+        self._set_timeout(HEAD_TIMEOUT)
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        self._wait(BODY)
-        if self._told is None:
-            self._told = [header for header in self.headers if header[0] == ADDRESS.encode()][:1]
+        self._set_timeout(BODY_TIMEOUT)
+        if self._address_header is None:
+            self._address_header = [
+                header for header in self.headers if header[0] == ADDRESS.encode()
+            ][:1]
         else:
-            self.headers[:0] = self._told
+            self.headers[:0] = self._address_header
         super().on_headers_complete()
 
     def handle_websocket_upgrade(self) -> None:
@@ -50,23 +52,23 @@ class Patient(HttpToolsProtocol):
             super().handle_websocket_upgrade()
 
     def on_body(self, body: bytes) -> None:
-        self._wait(BODY)
+        self._set_timeout(BODY_TIMEOUT)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._wait(None)
+        self._set_timeout(None)
         super().on_message_complete()
 
-    def _wait(self, seconds: float | None) -> None:
+    def _set_timeout(self, seconds: float | None) -> None:
         """From now on so long for what comes next; None where nothing is missing."""
-        if self._waiting is not None:
-            self._waiting.cancel()
-        self._waiting = None
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
         if seconds is not None:
-            self._waiting = self.loop.call_later(seconds, self._give_up, seconds)
+            self._timer = self.loop.call_later(seconds, self._time_out, seconds)
 
-    def _give_up(self, seconds: float) -> None:
+    def _time_out(self, seconds: float) -> None:
         if self.flow.read_paused:  # it is the app that has not taken yet what came
-            self._wait(seconds)
+            self._set_timeout(seconds)
         else:
             self.transport.abort()

@@ -11,11 +11,11 @@ from bup.datasets.uploads.store import Uploader
 from bup.graph import Graph
 from bup.imported.predictions import list_stored
 from bup.io.server_limits import is_shared
-from dashboard.network.clients import Client, client_of
+from dashboard.network.clients import Client, identify_client
 
 
 @dataclass(frozen=True)
-class Brought:
+class UploadedPredictions:
     """Predictions, as they are offered beside other runs."""
 
     title: str
@@ -29,13 +29,13 @@ def client() -> Client:
     """The browser that looks at this page."""
     context = get_script_run_ctx(suppress_warning=True)
     tab = context.session_id if context is not None else ""
-    return client_of(st.context.cookies, str(st.context.ip_address or ""), tab)
+    return identify_client(st.context.cookies, str(st.context.ip_address or ""), tab)
 
 
 def owner() -> Uploader:
     """The same for what is kept on disk."""
     who = client()
-    return Uploader(who.own, who.around)
+    return Uploader(who.browser_id, who.address_id)
 
 
 def graphs() -> list[str]:
@@ -43,18 +43,18 @@ def graphs() -> list[str]:
     return st.session_state.setdefault("own_graphs", [])
 
 
-def predictions() -> list[Brought]:
+def predictions() -> list[UploadedPredictions]:
     return st.session_state.setdefault("brought", [])
 
 
-def predictions_of(graph: Graph) -> list[Brought]:
+def predictions_of(graph: Graph) -> list[UploadedPredictions]:
     """Those of a graph: what was brought here and, on a machine of one's own, all that is kept."""
     here = [given for given in predictions() if given.digest == graph.digest]
     if is_shared():
         return here
     known = {given.key for given in here}
     return here + [
-        Brought(about.title, about.digest, about.method, about.key, about.classes)
+        UploadedPredictions(about.title, about.digest, about.method, about.key, about.classes)
         for about in list_stored(graph.digest)
         if about.key not in known
     ]

@@ -29,18 +29,18 @@ from dashboard.network import clients, open_files
 from dashboard.training_queue import shared_queue
 
 COOKIE = "bup_process"
-OWN = "BUP_PROCESS"
+PROCESS_NUMBER = "BUP_PROCESS"
 """In the environment of a process: its number."""
-MOST_HEAD = 64 * 2**10  # bytes before the first empty line of a request
-PATIENCE = 10  # seconds for it to come
-START = 300  # seconds for a process to answer
-REST = 1.0  # seconds between two looks at whether a process has ended
-LONGEST_REST = 60.0  # after one that did not even start
-GONE = "The app has stopped and is starting again: please try again in a minute."
+MAX_HEAD_BYTES = 64 * 2**10  # bytes before the first empty line of a request
+HEAD_TIMEOUT = 10  # seconds for it to come
+START_TIMEOUT = 300  # seconds for a process to answer
+RESTART_CHECK = 1.0  # seconds between two looks at whether a process has ended
+RESTART_DELAY = 60.0  # after one that did not even start
+UNAVAILABLE = "The app has stopped and is starting again: please try again in a minute."
 
 
 @dataclass(eq=False)
-class Process:
+class ServerProcess:
     number: int
     port: int
     popen: subprocess.Popen
@@ -53,76 +53,79 @@ class Process:
         return self.popen.poll() is None
 
 
-def start(numbers: Iterable[int], arguments: Sequence[str]) -> list[Process]:
+def start_processes(numbers: Iterable[int], arguments: Sequence[str]) -> list[ServerProcess]:
     """Servers on free ports of this machine, when all of them answer."""
-    processes = [_started(number, arguments) for number in numbers]
+    processes = [_spawn(number, arguments) for number in numbers]
     for process in processes:
-        _wait(process)
+        _wait_until_ready(process)
     return processes
 
 
-def _started(number: int, arguments: Sequence[str]) -> Process:
+def _spawn(number: int, arguments: Sequence[str]) -> ServerProcess:
     with socket.create_server(("localhost", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "bup.cli", "dashboard", "--port", str(port), *arguments]
-    surroundings = os.environ | {OWN: str(number), "STREAMLIT_SERVER_HEADLESS": "true"}
+    surroundings = os.environ | {PROCESS_NUMBER: str(number), "STREAMLIT_SERVER_HEADLESS": "true"}
     popen = subprocess.Popen(
         command, env=surroundings, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     )
-    return Process(number, port, popen, ready=False)
+    return ServerProcess(number, port, popen, ready=False)
 
 
-def _wait(process: Process) -> None:
-    deadline = time.monotonic() + START
+def _wait_until_ready(process: ServerProcess) -> None:
+    deadline = time.monotonic() + START_TIMEOUT
     while process.alive and time.monotonic() < deadline:
         url = f"http://localhost:{process.port}/_stcore/health"
-        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=START):
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=START_TIMEOUT):
             process.ready = True
             return
         time.sleep(0.1)
     raise BupError("a server process did not start: see what it said above, or leave --processes")
 
 
-def replace(processes: list[Process], ended: threading.Event) -> None:
+def restart_ended(processes: list[ServerProcess], ended: threading.Event) -> None:
     """Until all are to end: have another process take the place of one that has ended.
 
     It has the same number, so that those whose cookie names it come to it.
     """
-    rest = REST
+    rest = RESTART_CHECK
     while not ended.wait(rest):
-        rest = REST
+        rest = RESTART_CHECK
         dead = [process for process in processes if not process.alive]
         for process in dead:
-            print(f"bup: a server process has ended ({_end(process)}), another starts", flush=True)
-        others = [_started(process.number, ["--no-prepare"]) for process in dead]
+            print(
+                f"bup: a server process has ended ({_exit_reason(process)}), another starts",
+                flush=True,
+            )
+        others = [_spawn(process.number, ["--no-prepare"]) for process in dead]
         for process, other in zip(dead, others, strict=True):
             processes[processes.index(process)] = other
         for other in others:
             try:
-                _wait(other)
+                _wait_until_ready(other)
             except BupError as error:
                 print(f"bup: {error}", file=sys.stderr, flush=True)
                 other.popen.kill()
-                rest = LONGEST_REST
+                rest = RESTART_DELAY
 
 
-def _end(process: Process) -> str:
+def _exit_reason(process: ServerProcess) -> str:
     code = process.popen.returncode
     return f"exit code {code}" if code >= 0 else f"signal {-code}"
 
 
-def end_with_the_first() -> None:
+def exit_with_parent() -> None:
     """In a process that ``start`` has started: end when the one that answers for it has gone."""
 
     def watch() -> None:
         sys.stdin.read()
         os.kill(os.getpid(), signal.SIGTERM)
 
-    if OWN in os.environ:
+    if PROCESS_NUMBER in os.environ:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def end(processes: Sequence[Process]) -> None:
+def stop_processes(processes: Sequence[ServerProcess]) -> None:
     for process in processes:
         process.popen.send_signal(signal.SIGTERM)
     for process in processes:
@@ -136,47 +139,49 @@ def serve(listening: socket.socket, count: int, prepare: bool, ready: Callable[[
     # Ended from outside, it takes its processes along.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     open_files.raise_limit()
-    processes: list[Process] = []
+    processes: list[ServerProcess] = []
     ended = threading.Event()
     clients.key()  # which they inherit
     with shared_queue.shared() as queue:
         os.environ[shared_queue.QUEUE] = queue
         try:
             # What has to be got and trained first, one does for all.
-            processes += start([0], [] if prepare else ["--no-prepare"])
-            processes += start(range(1, count), ["--no-prepare"])
+            processes += start_processes([0], [] if prepare else ["--no-prepare"])
+            processes += start_processes(range(1, count), ["--no-prepare"])
             ready()
-            threading.Thread(target=replace, args=[processes, ended], daemon=True).start()
-            asyncio.run(_share(listening, processes))
+            threading.Thread(target=restart_ended, args=[processes, ended], daemon=True).start()
+            asyncio.run(_forward_connections(listening, processes))
         finally:
             ended.set()
-            end(processes)
+            stop_processes(processes)
 
 
-async def _share(listening: socket.socket, processes: Sequence[Process]) -> None:
+async def _forward_connections(
+    listening: socket.socket, processes: Sequence[ServerProcess]
+) -> None:
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(HEAD_TIMEOUT):
                 head = await reader.readuntil(b"\r\n\r\n")
-            if open_files.few_left():
-                return await _refuse(writer, open_files.FULL)
-            process = chosen(head, processes)
+            if open_files.nearly_exhausted():
+                return await _refuse(writer, open_files.SERVER_FULL)
+            process = choose_process(head, processes)
             peer, *_ = writer.get_extra_info("peername")
-            head = clients.addressed(head, peer)
-            if process is None or not await _pass_on(head, reader, writer, process):
-                await _refuse(writer, GONE)
+            head = clients.add_address_header(head, peer)
+            if process is None or not await _relay(head, reader, writer, process):
+                await _refuse(writer, UNAVAILABLE)
         except (OSError, EOFError, asyncio.LimitOverrunError):  # they left, or do not speak HTTP
             pass
         finally:
             writer.close()
 
-    server = await asyncio.start_server(connected, sock=listening, limit=MOST_HEAD)
+    server = await asyncio.start_server(connected, sock=listening, limit=MAX_HEAD_BYTES)
     async with server:
         await server.serve_forever()
 
 
-def chosen(head: bytes, processes: Sequence[Process]) -> Process | None:
+def choose_process(head: bytes, processes: Sequence[ServerProcess]) -> ServerProcess | None:
     """The process that a request's cookie names, else the least busy; None if all have ended."""
     living = [process for process in processes if process.ready and process.alive]
     cookie = rb"(?i)^cookie:.*\b" + COOKIE.encode() + rb"=(\d{1,3})(?!\d)"
@@ -190,8 +195,8 @@ def chosen(head: bytes, processes: Sequence[Process]) -> Process | None:
     return least
 
 
-async def _pass_on(
-    head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, process: Process
+async def _relay(
+    head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, process: ServerProcess
 ) -> bool:
     """Whether the process has answered, or nobody waits for that any more."""
     try:

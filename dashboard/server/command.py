@@ -54,7 +54,6 @@ from dashboard.network import interfaces
 )
 @click.option(
     "--prepare/--no-prepare",
-    "ahead",
     default=True,
     show_default=True,
     help="First get the graphs that are not here yet, and train what the first page shows.",
@@ -66,7 +65,7 @@ def dashboard(
     folders: tuple[Path, ...],
     shared: bool,
     count: int,
-    ahead: bool,
+    prepare: bool,
 ) -> None:
     """Serve the app, by default to this machine only."""
     host = host or ("0.0.0.0" if shared else "localhost")
@@ -77,17 +76,19 @@ def dashboard(
     with _listening(host, port) as door:
         from dashboard.server import balancer
 
-        if balancer.OWN not in os.environ:  # else the first process knows where visitors ask
-            interfaces.remember(door)
-        here = "localhost" if interfaces.is_everywhere(host) else host
-        url = f"http://{interfaces.joined(here, door.getsockname()[1])}"
+        if (
+            balancer.PROCESS_NUMBER not in os.environ
+        ):  # else the first process knows where visitors ask
+            interfaces.record_listener(door)
+        here = "localhost" if interfaces.is_every_interface(host) else host
+        url = f"http://{interfaces.format_address(here, door.getsockname()[1])}"
         if count > 1:
-            balancer.serve(door, count, ahead, lambda: interfaces.say(url))
+            balancer.serve(door, count, prepare, lambda: interfaces.announce(url))
             return
         from dashboard.server import serving
 
-        balancer.end_with_the_first()
-        serving.serve(serving.application(ahead=ahead, url=url), door)
+        balancer.exit_with_parent()
+        serving.serve(serving.application(prepare=prepare, url=url), door)
 
 
 def _add(setting: str, between: str, values: list[str]) -> None:

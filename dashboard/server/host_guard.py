@@ -29,7 +29,7 @@ SPACES = "https://huggingface.co"
 """Whose pages show a Space inside theirs."""
 
 
-def own_names() -> set[str]:
+def accepted_names() -> set[str]:
     """Names under which visitors may ask: this machine's, a Space's, and those in ``BUP_HOSTS``.
 
     A foreign page can have any name of its own point here, and would then be let in as ours;
@@ -40,13 +40,13 @@ def own_names() -> set[str]:
     return {"localhost", machine, f"{machine}.local", *given.replace(",", " ").lower().split()}
 
 
-def allowed(host: str, names: Collection[str]) -> bool:
+def is_accepted_host(host: str, names: Collection[str]) -> bool:
     """Whether a Host header names us."""
     name = _name(host)
     return name is not None and (ANYBODY in names or name in names or _in_numbers(name))
 
 
-def own_page(origin: str, host: str, names: Collection[str]) -> bool:
+def is_own_origin(origin: str, host: str, names: Collection[str]) -> bool:
     """Whether a page from ``origin`` is one of those that ``host`` serves.
 
     Here an address in numbers may be anybody's, unless it is the one that was asked.
@@ -69,12 +69,12 @@ def _in_numbers(name: str) -> bool:
     return True
 
 
-class Doors:
+class HostGuard:
     """Refuses foreign names and pages, and sends the policy that every page keeps to."""
 
     def __init__(self, app: ASGIApp, names: Collection[str] | None = None) -> None:
-        self._app, self._names = app, own_names() if names is None else names
-        self._number = os.environ.get(balancer.OWN)
+        self._app, self._names = app, accepted_names() if names is None else names
+        self._number = os.environ.get(balancer.PROCESS_NUMBER)
         self._scripts = " ".join(_inline_scripts())
         self._frames = "'self'" + (f" {SPACES}" if SPACE in os.environ else "")
 
@@ -83,17 +83,17 @@ class Doors:
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
-        if not allowed(host, self._names):
+        if not is_accepted_host(host, self._names):
             said = f"{host!r} is not a name of this server: start it with --name, or set BUP_HOSTS"
             return await _refuse(421, said, scope, receive, send)
-        if origin is not None and not own_page(origin, host, self._names):
+        if origin is not None and not is_own_origin(origin, host, self._names):
             said = f"a page from {origin!r} may not ask this server: name it in BUP_HOSTS if it may"
             return await _refuse(403, said, scope, receive, send)
         if scope["path"].rstrip("/").endswith(INWARD):
             return await _refuse(404, "not for visitors", scope, receive, send)
         opens = scope["type"] == "websocket" or "text/html" in headers.get("accept", "")
-        if opens and open_files.few_left():
-            return await _refuse(503, open_files.FULL, scope, receive, send)
+        if opens and open_files.nearly_exhausted():
+            return await _refuse(503, open_files.SERVER_FULL, scope, receive, send)
         if scope["type"] == "websocket" and origin is not None:
             scope = _as_own_page(scope, host)
         policy = self._policy(host)

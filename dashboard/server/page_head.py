@@ -15,7 +15,7 @@ STEPS = (Path(__file__).parent.parent / "components" / "history" / "steps.js").r
 PLAIN = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
 
 
-class Head:
+class PageHead:
     """Adds the script to the head of a page; whatever else is asked for passes."""
 
     def __init__(self, app: ASGIApp) -> None:

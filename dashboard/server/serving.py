@@ -25,24 +25,26 @@ from bup.run.spec import format_value
 from dashboard.classroom import polling
 from dashboard.components import static_files
 from dashboard.network import interfaces, open_files
-from dashboard.network.clients import Clients
-from dashboard.network.request_timeout import Patient
-from dashboard.server.host_guard import Doors
-from dashboard.server.page_head import Head
+from dashboard.network.clients import ClientCookies
+from dashboard.network.request_timeout import TimeoutProtocol
+from dashboard.server.host_guard import HostGuard
+from dashboard.server.page_head import PageHead
 from dashboard.uploads.quota import UploadQuota
 
 SCRIPT = Path(__file__).parent.parent / "app.py"
 
 
-def application(script: Path | str = SCRIPT, ahead: bool = False, url: str | None = None) -> st.App:
+def application(
+    script: Path | str = SCRIPT, prepare: bool = False, url: str | None = None
+) -> st.App:
     """The app for any ASGI server; its options stand beside the script, in ``.streamlit``."""
-    return st.App(script, **surroundings(ahead, url))
+    return st.App(script, **app_options(prepare, url))
 
 
-def surroundings(ahead: bool = False, url: str | None = None) -> dict[str, Any]:
+def app_options(prepare: bool = False, url: str | None = None) -> dict[str, Any]:
     """What belongs to the app besides its script.
 
-    ``ahead``, it first gets the graphs and trains what the first page shows. ``url`` is where it
+    ``prepare``, it first gets the graphs and trains what the first page shows. ``url`` is where it
     says that it can be seen.
     """
 
@@ -50,7 +52,7 @@ def surroundings(ahead: bool = False, url: str | None = None) -> dict[str, Any]:
     async def ready(app: st.App) -> AsyncIterator[None]:
         memory.share_freed_memory()
         open_files.raise_limit()
-        await asyncio.to_thread(_prepare, ahead)
+        await asyncio.to_thread(_prepare, prepare)
         if url is not None:
             _show(url)
         yield
@@ -59,10 +61,10 @@ def surroundings(ahead: bool = False, url: str | None = None) -> dict[str, Any]:
         "lifespan": ready,
         "routes": [*static_files.routes(), *polling.routes()],
         "middleware": [
-            Middleware(Doors),
-            Middleware(Clients),
+            Middleware(HostGuard),
+            Middleware(ClientCookies),
             Middleware(UploadQuota),
-            Middleware(Head),
+            Middleware(PageHead),
         ],
     }
 
@@ -71,7 +73,7 @@ def serve(app: st.App, listening: socket.socket) -> None:
     """Answer until interrupted."""
     options = uvicorn.Config(
         app,
-        http=Patient,
+        http=TimeoutProtocol,
         ws="websockets-sansio",
         ws_max_size=get_option("server.maxMessageSize") * 2**20,
         log_level="warning",
@@ -82,19 +84,19 @@ def serve(app: st.App, listening: socket.socket) -> None:
 
 def _show(url: str) -> None:
     """Say where the app is, and open it where there is a screen."""
-    interfaces.say(url)
+    interfaces.announce(url)
     if not get_option("server.headless"):
         webbrowser.open(url)
 
 
-def _prepare(ahead: bool) -> None:
+def _prepare(prepare: bool) -> None:
     """Load what pages need, so that the first visitor does not wait for it."""
-    if ahead:
+    if prepare:
         _get_graphs()
     import_module("dashboard.router")
     # A click is small work for one of many threads: threads of its own would only wait for cores.
     import_module("torch").set_num_threads(1)
-    if ahead:
+    if prepare:
         _train_first_run()
 
 

@@ -15,7 +15,7 @@ from bup.io.server_limits import server_limits
 from bup.jobs.processes import Processes
 from bup.jobs.task import Message, Task
 from bup.run.spec import Run
-from dashboard.network.clients import CROWD, Client
+from dashboard.network.clients import BROWSERS_PER_ADDRESS, Client
 from dashboard.training_queue.job import Job, State, TrainingProgress
 from dashboard.training_queue.queue import TrainingQueue
 
@@ -127,19 +127,23 @@ class LocalQueue(TrainingQueue):
             for job in self._jobs.values()
             if job.active
         ]
-        own = [time for time, askers in waiting if client.own in {a.own for a in askers}]
+        own = [
+            time for time, askers in waiting if client.browser_id in {a.browser_id for a in askers}
+        ]
         if own and sum(own) + seconds > most:
             raise BupError(
                 f"{len(own)} of your runs are waiting already, for about {sum(own) / 60:.0f} "
                 f"minutes of training, and this server lets a visitor have {most / 60:.0f}: try "
                 "again when some are done"
             )
-        around = [time for time, askers in waiting if client.around in {a.around for a in askers}]
-        if around and sum(around) + seconds > CROWD * most:
+        around = [
+            time for time, askers in waiting if client.address_id in {a.address_id for a in askers}
+        ]
+        if around and sum(around) + seconds > BROWSERS_PER_ADDRESS * most:
             raise BupError(
                 f"{len(around)} runs from your network are waiting already, for about "
                 f"{sum(around) / 60:.0f} minutes of training, and this server lets a network have "
-                f"{CROWD * most / 60:.0f}: try again when some are done"
+                f"{BROWSERS_PER_ADDRESS * most / 60:.0f}: try again when some are done"
             )
 
     def _order(self, run: Run) -> tuple[float, int]:
@@ -147,7 +151,9 @@ class LocalQueue(TrainingQueue):
         job = self._jobs[run]
         askers = map(Client.read, job.askers)
         used = self._used
-        had = min((used.get(a.own, 0.0) + used.get(a.around, 0.0) for a in askers), default=0.0)
+        had = min(
+            (used.get(a.browser_id, 0.0) + used.get(a.address_id, 0.0) for a in askers), default=0.0
+        )
         return had + job.seconds, self._queue.index(run)
 
     def close(self) -> None:
@@ -190,7 +196,7 @@ class LocalQueue(TrainingQueue):
         job = self._jobs[run]
         self._jobs[run] = dataclasses.replace(job, state="running", started=time.time())
         askers = list(map(Client.read, job.askers))
-        for who in {a.own for a in askers} | {a.around for a in askers}:
+        for who in {a.browser_id for a in askers} | {a.address_id for a in askers}:
             self._used[who] = self._used.get(who, 0.0) + job.seconds
         return Task((run,))
 

@@ -22,7 +22,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 
 from bup.datasets.uploads import limits
 from bup.datasets.uploads.store import SHARE_PER_ADDRESS, SHARE_PER_VISITOR
-from dashboard.network.clients import Client, client_of
+from dashboard.network.clients import Client, identify_client
 
 _PUT = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _BESIDE = 1000  # bytes that a file takes beside its content
@@ -63,7 +63,7 @@ class UploadQuota:
             return await PlainTextResponse(said, 411)(scope, receive, send)
         size = int(length)
         address = scope["client"][0] if scope.get("client") else ""
-        client = client_of(cookie_parser(headers.get("cookie", "")), address, put[1])
+        client = identify_client(cookie_parser(headers.get("cookie", "")), address, put[1])
         if self._refusal(client, size):
             self._sweep()
         if why := self._refusal(client, size):
@@ -79,8 +79,8 @@ class UploadQuota:
     def _refusal(self, client: Client, size: int) -> str:
         """Why there is no room for so many bytes; nothing if there is."""
         held = list(self._held())
-        yours = sum(bytes_ for other, bytes_ in held if other.own == client.own)
-        near = sum(bytes_ for other, bytes_ in held if other.around == client.around)
+        yours = sum(bytes_ for other, bytes_ in held if other.browser_id == client.browser_id)
+        near = sum(bytes_ for other, bytes_ in held if other.address_id == client.address_id)
         everybodys = sum(bytes_ for _, bytes_ in held)
         for whose, share, has in (
             ("you have", SHARE_PER_VISITOR, yours),

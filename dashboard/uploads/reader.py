@@ -23,7 +23,7 @@ from bup.io import files
 from bup.io.files import Contents
 from dashboard.network import visitor
 from dashboard.network.clients import Client
-from dashboard.network.turns import Turns
+from dashboard.network.fair_queue import FairQueue
 
 NICENESS = 10
 AT_ONCE = 2  # processes
@@ -77,7 +77,7 @@ class ReaderPool:
     """So many processes at a time, kept warm: one is started before somebody needs it."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
-        self._turns = Turns(at_once)
+        self._turns = FairQueue(at_once)
         self._lock = threading.Lock()
         self._idle: list[_ReaderProcess] = []
 

@@ -15,12 +15,12 @@ from dashboard.cache.shared_cache import cached
 from dashboard.export.page import page, refusal
 from dashboard.network import visitor
 from dashboard.network.clients import Client
-from dashboard.network.rate_limits import Ration
+from dashboard.network.rate_limits import RateLimit
 from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
 
 MOST_ROWS = 1000
-PAGES = Ration("web pages", most=6, seconds=600)
+PAGES = RateLimit("web pages", most=6, seconds=600)
 Export = Callable[[View], tuple[str, str, str]]
 """Makes a file name, its text and its type."""
 

@@ -19,7 +19,7 @@ from bup.training import fitting
 from bup.training.torch_model import spec_of_predictions
 from dashboard.cache import graphs
 from dashboard.network import visitor
-from dashboard.network.visitor import Brought
+from dashboard.network.visitor import UploadedPredictions
 from dashboard.session import run_link
 from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
@@ -109,7 +109,7 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
         given.save(visitor.owner())
         fitting.save(result, graph)
         visitor.predictions().append(
-            Brought(given.title, graph.digest, given.method, given.key, given.classes)
+            UploadedPredictions(given.title, graph.digest, given.method, given.key, given.classes)
         )
         st.switch_page(
             st.session_state.linked_pages["explore"],
@@ -145,7 +145,7 @@ def _kept() -> None:
             )
 
 
-def _delete(given: Brought) -> None:
+def _delete(given: UploadedPredictions) -> None:
     delete(given.key)
     visitor.predictions().remove(given)
 

@@ -11,7 +11,7 @@ from bup import datasets
 from bup.training import cost
 from dashboard.cache import graphs, shared_cache
 from dashboard.network.clients import Client
-from dashboard.network.rate_limits import Ration
+from dashboard.network.rate_limits import RateLimit
 
 LARGE = "synthetic:mean_degree=2,nodes=8000,words=30"
 
@@ -19,7 +19,7 @@ LARGE = "synthetic:mean_degree=2,nodes=8000,words=30"
 @pytest.fixture(autouse=True)
 def nothing_is_kept(monkeypatch):
     monkeypatch.setattr(shared_cache, "SHARED_CACHE", shared_cache.SharedCache())
-    monkeypatch.setattr(graphs, "LARGE", Ration("large graphs", 30, 600))
+    monkeypatch.setattr(graphs, "LARGE", RateLimit("large graphs", 30, 600))
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ def at(monkeypatch, opened):
 
     def open_at(url: str, *others: str) -> AppTest:
         monkeypatch.setattr(type(st.context), "url", property(lambda _: f"{url}/class"))
-        monkeypatch.setattr(interfaces, "outside", lambda: list(others))
+        monkeypatch.setattr(interfaces, "network_addresses", lambda: list(others))
         app = opened("class")
         app.button("class_start").click().run()
         assert not app.exception
@@ -123,7 +123,7 @@ def test_a_bare_name_is_offered_after_the_addresses(at):
     ],
 )
 def test_an_app_that_no_phone_reaches_says_what_to_do(at, monkeypatch, listens, said):
-    monkeypatch.setenv(interfaces.LISTENS, listens)
+    monkeypatch.setenv(interfaces.LISTENER, listens)
     app = at(LAPTOP)
     assert said in "".join(e.value for e in [*app.error, *app.code])
     assert 'class="qr"' not in html(app)

@@ -19,7 +19,7 @@ from dashboard.export import page as pages
 from dashboard.export.document import Shared, labels
 from dashboard.export.page import page, refusal
 from dashboard.export.parse_run import asked
-from dashboard.network.rate_limits import Ration
+from dashboard.network.rate_limits import RateLimit
 from dashboard.session import run_link
 from dashboard.session.view import View
 from dashboard.ui import columns
@@ -178,7 +178,7 @@ def test_the_app_offers_the_page_of_what_it_compares(cora, run, rival, monkeypat
 
 
 def test_a_page_is_made_once_and_one_visitor_has_few_of_them_made(cora, run, monkeypatch):
-    ration, made, offered, said = Ration("web pages", 2, 600), [], [], []
+    ration, made, offered, said = RateLimit("web pages", 2, 600), [], [], []
     monkeypatch.setattr(shared_cache, "SHARED_CACHE", shared_cache.SharedCache())
     monkeypatch.setattr(exports, "PAGES", ration)
     monkeypatch.setattr(exports.st, "download_button", lambda *a, **k: offered.append(a[1]))

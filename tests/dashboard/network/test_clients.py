@@ -8,7 +8,13 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 
 from dashboard.network import clients
-from dashboard.network.clients import COOKIE, Client, Clients, addressed, client_of
+from dashboard.network.clients import (
+    COOKIE,
+    Client,
+    ClientCookies,
+    add_address_header,
+    identify_client,
+)
 from tests.support.asgi import ask
 
 
@@ -20,8 +26,8 @@ async def file(request):
     return PlainTextResponse("a file")
 
 
-def server() -> Clients:
-    return Clients(Starlette(routes=[Route("/", page), Route("/file", file)]))
+def server() -> ClientCookies:
+    return ClientCookies(Starlette(routes=[Route("/", page), Route("/file", file)]))
 
 
 def given(answer) -> str:
@@ -42,38 +48,38 @@ def test_a_browser_is_given_a_name_once_and_with_a_page_only():
 
 def test_tabs_of_a_browser_are_one_client_and_other_browsers_another():
     one, two = ({COOKIE: given(ask(server(), "/"))} for _ in range(2))
-    tabs = [client_of(one, "10.0.0.1", tab) for tab in "ab"]
-    assert tabs[0] == tabs[1] and tabs[0].known
-    other = client_of(two, "10.0.0.1", "a")
-    assert other.own != tabs[0].own and other.around == tabs[0].around
-    elsewhere = client_of(one, "10.0.0.2", "a")
-    assert elsewhere.own == tabs[0].own and elsewhere.around != tabs[0].around
+    tabs = [identify_client(one, "10.0.0.1", tab) for tab in "ab"]
+    assert tabs[0] == tabs[1] and tabs[0].has_cookie
+    other = identify_client(two, "10.0.0.1", "a")
+    assert other.browser_id != tabs[0].browser_id and other.address_id == tabs[0].address_id
+    elsewhere = identify_client(one, "10.0.0.2", "a")
+    assert elsewhere.browser_id == tabs[0].browser_id and elsewhere.address_id != tabs[0].address_id
     assert Client.read(str(other)) == other
 
 
 def test_tabs_without_a_cookie_share_what_one_browser_has():
-    one, two = (client_of({}, "10.0.0.1", tab) for tab in "ab")
-    assert not one.known and one != two and one.own == two.own
-    assert client_of({}, "10.0.0.2", "a").own != one.own
+    one, two = (identify_client({}, "10.0.0.1", tab) for tab in "ab")
+    assert not one.has_cookie and one != two and one.browser_id == two.browser_id
+    assert identify_client({}, "10.0.0.2", "a").browser_id != one.browser_id
 
 
 @pytest.mark.parametrize("forge", [lambda c: "mine", lambda c: c[:-1], lambda c: "x" + c, "é".join])
 def test_no_name_can_be_made_up(forge):
     cookies = {COOKIE: forge(given(ask(server(), "/")))}
-    assert not client_of(cookies, "10.0.0.1", "a").known
+    assert not identify_client(cookies, "10.0.0.1", "a").has_cookie
     assert "set-cookie" in ask(server(), "/", {"cookie": f"{COOKIE}=mine.{'9' * 5000}"}).headers
 
 
 def test_a_name_of_another_server_is_none(monkeypatch):
     cookies = {COOKIE: given(ask(server(), "/"))}
     monkeypatch.setenv(clients.KEY, "another")
-    assert not client_of(cookies, "", "a").known
+    assert not identify_client(cookies, "", "a").has_cookie
 
 
 def test_one_owner_of_many_addresses_is_at_one():
-    near = [client_of({}, f"2001:db8:1:2::{i}", "a").address for i in range(3)]
-    assert len(set(near)) == 1 and client_of({}, "2001:db8:1:3::1", "a").address not in near
-    assert client_of({}, "::ffff:10.0.0.1", "a").address == "10.0.0.1"
+    near = [identify_client({}, f"2001:db8:1:2::{i}", "a").address for i in range(3)]
+    assert len(set(near)) == 1 and identify_client({}, "2001:db8:1:3::1", "a").address not in near
+    assert identify_client({}, "::ffff:10.0.0.1", "a").address == "10.0.0.1"
 
 
 def peer(headers: dict[str, str]) -> str:
@@ -81,7 +87,7 @@ def peer(headers: dict[str, str]) -> str:
 
 
 def test_the_address_is_told_by_the_process_at_the_front_and_nobody_else():
-    head = addressed(b"GET / HTTP/1.1\r\nbup-address: 6.6.6.6\r\n\r\n", "10.0.0.1")
+    head = add_address_header(b"GET / HTTP/1.1\r\nbup-address: 6.6.6.6\r\n\r\n", "10.0.0.1")
     name, _, value = head.split(b"\r\n")[1].decode().partition(": ")
     assert peer({name: value}) == "10.0.0.1"
     for forged in ("6.6.6.6", f"6.6.6.6.{value.rpartition('.')[2]}"):
@@ -92,7 +98,7 @@ def test_the_address_is_told_by_the_process_at_the_front_and_nobody_else():
 
 def test_only_proxies_that_are_named_are_believed(monkeypatch):
     def seen(front: str) -> str:
-        told = addressed(b"GET / HTTP/1.1\r\n\r\n", front).split(b"\r\n")[1].decode()
+        told = add_address_header(b"GET / HTTP/1.1\r\n\r\n", front).split(b"\r\n")[1].decode()
         name, _, value = told.partition(": ")
         return peer({name: value, "x-forwarded-for": "6.6.6.6, 10.9.9.9"})
 

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.network import interfaces
 from dashboard.server import command, serving
-from dashboard.server.host_guard import allowed
+from dashboard.server.host_guard import is_accepted_host
 
 CARDS = {
     "lo": [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")],
@@ -33,7 +33,7 @@ def cards(monkeypatch):
     states = {name: SimpleNamespace(isup=name != "unplugged") for name in CARDS}
     monkeypatch.setattr(psutil, "net_if_addrs", lambda: known)
     monkeypatch.setattr(psutil, "net_if_stats", lambda: states)
-    monkeypatch.setattr(interfaces, "_towards_others", lambda: "192.168.1.7")
+    monkeypatch.setattr(interfaces, "_default_route_address", lambda: "192.168.1.7")
 
 
 @pytest.mark.parametrize(
@@ -48,26 +48,26 @@ def cards(monkeypatch):
     ],
 )
 def test_others_get_the_addresses_that_lead_here(cards, monkeypatch, listens, outside):
-    monkeypatch.setenv(interfaces.LISTENS, listens)
-    assert interfaces.outside() == outside
-    assert all(allowed(host, {"localhost"}) for host in outside)
+    monkeypatch.setenv(interfaces.LISTENER, listens)
+    assert interfaces.network_addresses() == outside
+    assert all(is_accepted_host(host, {"localhost"}) for host in outside)
 
 
 def test_a_machine_without_a_network_reaches_nobody(cards, monkeypatch, capsys):
     monkeypatch.setattr(psutil, "net_if_addrs", dict)
-    monkeypatch.setenv(interfaces.LISTENS, "0.0.0.0 8501")
-    interfaces.say("http://localhost:8501")
-    assert interfaces.outside() == [] and "in no network" in capsys.readouterr().out
+    monkeypatch.setenv(interfaces.LISTENER, "0.0.0.0 8501")
+    interfaces.announce("http://localhost:8501")
+    assert interfaces.network_addresses() == [] and "in no network" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("host", ["localhost", "a.localhost", "127.0.1.1", "::1", "0.0.0.0"])
 def test_some_addresses_are_another_machine_for_everybody(host):
-    assert interfaces.is_here_only(host)
+    assert interfaces.is_local_only(host)
 
 
 @pytest.mark.parametrize("host", ["192.168.1.7", "fd00::7", "laptop", "explorer.example.org"])
 def test_others_are_the_same_for_everybody(host):
-    assert not interfaces.is_here_only(host)
+    assert not interfaces.is_local_only(host)
 
 
 @pytest.mark.parametrize(
@@ -97,10 +97,10 @@ def test_shared_is_for_others(cards, monkeypatch, capsys, arguments, host, said)
         asked.append(host)
         return Door()
 
-    for name in ("BUP_SHARED", "BUP_HOSTS", "BUP_FOLDERS", interfaces.LISTENS):
+    for name in ("BUP_SHARED", "BUP_HOSTS", "BUP_FOLDERS", interfaces.LISTENER):
         monkeypatch.setenv(name, "")
     monkeypatch.setattr(command, "_listening", listening)
-    monkeypatch.setattr(serving, "application", lambda ahead, url: interfaces.say(url))
+    monkeypatch.setattr(serving, "application", lambda prepare, url: interfaces.announce(url))
     monkeypatch.setattr(serving, "serve", lambda app, door: None)
     command.dashboard.main([*arguments, "--port", "7"], standalone_mode=False)
     out = capsys.readouterr().out

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import bup
-from dashboard.network.clients import CROWD, Client
-from dashboard.network.rate_limits import Ration
+from dashboard.network.clients import BROWSERS_PER_ADDRESS, Client
+from dashboard.network.rate_limits import RateLimit
 
 
 class Clock:
@@ -19,7 +19,7 @@ class Clock:
 
 def test_so_many_in_a_while_for_a_browser_and_for_an_address():
     clock = Clock()
-    ration = Ration("pages", 2, 600, clock)
+    ration = RateLimit("pages", 2, 600, clock)
 
     def had(client: Client, tries: int) -> int:
         count = 0
@@ -33,7 +33,7 @@ def test_so_many_in_a_while_for_a_browser_and_for_an_address():
     tabs = [had(Client(f"~tab{n}", "here"), 1) for n in range(5)]
     assert sum(tabs) == 2, "without a cookie they are one"
     names = [had(Client(f"eve{n}", "here"), 2) for n in range(30)]
-    assert sum(names) == 2 * CROWD - 4 and had(Client("bob", "there"), 5) == 2
+    assert sum(names) == 2 * BROWSERS_PER_ADDRESS - 4 and had(Client("bob", "there"), 5) == 2
     with (
         pytest.raises(bup.BupError, match="your network had 16 pages"),
         ration.one(Client("", "here")),
@@ -41,11 +41,11 @@ def test_so_many_in_a_while_for_a_browser_and_for_an_address():
         pass
     clock.now += 601
     assert had(Client("ann", "here"), 5) == 2
-    assert set(ration._had) == {Client("ann").own, Client("", "here").around}
+    assert set(ration._had) == {Client("ann").browser_id, Client("", "here").address_id}
 
 
 def test_one_at_a_time():
-    ration, inside, go = Ration("pages", 9, 600), [], threading.Event()
+    ration, inside, go = RateLimit("pages", 9, 600), [], threading.Event()
 
     def make(name: str) -> None:
         with ration.one(Client(name)):

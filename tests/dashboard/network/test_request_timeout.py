@@ -8,8 +8,8 @@ import pytest
 import uvicorn
 
 from dashboard.network import request_timeout
-from dashboard.network.clients import ADDRESS, Clients, addressed
-from dashboard.network.request_timeout import Patient
+from dashboard.network.clients import ADDRESS, ClientCookies, add_address_header
+from dashboard.network.request_timeout import TimeoutProtocol
 
 PAUSE = 0.3  # seconds that the app takes for a piece
 
@@ -29,7 +29,7 @@ async def app(scope, receive, send):
 async def answered(*pieces: bytes, pause: float = 0.0, by: Any = app) -> bytes:
     """What comes until the server closes the connection."""
     with socket.create_server(("localhost", 0)) as door:
-        options = uvicorn.Config(by, http=Patient, lifespan="off", log_level="error")
+        options = uvicorn.Config(by, http=TimeoutProtocol, lifespan="off", log_level="error")
         server = uvicorn.Server(options)
         serving = asyncio.create_task(server.serve(sockets=[door]))
         reader, writer = await asyncio.open_connection(*door.getsockname())
@@ -48,8 +48,8 @@ async def answered(*pieces: bytes, pause: float = 0.0, by: Any = app) -> bytes:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch):
-    monkeypatch.setattr(request_timeout, "HEAD", 0.3)
-    monkeypatch.setattr(request_timeout, "BODY", 0.3)
+    monkeypatch.setattr(request_timeout, "HEAD_TIMEOUT", 0.3)
+    monkeypatch.setattr(request_timeout, "BODY_TIMEOUT", 0.3)
 
 
 POST = b"POST / HTTP/1.1\r\nHost: here\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
@@ -63,13 +63,13 @@ def test_half_a_request_is_given_up(sent):
 
 
 def test_a_slow_body_is_waited_for_as_long_as_it_comes(monkeypatch):
-    monkeypatch.setattr(request_timeout, "BODY", 1.0)
+    monkeypatch.setattr(request_timeout, "BODY_TIMEOUT", 1.0)
     pieces = [POST % 60, *[b"0123456789"] * 6]
     assert b"60 bytes" in asyncio.run(answered(*pieces, pause=0.3))
 
 
 def test_a_slow_app_is_no_slow_visitor(monkeypatch):
-    monkeypatch.setattr(request_timeout, "BODY", PAUSE / 3)
+    monkeypatch.setattr(request_timeout, "BODY_TIMEOUT", PAUSE / 3)
     size = 1_000_000
     assert b"%d bytes" % size in asyncio.run(answered(POST % size + bytes(size)))
 
@@ -84,10 +84,10 @@ def test_the_address_of_a_connection_holds_for_all_of_its_requests():
     first = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
     forged = f"GET / HTTP/1.1\r\nHost: here\r\n{ADDRESS}: 6.6.6.6\r\n\r\n".encode()
     last = first.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
-    by = Clients(who)
-    said = asyncio.run(answered(addressed(first, "10.0.0.1"), forged, last, by=by))
+    by = ClientCookies(who)
+    said = asyncio.run(answered(add_address_header(first, "10.0.0.1"), forged, last, by=by))
     assert said.count(b"[10.0.0.1]") == 3
-    said = asyncio.run(answered(forged, addressed(first, "10.0.0.1"), last, by=by))
+    said = asyncio.run(answered(forged, add_address_header(first, "10.0.0.1"), last, by=by))
     assert said.count(b"[127.0.0.1]") + said.count(b"[::1]") == 3, "only the first can be told"
 
 

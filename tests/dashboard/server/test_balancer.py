@@ -9,20 +9,20 @@ import pytest
 from bup import BupError
 from dashboard.network import clients
 from dashboard.server import balancer
-from dashboard.server.balancer import Process, _share, chosen
+from dashboard.server.balancer import ServerProcess, _forward_connections, choose_process
 
 HERE = "127.0.0.1"
 
 
-def process(number: int, port: int = 0, alive: bool = True) -> Process:
+def process(number: int, port: int = 0, alive: bool = True) -> ServerProcess:
     popen = SimpleNamespace(poll=lambda: None if alive else 1, returncode=-9)
-    return Process(number, port, popen)
+    return ServerProcess(number, port, popen)
 
 
-async def answered(request: bytes, *servers: Process) -> bytes:
+async def answered(request: bytes, *servers: ServerProcess) -> bytes:
     """What the one at the front answers until it closes the connection."""
     with socket.create_server(("localhost", 0)) as door:
-        sharing = asyncio.create_task(_share(door, servers))
+        sharing = asyncio.create_task(_forward_connections(door, servers))
         reader, writer = await asyncio.open_connection(*door.getsockname())
         writer.write(request)
         answer = await reader.read()
@@ -41,7 +41,7 @@ def head(cookie: str = "") -> bytes:
     "cookie", ["bup_process=1", "a=b; bup_process=1; c=d", "bup_process=1;x=2"]
 )
 def test_a_visitor_stays_with_the_process_that_knows_them(cookie):
-    assert chosen(head(cookie), [process(0), process(1), process(2)]).number == 1
+    assert choose_process(head(cookie), [process(0), process(1), process(2)]).number == 1
 
 
 @pytest.mark.parametrize(
@@ -50,39 +50,39 @@ def test_a_visitor_stays_with_the_process_that_knows_them(cookie):
 def test_others_go_where_the_fewest_are(cookie):
     busy, idle = process(0), process(1)
     busy.connections = 3
-    assert chosen(head(cookie), [busy, idle]) is idle
+    assert choose_process(head(cookie), [busy, idle]) is idle
 
 
 def test_newcomers_take_turns_where_nobody_stays_connected():
     idle = [process(0), process(1)]
-    assert [chosen(head(), idle).number for _ in range(4)] == [0, 1, 0, 1]
+    assert [choose_process(head(), idle).number for _ in range(4)] == [0, 1, 0, 1]
 
 
 def test_those_of_a_process_that_has_ended_go_to_another():
     living = process(0)
-    assert chosen(head("bup_process=1"), [living, process(1, alive=False)]) is living
-    assert chosen(head(), [process(0, alive=False)]) is None
+    assert choose_process(head("bup_process=1"), [living, process(1, alive=False)]) is living
+    assert choose_process(head(), [process(0, alive=False)]) is None
 
 
 def test_none_goes_to_a_process_that_does_not_answer_yet():
     starting = process(1)
     starting.ready = False
     old = process(0)
-    assert chosen(head("bup_process=1"), [old, starting]) is old
+    assert choose_process(head("bup_process=1"), [old, starting]) is old
 
 
 def test_a_process_that_has_ended_is_replaced_by_one_of_its_number(monkeypatch):
     living, dead, ended = process(0), process(1, alive=False), threading.Event()
     shared = [living, dead]
 
-    def wait(other: Process) -> None:
+    def wait(other: ServerProcess) -> None:
         other.ready = True
         ended.set()
 
-    monkeypatch.setattr(balancer, "REST", 0.01)
-    monkeypatch.setattr(balancer, "_started", lambda number, _: process(number, 99))
-    monkeypatch.setattr(balancer, "_wait", wait)
-    balancer.replace(shared, ended)
+    monkeypatch.setattr(balancer, "RESTART_CHECK", 0.01)
+    monkeypatch.setattr(balancer, "_spawn", lambda number, _: process(number, 99))
+    monkeypatch.setattr(balancer, "_wait_until_ready", wait)
+    balancer.restart_ended(shared, ended)
     assert shared[0] is living and shared[1] is not dead
     assert (shared[1].number, shared[1].port, len(shared)) == (1, 99, 2)
 
@@ -90,24 +90,24 @@ def test_a_process_that_has_ended_is_replaced_by_one_of_its_number(monkeypatch):
 def test_one_that_does_not_even_start_is_not_started_again_at_once(monkeypatch):
     started, rests = [], []
 
-    def fail(other: Process) -> None:
+    def fail(other: ServerProcess) -> None:
         raise BupError("no")
 
     def rest(seconds: float) -> bool:
         rests.append(seconds)
         return len(rests) > 2
 
-    def start(number: int, _: object) -> Process:
+    def start(number: int, _: object) -> ServerProcess:
         started.append(number)
         other = process(number)
         other.popen = SimpleNamespace(poll=lambda: 1, returncode=1, kill=lambda: None)
         return other
 
-    monkeypatch.setattr(balancer, "_started", start)
-    monkeypatch.setattr(balancer, "_wait", fail)
-    balancer.replace([process(0, alive=False)], SimpleNamespace(wait=rest))
-    assert started == [0, 0] and rests[0] == balancer.REST
-    assert rests[1:] == [balancer.LONGEST_REST] * 2
+    monkeypatch.setattr(balancer, "_spawn", start)
+    monkeypatch.setattr(balancer, "_wait_until_ready", fail)
+    balancer.restart_ended([process(0, alive=False)], SimpleNamespace(wait=rest))
+    assert started == [0, 0] and rests[0] == balancer.RESTART_CHECK
+    assert rests[1:] == [balancer.RESTART_DELAY] * 2
 
 
 @pytest.mark.parametrize("ended", [True, False])
@@ -117,11 +117,11 @@ def test_without_a_process_that_answers_a_sentence_says_so(ended):
         nobody = process(0, free.getsockname()[1], alive=not ended)
 
     answer = asyncio.run(answered(head(), nobody))
-    assert answer.startswith(b"HTTP/1.1 503 ") and answer.endswith(balancer.GONE.encode())
+    assert answer.startswith(b"HTTP/1.1 503 ") and answer.endswith(balancer.UNAVAILABLE.encode())
 
 
 def test_half_a_request_is_not_waited_for_long(monkeypatch):
-    monkeypatch.setattr(balancer, "PATIENCE", 0.05)
+    monkeypatch.setattr(balancer, "HEAD_TIMEOUT", 0.05)
     assert asyncio.run(answered(b"GET / HTTP/1.1\r\nHost: ", process(0))) == b""
 
 
@@ -142,12 +142,13 @@ def test_bytes_pass_both_ways_and_a_connection_stays_where_it_is():
         ports = [server.sockets[0].getsockname()[1] for server in servers]
         with socket.create_server((HERE, 0)) as door:
             shared = [process(number, port) for number, port in enumerate(ports)]
-            sharing = asyncio.create_task(_share(door, shared))
+            sharing = asyncio.create_task(_forward_connections(door, shared))
             heard = []
             for number in (1, 0):
                 reader, writer = await asyncio.open_connection(*door.getsockname())
                 first, later = head(f"bup_process={number}"), b"\x00\xff later"
-                for words, passed in ((first, clients.addressed(first, HERE)), (later, later)):
+                signed = clients.add_address_header(first, HERE)
+                for words, passed in ((first, signed), (later, later)):
                     writer.write(words)
                     heard.append(await reader.readexactly(2 + len(passed)))
                     assert heard[-1] == b"%d:" % number + passed

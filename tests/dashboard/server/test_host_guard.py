@@ -8,7 +8,7 @@ from streamlit import net_util
 from streamlit.web.server.starlette import starlette_websocket
 
 from dashboard.server import host_guard
-from dashboard.server.host_guard import Doors, allowed
+from dashboard.server.host_guard import HostGuard, is_accepted_host
 from tests.support.asgi import ask
 
 
@@ -21,10 +21,10 @@ async def accept(websocket):
     await websocket.accept(headers=[(b"origin-was", said.encode())])
 
 
-def server(names=("localhost",)) -> Doors:
+def server(names=("localhost",)) -> HostGuard:
     paths = ["/", "/_stcore/metrics"]
     routes = [Route(path, page) for path in paths] + [WebSocketRoute("/", accept)]
-    return Doors(Starlette(routes=routes), names)
+    return HostGuard(Starlette(routes=routes), names)
 
 
 OURS = ("localhost", "localhost:8501", "LOCALHOST:1", "localhost.", "127.0.0.1:8501", "[::1]:80")
@@ -93,7 +93,7 @@ def test_what_streamlit_counts_is_not_for_visitors():
 def test_a_space_is_reached_by_its_name_and_shown_inside_the_pages_around_it(monkeypatch):
     monkeypatch.setenv("SPACE_HOST", "somebody-explorer.hf.space")
     headers = ask(
-        server(host_guard.own_names()), "/", {"host": "somebody-explorer.hf.space"}
+        server(host_guard.accepted_names()), "/", {"host": "somebody-explorer.hf.space"}
     ).headers
     assert "frame-ancestors 'self' https://huggingface.co;" in headers["content-security-policy"]
     assert "x-frame-options" not in headers
@@ -101,12 +101,12 @@ def test_a_space_is_reached_by_its_name_and_shown_inside_the_pages_around_it(mon
 
 def test_names_can_be_added_and_the_machine_has_its_own(monkeypatch):
     monkeypatch.setenv("BUP_HOSTS", "Explorer.example.org, other.example")
-    names = host_guard.own_names()
+    names = host_guard.accepted_names()
     for host in ("explorer.example.org:443", "other.example", socket.gethostname(), "localhost"):
-        assert allowed(host, names)
-    assert not allowed("example.org", names)
+        assert is_accepted_host(host, names)
+    assert not is_accepted_host("example.org", names)
     monkeypatch.setenv("BUP_HOSTS", "*")
-    assert allowed("any.example", host_guard.own_names())
+    assert is_accepted_host("any.example", host_guard.accepted_names())
 
 
 def test_every_answer_brings_the_policy():

@@ -11,7 +11,7 @@ from streamlit.web.server.app_discovery import discover_asgi_app
 
 from bup import cli
 from dashboard.server import serving
-from dashboard.server.page_head import Head
+from dashboard.server.page_head import PageHead
 from tests.support.asgi import ask
 
 
@@ -102,7 +102,7 @@ def test_a_page_begins_with_the_script_of_the_address_and_nothing_else_does(kind
         await send({"type": "http.response.body", "body": page[:9], "more_body": True})
         await send({"type": "http.response.body", "body": page[9:]})
 
-    answer = ask(Head(app), "/", {"accept": "text/html,*/*", "if-none-match": "old"})
+    answer = ask(PageHead(app), "/", {"accept": "text/html,*/*", "if-none-match": "old"})
     assert b"accept-encoding" not in sent[0] and b"if-none-match" not in sent[0]
     if kind == "text/html":
         assert answer.body.startswith(b'<html><head><script src="')

@@ -77,12 +77,12 @@ def test_a_browser_holds_so_much_whatever_its_sessions_and_files(server):
 
 def test_an_address_and_all_together_hold_so_much(server, monkeypatch):
     browsers = iter(range(100))
-    named = quota.client_of
+    named = quota.identify_client
 
     def another(cookies, address, tab):
         return named(cookies, address, tab).__class__(str(next(browsers)), address)
 
-    monkeypatch.setattr(quota, "client_of", another)
+    monkeypatch.setattr(quota, "identify_client", another)
     said = [server.put("a", str(k), 9 * MB) for k in range(5)]
     assert [status for status, _ in said] == [204] * 4 + [413] and "your network" in said[-1][1]
     others = [server.put("b", str(k), 9 * MB, f"10.1.0.{k}") for k in range(5)]
@@ -99,7 +99,7 @@ def test_many_empty_files_have_a_size_too(server):
 
 def test_what_is_on_its_way_counts(server):
     server.during = lambda: said.append(
-        server.guard._refusal(quota.client_of({}, "10.0.0.1", ""), 3 * MB)
+        server.guard._refusal(quota.identify_client({}, "10.0.0.1", ""), 3 * MB)
     )
     said: list[str] = []
     server.put("a", "x", 8 * MB)

@@ -518,7 +518,7 @@ def test_the_space_is_bounded(monkeypatch):
     uploads.save(graph)
 
 
-def own_page(files: list[tuple[str, bytes]]) -> None:
+def is_own_origin(files: list[tuple[str, bytes]]) -> None:
     from types import SimpleNamespace
 
     import streamlit as st
@@ -531,7 +531,7 @@ def own_page(files: list[tuple[str, bytes]]) -> None:
 
 
 def open_page(files: list[tuple[str, bytes]]) -> AppTest:
-    page = AppTest.from_function(own_page, kwargs={"files": files}, default_timeout=60)
+    page = AppTest.from_function(is_own_origin, kwargs={"files": files}, default_timeout=60)
     return page.run()
 
 

@@ -3,7 +3,7 @@
 import threading
 
 from dashboard.network.clients import Client
-from dashboard.network.turns import HALF, Turns
+from dashboard.network.fair_queue import HALF, FairQueue
 
 
 class Clock:
@@ -13,13 +13,13 @@ class Clock:
         return self.now
 
 
-def had(turns: Turns, clock: Clock, client: Client, seconds: float) -> None:
+def had(turns: FairQueue, clock: Clock, client: Client, seconds: float) -> None:
     with turns.one(client, 0) as came:
         assert came
         clock.now += seconds
 
 
-def served(turns: Turns, busy: Client, *clients: Client) -> list[Client]:
+def served(turns: FairQueue, busy: Client, *clients: Client) -> list[Client]:
     """The order in which they are served who come while somebody has the only turn."""
     order: list[Client] = []
 
@@ -40,7 +40,7 @@ def served(turns: Turns, busy: Client, *clients: Client) -> list[Client]:
 
 
 def test_a_browser_has_one_turn_in_however_many_tabs():
-    turns, eve = Turns(2), Client("eve", "there")
+    turns, eve = FairQueue(2), Client("eve", "there")
     with turns.one(eve, 0) as first, turns.one(eve, 0) as second:
         assert first and not second
         with turns.one(Client("ann", "here"), 0) as other:
@@ -51,7 +51,7 @@ def test_a_browser_has_one_turn_in_however_many_tabs():
 
 def test_who_had_little_passes_who_had_much_under_whatever_names():
     clock = Clock()
-    turns = Turns(1, clock)
+    turns = FairQueue(1, clock)
     for n in range(3):
         had(turns, clock, Client(f"eve{n}", "there"), 60)
     new, ann, bob = Client("eve9", "there"), Client("ann", "here"), Client("bob", "here")
@@ -60,10 +60,10 @@ def test_who_had_little_passes_who_had_much_under_whatever_names():
 
 def test_what_one_had_fades():
     clock = Clock()
-    turns = Turns(1, clock)
+    turns = FairQueue(1, clock)
     eve, ann = Client("eve", "there"), Client("ann", "here")
     had(turns, clock, eve, 60)
     clock.now += 12 * HALF
     had(turns, clock, ann, 1)
-    assert set(turns._had) == {ann.own, ann.around}
+    assert set(turns._had) == {ann.browser_id, ann.address_id}
     assert served(turns, Client("bob"), ann, eve) == [eve, ann]

@@ -1,4 +1,4 @@
-"""Turns at what few can have at a time and nobody can have for long."""
+"""FairQueue at what few can have at a time and nobody can have for long."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HALF = 300.0  # seconds after which what one had counts for half
 FORGOTTEN = 0.1  # seconds that one had, which no longer count
 
 
-class Turns:
+class FairQueue:
     """So many at a time, one for a browser. Next is who had least time lately, with its address.
 
     So whoever keeps all places busy is passed by everybody else.
@@ -38,28 +38,31 @@ class Turns:
                 self._waiting = [other for other in self._waiting if other is not mine]
                 self._changed.notify_all()
             if came:
-                self._busy.append(mine.own)
+                self._busy.append(mine.browser_id)
         start = self._clock()
         try:
             yield came
         finally:
             if came:
                 with self._changed:
-                    self._busy.remove(mine.own)
+                    self._busy.remove(mine.browser_id)
                     self._count(mine, self._clock() - start)
                     self._changed.notify_all()
 
     def _next(self) -> Client | None:
-        ready = [client for client in self._waiting if client.own not in self._busy]
+        ready = [client for client in self._waiting if client.browser_id not in self._busy]
         if len(self._busy) >= self._at_once or not ready:
             return None
-        return min(ready, key=lambda client: self._lately(client.own) + self._lately(client.around))
+        return min(
+            ready,
+            key=lambda client: self._lately(client.browser_id) + self._lately(client.address_id),
+        )
 
     def _lately(self, who: str) -> float:
         seconds, then = self._had.get(who, (0.0, 0.0))
         return seconds * 0.5 ** ((self._clock() - then) / HALF)
 
     def _count(self, client: Client, seconds: float) -> None:
-        for who in {client.own, client.around}:
+        for who in {client.browser_id, client.address_id}:
             self._had[who] = self._lately(who) + seconds, self._clock()
         self._had = {w: had for w, had in self._had.items() if self._lately(w) > FORGOTTEN}
