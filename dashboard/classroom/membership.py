@@ -50,7 +50,7 @@ NO_COOKIES = {LEAD_COOKIE: "", SEAT_COOKIE: ""}
 
 
 def current() -> Membership | None:
-    return st.session_state.get("seat")
+    return st.session_state.get("class_membership")
 
 
 def change(seat: Membership | None) -> None:
@@ -72,7 +72,7 @@ def ended_class() -> str:
 
 def restore() -> None:
     """Take the seat that a link or a cookie gives; once a run, before anything asks for it."""
-    if "seat" not in st.session_state:
+    if "class_membership" not in st.session_state:
         change(_from_cookies())
         if current() is None and (code := _ended_class_of_cookies()):
             end(code)
