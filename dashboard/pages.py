@@ -11,17 +11,17 @@ from dashboard.learn import (
     confident,
     coverage,
     follow,
+    glossary_page,
     kinds,
     lecturers,
     loss,
     message,
+    overview,
     sees,
-    start,
     tour,
     travel,
     truth,
     unseen,
-    words,
 )
 from dashboard.learn.lesson import LESSONS
 from dashboard.views import compare, graph, reliability, structure
@@ -66,7 +66,7 @@ PAGES = (
     Page("graph", graph.page, "The graph", ":material/dataset:", section=MORE),
     Page("own", upload.page, "Your own", ":material/upload_file:", False, MORE),
     Page("reproduce", reproduce.page, "Reproduce", ":material/fact_check:", False, MORE),
-    _learn("learn", start.page, "Start here", ":material/school:"),
+    _learn("learn", overview.page, "Start here", ":material/school:"),
     _lesson(1, confident.page),
     _lesson(2, message.page),
     _lesson(3, travel.page),
@@ -79,7 +79,7 @@ PAGES = (
     _lesson(10, sees.page),
     _lesson(11, coverage.page),
     _learn("learn-tour", tour.page, "A tour of the dashboard", ":material/route:"),
-    _learn("learn-glossary", words.page, "Glossary", ":material/dictionary:"),
+    _learn("learn-glossary", glossary_page.page, "Glossary", ":material/dictionary:"),
     _learn("class", classroom.page, "A class", ":material/groups:"),
     _learn("learn-lecturers", lecturers.page, "For lecturers", ":material/cast_for_education:"),
 )

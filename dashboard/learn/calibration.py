@@ -15,22 +15,13 @@ from dashboard.learn.glossary import meaning
 FEW = 60
 
 
-def page() -> None:
-    here = lesson.begin(5)
-    _lesson(here)
-
-
-@lesson.played
-def _lesson(here: lesson.Lesson) -> None:
-    case = cases.case(cases.graph_name(), "gcn")
+@lesson.lesson_page("calibration")
+def page(here: lesson.Lesson) -> None:
+    case = cases.load_case(cases.graph_name(), "gcn")
     outputs, targets = test_outputs(case)
-    left, right = lesson.halves()
+    left, right = lesson.two_columns()
     with left:
-        st.markdown(
-            "Every dot is one answer: above if it was right, below if it was wrong, the further "
-            "right, the surer. Fill the diagram by dragging: each bar shows how many answers of "
-            "its bin are right."
-        )
+        st.markdown(here.text("Introduction"))
         one, two = st.columns(2)
         sweep = one.slider(
             "Fill up to a confidence of", 0.0, 1.0, 0.4, 0.01, key="sweep", format="percent"
@@ -40,25 +31,23 @@ def _lesson(here: lesson.Lesson) -> None:
             "Temperature", 0.2, 3.0, 1.0, 0.01, key="temperature", help=meaning("temperature")
         )
         many = two.toggle(f"All {len(targets):,}, not only {FEW}", key="many")
-        answered = _question(outputs, targets)
+        answered = _question(here, outputs, targets)
     if not many:
         few = np.random.RandomState(0).permutation(len(targets))[:FEW]
         outputs, targets = outputs[few], targets[few]
     probs = softmax(outputs / temperature, axis=1)
-    found = metrics.reliability_bins(probs, targets, bins)
+    diagram = metrics.reliability_bins(probs, targets, bins)
     with right:
-        _numbers(probs, targets, found, sweep, answered)
-        sure, hits = metrics.confidence(probs), metrics.hits(probs, targets)
+        _numbers(probs, targets, diagram, sweep, answered)
+        confidence, hits = metrics.confidence(probs), metrics.hits(probs, targets)
         lesson.chart(
-            dots_figure(found, sure, hits, sweep, lesson.theme()),
+            dots_figure(diagram, confidence, hits, sweep, lesson.theme()),
             "dots",
-            "On the dotted diagonal, confidence is what it claims to be; the striped part is the "
-            "gap between a bar and its diamond."
-            + ("" if sweep >= 1 else " Fill the diagram to the end to read ECE and ACE."),
+            here.text("Chart" if sweep >= 1 else "Chart until it is filled"),
         )
     with left:
         if answered:
-            _after(case)
+            _in_practice(here, case)
         lesson.end(
             here,
             answered,
@@ -79,49 +68,38 @@ def test_outputs(case: Case) -> tuple[np.ndarray, np.ndarray]:
 def _numbers(
     probs: np.ndarray,
     targets: np.ndarray,
-    found: metrics.ReliabilityBins,
+    diagram: metrics.ReliabilityBins,
     sweep: float,
     answered: bool,
 ) -> None:
-    done = sweep >= 1
+    filled = sweep >= 1
     one, two, three, four = st.columns(4)
     one.metric("Right", f"{metrics.accuracy(probs, targets):.0%}")
     mean = f"{metrics.confidence(probs).mean():.0%}" if answered else "?"
     two.metric("Mean confidence", mean)
-    three.metric("ECE", f"{found.expected_error:.1%}" if done else "?", help=meaning("ECE"))
-    four.metric("ACE", f"{found.average_error:.1%}" if done else "?", help=meaning("ACE"))
+    ece, ace = diagram.expected_error, diagram.average_error
+    three.metric("ECE", f"{ece:.1%}" if filled else "?", help=meaning("ECE"))
+    four.metric("ACE", f"{ace:.1%}" if filled else "?", help=meaning("ACE"))
 
 
-def _question(outputs: np.ndarray, targets: np.ndarray) -> bool:
+def _question(here: lesson.Lesson, outputs: np.ndarray, targets: np.ndarray) -> bool:
     probs = softmax(outputs, axis=1)
     accuracy, mean = metrics.accuracy(probs, targets), metrics.confidence(probs).mean()
-    options = ["more than 90%", f"about {accuracy:.0%}, as it should be", "less than 70%"]
-    nearest = int(np.abs(np.array([0.95, accuracy, 0.55]) - mean).argmin())
+    right = lesson.nearest((0.95, accuracy, 0.55), mean)
     return lesson.predict(
+        here,
         "expect_confidence",
-        f"Deep networks are often called over-confident. This GCN is right on {accuracy:.0%} of "
-        f"all {len(targets):,} test papers. What is its mean confidence on them?",
-        options,
-        nearest,
-        lambda: (
-            f"On all {len(targets):,} its mean confidence is {mean:.0%}: here the GCN is "
-            "*under*-confident. Now find the temperature that brings the bars to the diagonal."
-        ),
-        [
-            "Deep image networks often are, hence the reputation. Fill the diagram: the bars end "
-            "above their diamonds, the mark of a model that is right more often than it says.",
-            "A calibrated model would, but nothing in training asks for it. Fill the diagram: the "
-            "bars of such a model would end at the dotted diagonal.",
-            "The model does spread its probability over many classes, but fill the diagram and "
-            "compare the bars with their diamonds.",
-        ],
+        right,
+        lambda: {"mean": mean},
+        accuracy=accuracy,
+        count=len(targets),
     )
 
 
-def _after(case: Case) -> None:
+def _in_practice(here: lesson.Lesson, case: Case) -> None:
     """What a temperature fitted on validation papers does, computed by the method itself."""
     with st.expander("In practice: which temperature?"):
-        fitted = cases.case(case.spec.graph, "gcn", calibrate="temperature")
+        fitted = cases.load_case(case.spec.graph, "gcn", calibrate="temperature")
         outputs, targets = test_outputs(case)
         temperature = round(fitted.result.constants["temperature"], 2)  # as the slider has it
         before, after = (
@@ -129,8 +107,11 @@ def _after(case: Case) -> None:
             for t in (1.0, temperature)
         )
         st.markdown(
-            "It is chosen on validation papers, never on the test papers that judge it. For this "
-            f"model that gives T = {temperature:.2f}: on all {len(targets):,} test papers, in 10 "
-            f"bins, the ECE falls from {before:.1%} to {after:.1%}. Not one answer changes: "
-            "dividing all numbers of a paper by T keeps their order."
+            here.text(
+                "In practice",
+                temperature=temperature,
+                count=len(targets),
+                before=before,
+                after=after,
+            )
         )

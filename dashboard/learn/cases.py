@@ -35,7 +35,7 @@ def graph_name() -> str:
     return "cora" if citation.is_cached("cora") else "synthetic"
 
 
-def case(
+def load_case(
     name: str,
     method: str,
     left_out: tuple[int, ...] = (),
@@ -48,7 +48,9 @@ def case(
     return Case(graph, spec, load_or_wait(spec, graph).result)
 
 
-def ask(name: str, method: str, per_class: int = Spec.per_class, **settings: Any) -> None:
+def request_training(
+    name: str, method: str, per_class: int = Spec.per_class, **settings: Any
+) -> None:
     """Have a run trained if nobody has, without waiting for it: others of the page are next."""
     graph = graphs.graph(name)
     spec = _spec(graph, method, (), per_class, settings)
@@ -73,7 +75,7 @@ def _spec(
     )
 
 
-def follows_links(case: Case) -> float:
+def link_correlation(case: Case) -> float:
     """Rank correlation of message uncertainty with the factor that links alone decide."""
     rule = Inspector(case.graph, case.result).propagation
     assert rule is not None and rule.factor is not None  # BUP under the published rule

@@ -16,22 +16,13 @@ from dashboard.session.navigation import page_link
 from dashboard.ui.markdown import escaped
 
 
-def page() -> None:
-    here = lesson.begin(1)
-    _lesson(here)
-
-
-@lesson.played
-def _lesson(here: lesson.Lesson) -> None:
+@lesson.lesson_page("confident")
+def page(here: lesson.Lesson) -> None:
     name = cases.graph_name()
     graph = graphs.graph(name)
-    left, right = lesson.halves()
+    left, right = lesson.two_columns()
     with left:
-        st.markdown(
-            "A network learns to sort scientific papers by subject, but we hide one subject: it "
-            "never sees a paper of it and has no word for it. Then we show it such papers. Every "
-            "answer must be wrong. Does it know?"
-        )
+        st.markdown(here.text("Introduction"))
         one, two = st.columns(2)
         hidden = one.selectbox(
             "Hide a class",
@@ -49,25 +40,24 @@ def _lesson(here: lesson.Lesson) -> None:
             key="believe",
             format="percent",
         )
-    case = cases.case(name, "gcn", (int(hidden),), **cases.CALIBRATED)
-    confidence, right_answer, unseen = test_answers(case)
+    case = cases.load_case(name, "gcn", (int(hidden),), **cases.CALIBRATED)
+    confidence, correct, unseen = test_answers(case)
     with left:
-        answered = _question(case, confidence, right_answer, unseen)
+        answered = _question(here, case, confidence, correct, unseen)
     with right:
-        _believed(confidence, right_answer, unseen, threshold, answered)
-        groups = {"known classes, right": (confidence[right_answer & ~unseen], False)}
-        groups["known classes, wrong"] = (confidence[~right_answer & ~unseen], False)
+        _numbers(confidence, correct, unseen, threshold, answered)
+        groups = {"known classes, right": (confidence[correct & ~unseen], False)}
+        groups["known classes, wrong"] = (confidence[~correct & ~unseen], False)
         if answered:
             groups[f"{graph.class_names[hidden]}, never seen"] = (confidence[unseen], True)
         lesson.chart(
             answers_figure(groups, threshold, lesson.theme()),
             "answers",
-            "Solid: trusted. Raise the bar and fewer wrong answers pass, but fewer right ones too."
-            + ("" if answered else " The hidden class appears when you have made your guess."),
+            here.text("Chart" if answered else "Chart before the guess"),
         )
     with left:
         if answered:
-            _gallery(case, cases.case(name, "gcn", **cases.CALIBRATED))
+            _examples(here, case, cases.load_case(name, "gcn", **cases.CALIBRATED))
         lesson.end(here, answered, [("This very run, node by node", "ood", cases.query(case))])
 
 
@@ -84,75 +74,61 @@ def test_answers(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _question(
-    case: Case, confidence: np.ndarray, right_answer: np.ndarray, unseen: np.ndarray
+    here: lesson.Lesson,
+    case: Case,
+    confidence: np.ndarray,
+    correct: np.ndarray,
+    unseen: np.ndarray,
 ) -> bool:
     share = float((confidence[unseen] >= 0.5).mean())
-    options = ["hardly any", "about a quarter", "half of them or so", "nearly all"]
-    nearest = int(np.abs(np.array([0.03, 0.25, 0.5, 0.95]) - share).argmin())
-    classes = len(case.result.split.classes)
-
-    def answer() -> str:
-        return (
-            f"On {share:.0%} of the {unseen.sum():,} papers of the hidden class the model is at "
-            "least 50% sure, and all of these answers are wrong. It does hesitate: its confidence "
-            f"is {confidence[unseen].mean():.0%} on average, and "
-            f"{confidence[right_answer].mean():.0%} where it is right about a known class. But "
-            f"softmax must share out 100% among the {classes} classes it knows: “none of these” "
-            "is not on offer."
-        )
-
     return lesson.predict(
-        f"expect_hidden_{case.spec.left_out[0]}",
-        f"The model has learned {classes} classes and must answer with one of them. On how many "
-        "papers of the hidden class will it be at least 50% sure of its (wrong) answer?",
-        options,
-        nearest,
-        answer,
-        [
-            "A good model would hesitate more. But look at the lowest panel: some known class "
-            "always wins.",
-            "Set the bar to 50% and compare the solid share of the lowest panel with your guess. "
-            "It depends on how close the hidden class is to a known one: hide another.",
-            "Set the bar to 50% and look at the lowest panel: its papers lean to one side, "
-            "because they share words with a class that the model knows.",
-            "Networks are known to be over-confident. But the lowest panel lies further left than "
-            "the first: the model does hesitate, only not enough.",
-        ],
+        here,
+        "expect_hidden",
+        lesson.nearest((0.03, 0.25, 0.5, 0.95), share),
+        lambda: {
+            "share": share,
+            "unseen": unseen.sum(),
+            "confidence": confidence[unseen].mean(),
+            "confidence_right": confidence[correct].mean(),
+        },
+        key=f"expect_hidden_{case.spec.left_out[0]}",
         usual=case.spec.left_out == (case.graph.num_classes - 1,),
+        classes=len(case.result.split.classes),
     )
 
 
-def _believed(
+def _numbers(
     confidence: np.ndarray,
-    right_answer: np.ndarray,
+    correct: np.ndarray,
     unseen: np.ndarray,
     threshold: float,
     answered: bool,
 ) -> None:
-    sure = confidence >= threshold
+    trusted = confidence >= threshold
+    known = trusted & ~unseen
     one, two, three = st.columns(3)
-    one.metric("Known papers trusted", f"{sure[~unseen].mean():.0%}")
-    right_share = right_answer[sure & ~unseen].mean() if (sure & ~unseen).any() else float("nan")
-    two.metric("of these, right", "none" if np.isnan(right_share) else f"{right_share:.0%}")
+    one.metric("Known papers trusted", f"{trusted[~unseen].mean():.0%}")
+    two.metric("of these, right", f"{correct[known].mean():.0%}" if known.any() else "none")
     three.metric(
         "Unseen papers trusted",
-        f"{sure[unseen].mean():.0%}" if answered else "?",
+        f"{trusted[unseen].mean():.0%}" if answered else "?",
         help="All of these answers are wrong.",
     )
 
 
-def _gallery(hidden: Case, shown: Case) -> None:
+def _examples(here: lesson.Lesson, without: Case, with_class: Case) -> None:
     """Mistakes of which nothing but the hiding is the cause; each opens on the map."""
-    graph, without, told = hidden.graph, hidden.result, shown.result
-    found = errors_from_left_out(without, told, graph)[:3].tolist()
-    if not found:
+    graph = without.graph
+    nodes = errors_from_left_out(without.result, with_class.result, graph)[:3].tolist()
+    if not nodes:
         return
-    name = escaped(graph.class_names[hidden.spec.left_out[0]])
-    st.markdown(f"**Wrong only because {name} was hidden:** shown it, the same network is right.")
-    for node in found:
-        said = escaped(graph.class_names[without.predicted[node]])
-        before, after = (confidence_text(r.probs[node].max()) for r in (without, told))
-        id_ = escaped(graph.node_id(node))
-        words = f"{id_}: “{said}”, {before} sure; shown it, right: {after}"
-        query = cases.query(hidden, node=graph.node_id(node))
-        page_link("explore", words, ":material/hub:", query)
+    hidden = escaped(graph.class_names[without.spec.left_out[0]])
+    st.markdown(here.text("Examples", hidden=hidden))
+    for node in nodes:
+        answer = escaped(graph.class_names[without.result.predicted[node]])
+        before, after = (
+            confidence_text(case.result.probs[node].max()) for case in (without, with_class)
+        )
+        id_ = graph.node_id(node)
+        words = f"{escaped(id_)}: “{answer}”, {before} sure; with the class, right: {after}"
+        page_link("explore", words, ":material/hub:", cases.query(without, node=id_))

@@ -17,46 +17,33 @@ RULES = {"aps": "Each paper for itself (APS)", "daps": "Averaged with neighbours
 LEVEL = 0.9
 
 
-def page() -> None:
-    here = lesson.begin(11)
-    _lesson(here)
-
-
-@lesson.played
-def _lesson(here: lesson.Lesson) -> None:
-    left, right = lesson.halves()
-    case = cases.case(cases.graph_name(), "bup", propagation="doubt")
+@lesson.lesson_page("coverage")
+def page(here: lesson.Lesson) -> None:
+    left, right = lesson.two_columns()
+    case = cases.load_case(cases.graph_name(), "bup", propagation="doubt")
     with left:
-        st.markdown(
-            "Instead of one answer, give a **set** of classes, large enough to contain the true "
-            "one nine times in ten. A conformal method gets that right for any model: it looks at "
-            "validation papers to learn how large sets must be. DAPS also averages each paper's "
-            "scores with those of its neighbours, which makes sets smaller."
-        )
+        st.markdown(here.text("Introduction"))
         rule = st.segmented_control(
             "How sets are made", list(RULES), default="aps", required=True, key="set_rule",
             format_func=RULES.__getitem__,
         )  # fmt: skip
         level = st.slider("Promise", 0.7, 0.98, LEVEL, 0.01, key="set_level", format="percent")
-        answered = _question(case)
-    found = _sets(case, rule or "aps", float(level))
-    groups = by_neighbours(case, found)
+        answered = _question(here, case)
+    sets = _sets(case, rule or "aps", float(level))
+    overall, *groups = by_neighbours(case, sets)
     with right:
-        overall = groups[0]
         one, two = st.columns(2)
         one.metric("Sets that contain the truth", f"{overall.covered:.0%}")
         two.metric("Classes in a set, on average", f"{overall.size:.2f}")
-        shown = groups[1:] if answered else [g for g in groups[1:] if "no" not in g.name]
+        shown = groups if answered else [group for group in groups if "no" not in group.name]
         lesson.chart(
             coverage_figure(shown, float(level), lesson.theme()),
             "coverage",
-            "Test papers by how many of their neighbours share their class, and how many of each "
-            "group there are. Striped: more than three points below the promise."
-            + ("" if answered else " The papers among strangers appear with your guess."),
+            here.text("Chart" if answered else "Chart before the guess"),
         )
     with left:
         if answered:
-            _surest(case, found)
+            _examples(here, case, sets)
         lesson.end(here, answered, [("Sets of this run", "reliability", cases.query(case))])
 
 
@@ -64,7 +51,7 @@ def _sets(case: Case, rule: str, level: float) -> Sets:
     return conformal_sets(case.result.probs, case.graph, case.result.split, level, rule)
 
 
-def alike(graph: Graph) -> np.ndarray:
+def same_class_share(graph: Graph) -> np.ndarray:
     """The share of every node's neighbours with its own class [n]; missing without neighbours."""
     same = graph.labels[graph.edges[0]] == graph.labels[graph.edges[1]]
     links, equal = np.zeros(graph.num_nodes), np.zeros(graph.num_nodes)
@@ -77,7 +64,7 @@ def alike(graph: Graph) -> np.ndarray:
 def by_neighbours(case: Case, sets: Sets) -> list[NeighbourGroup]:
     """All test papers, then those with like and unlike neighbours."""
     judged = case.result.judged(case.graph)
-    share = alike(case.graph)[judged.nodes]
+    share = same_class_share(case.graph)[judged.nodes]
     parts = {
         "all": np.ones(len(share), dtype=bool),
         "all neighbours alike": share == 1,
@@ -94,48 +81,27 @@ def by_neighbours(case: Case, sets: Sets) -> list[NeighbourGroup]:
     ]
 
 
-def _question(case: Case) -> bool:
-    worst = {rule: by_neighbours(case, _sets(case, rule, LEVEL))[-1] for rule in RULES}
-    nearest = int(np.abs(np.array([0.9, 0.75, 0.4]) - worst["aps"].covered).argmin())
-    alone, together = worst["aps"].covered, worst["daps"].covered
-
-    def answer() -> str:
-        return (
-            f"With a promise of {LEVEL:.0%}, {alone:.0%} of the {worst['aps'].papers:,} papers "
-            "with no neighbour of their own class have it in their set, and "
-            f"{together:.0%} if scores are averaged with neighbours. The promise is one about the "
-            "average: papers among their own kind are covered more often than promised and make "
-            "up for the others. Nobody who sees only the first number would notice."
-        )
-
+def _question(here: lesson.Lesson, case: Case) -> bool:
+    aps, daps = (by_neighbours(case, _sets(case, rule, LEVEL))[-1] for rule in ("aps", "daps"))
     return lesson.predict(
+        here,
         "expect_coverage",
-        f"The promise is {LEVEL:.0%}, and it is kept. Among papers all of whose neighbours are "
-        "of *other* classes, how many sets contain the truth?",
-        [f"about {LEVEL:.0%}, as promised", "about three quarters", "less than half"],
-        nearest,
-        answer,
-        [
-            f"“{LEVEL:.0%} of papers” sounds like “every paper, with {LEVEL:.0%}”. Compare the "
-            "bars with the dashed line: some groups are above it, the last is far below.",
-            "Hard papers might lose that much, but the last bar ends elsewhere: the network "
-            "averaged these papers with neighbours of other classes twice.",
-            "Then the network would almost always miss them; the last bar shows that some sets "
-            "are large enough to save them.",
-        ],
+        lesson.nearest((0.9, 0.75, 0.4), aps.covered),
+        lambda: {"aps": aps.covered, "daps": daps.covered, "papers": aps.papers},
+        level=LEVEL,
     )
 
 
-def _surest(case: Case, sets: Sets) -> None:
+def _examples(here: lesson.Lesson, case: Case, sets: Sets) -> None:
     """Papers whose set is one class, and the wrong one; each opens on the map."""
     judged = case.result.judged(case.graph)
-    single = (sets.size[judged.nodes] == 1) & ~sets.member[judged.nodes, judged.targets]
+    wrong = (sets.size[judged.nodes] == 1) & ~sets.member[judged.nodes, judged.targets]
     order = np.argsort(-judged.probs.max(axis=1))
-    worst = judged.nodes[order[single[order]]][:3].tolist()
-    if worst:
-        st.markdown("**Sets of one class, and it is the wrong one:**")
-    for node in worst:
+    nodes = judged.nodes[order[wrong[order]]][:3].tolist()
+    if nodes:
+        st.markdown(here.text("Examples"))
+    for node in nodes:
         id_ = case.graph.node_id(node)
-        said = case.graph.class_names[case.result.predicted[node]]
-        words = f"{escaped(id_)}: surely {escaped(said)}"
+        answer = case.graph.class_names[case.result.predicted[node]]
+        words = f"{escaped(id_)}: surely {escaped(answer)}"
         page_link("explore", words, ":material/hub:", cases.query(case, node=id_))

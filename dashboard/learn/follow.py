@@ -19,7 +19,7 @@ from dashboard.cache.shared_cache import cached
 from dashboard.components.arithmetic import Outcome, Side, arithmetic, choice
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
-from dashboard.learn.follow_words import ABSENT, STAGES, counted, sentences
+from dashboard.learn.follow_steps import ABSENT, STAGES, links_text, step_texts
 from dashboard.session import run_link
 from dashboard.ui.markdown import escaped
 
@@ -31,31 +31,21 @@ PAPERS = {
 }
 
 
-def page() -> None:
-    here = lesson.begin(8)
-    _lesson(here)
-
-
-@lesson.played
-def _lesson(here: lesson.Lesson) -> None:
-    left, right = lesson.halves(wide=True)
+@lesson.lesson_page("follow")
+def page(here: lesson.Lesson) -> None:
+    left, right = lesson.two_columns(wide=True)
     with left:
-        st.markdown(
-            "One node, every number that the network computes for it. Press ▶, or step with the "
-            "arrow keys. Point at a symbol and its numbers light up; click a line to see one "
-            "multiplication, and where its number comes from."
-        )
+        st.markdown(here.text("Introduction"))
         one, two = st.columns(2)
         with one:
             name = _graph()
         layers = st.selectbox(
             "The published rule", list(PAPERS), key="follow_layers", format_func=PAPERS.__getitem__,
-            help="The paper maps variances after each step by weights of any sign; the app's "
-            "default leaves those maps out, because that predicts better.",
+            help=here.text("Layers"),
         )  # fmt: skip
         runs = (
-            cases.case(name, "bup", layers=layers),
-            cases.case(name, "bup", propagation="doubt"),
+            cases.load_case(name, "bup", layers=layers),
+            cases.load_case(name, "bup", propagation="doubt"),
         )
         with two:
             node = _node(runs[1])
@@ -63,7 +53,7 @@ def _lesson(here: lesson.Lesson) -> None:
     ways = [_way(inspector, node, number) for number, inspector in enumerate(inspectors)]
     with left:
         st.caption(_about(runs[1], node))
-        answered = _question(runs[0], ways[0])
+        answered = _question(here, runs[0], ways[0])
         lesson.end(
             here,
             answered,
@@ -73,7 +63,7 @@ def _lesson(here: lesson.Lesson) -> None:
         done = {operation.name for way in ways for operation in way.operations}
         arithmetic(
             [stage for stage in STAGES if done & {*stage.operations}],
-            [_side(case, way) for case, way in zip(runs, ways, strict=True)],
+            [_side(here, case, way) for case, way in zip(runs, ways, strict=True)],
             CANVAS,
             _chosen,
         )
@@ -156,7 +146,7 @@ def _node(case: Case) -> int:
 def _about(case: Case, node: int) -> str:
     links, truth = case.graph.degree[node], case.graph.labels[node]
     known = escaped(case.graph.class_names[truth]) if truth >= 0 else "unknown"
-    about = f"Node {escaped(_id(case, node))}: {counted(links)}, true class {known}."
+    about = f"Node {escaped(_id(case, node))}: {links_text(links)}, true class {known}."
     if case.graph.words is None:
         about += " This dataset has word numbers only; the synthetic graph has real words."
     return about
@@ -188,7 +178,7 @@ def _shown() -> str:
     return st.session_state.get("follow_graph") or cases.graph_name()
 
 
-def _side(case: Case, way: Derivation) -> Side:
+def _side(here: lesson.Lesson, case: Case, way: Derivation) -> Side:
     result, node = case.result, way.node
     assert result.mean is not None and result.var is not None
     names = [case.graph.class_names[c] for c in result.split.classes]
@@ -197,7 +187,7 @@ def _side(case: Case, way: Derivation) -> Side:
     return Side(
         title=RULES[str(rule)].title,
         operations=way.operations,
-        words=sentences(case.graph, way, names),
+        words=step_texts(here, case.graph, way, names),
         absent=ABSENT.get(str(rule), {}),
         outcomes=[Outcome(name, float(m), float(v), float(p)) for name, m, v, p in rows],
         chosen={
@@ -209,33 +199,13 @@ def _side(case: Case, way: Derivation) -> Side:
     )
 
 
-def _question(case: Case, way: Derivation) -> bool:
-    factor = way["factor"].result
-
-    def answer() -> str:
-        near = case.graph.neighbours(way.node)
-        return (
-            f"This node's variance is multiplied by {factor:.3f}, twice. Step 7 has one line per "
-            f"neighbour ({len(near)} here), each made of λ and two degrees: nothing in it reads a "
-            "word, a class or a variance. Doubt, on the right, starts from words, message and "
-            "answer."
-        )
-
+def _question(here: lesson.Lesson, case: Case, way: Derivation) -> bool:
     return lesson.predict(
+        here,
         "expect_factor",
-        "Under the published rule, what decides how much a node's variance shrinks?",
-        [
-            "how sure its neighbours are",
-            "how many links it and its neighbours have",
-            "whether its neighbours speak the same words",
-        ],
         1,
-        answer,
-        [
-            "One would expect that, and the paper's text says so. Look at step 7, left: the "
-            "neighbours' variances have cancelled, no line has one.",
-            "",
-            "Words made the variance that the rule starts from (step 6), but the rule itself "
-            "never reads one: see the lines of step 7, left.",
-        ],
+        lambda: {
+            "factor": way["factor"].result,
+            "neighbours": len(case.graph.neighbours(way.node)),
+        },
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -93,33 +94,39 @@ def top(title: str) -> None:
         )
 
 
-def begin(number: int) -> Lesson:
-    """The head of a lesson: its question, and the ways to the lessons beside it."""
-    lesson = LESSONS[number - 1]
-    with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson_head"):
-        st.title(lesson.question, width="content")
-        with st.container(horizontal=True, width="content"):
-            _beside(lesson)
-    return lesson
-
-
-def halves(wide: bool = False) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Words and question; what is played with. On a projector both are on the screen."""
+def two_columns(wide: bool = False) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """A column for words and question, and a wider one for controls and figure."""
     with st.container(key="play_wide" if wide else "play"):
         left, right = st.columns([1, 2] if wide else [2, 3], gap="medium")
     return left, right
 
 
-def played(body: Callable[[Lesson], None]) -> Callable[[Lesson], None]:
-    """Run the playing part of a lesson on its own: a drag does not rebuild the page around it."""
+def lesson_page(name: str) -> Callable[[Callable[[Lesson], None]], Callable[[], None]]:
+    """Make the page of a lesson from the function that draws what is below its head.
 
-    @st.fragment
-    @functools.wraps(body)
-    def guarded(lesson: Lesson) -> None:
-        with show_errors():
-            body(lesson)
+    That function runs as a fragment: a drag does not rebuild the page around it.
+    """
+    (lesson,) = [each for each in LESSONS if each.name == name]
 
-    return guarded
+    def decorate(body: Callable[[Lesson], None]) -> Callable[[], None]:
+        @st.fragment
+        @functools.wraps(body)
+        def fragment() -> None:
+            with show_errors():
+                body(lesson)
+
+        def page() -> None:
+            with st.container(
+                horizontal=True, horizontal_alignment="distribute", key="lesson_head"
+            ):
+                st.title(lesson.question, width="content")
+                with st.container(horizontal=True, width="content"):
+                    _link_neighbours(lesson)
+            fragment()
+
+        return page
+
+    return decorate
 
 
 def explain(word: str) -> None:
@@ -131,39 +138,52 @@ def explain(word: str) -> None:
 
 
 def predict(
-    key: str,
-    question: str,
-    options: Sequence[str],
+    lesson: Lesson,
+    name: str,
     right: int,
-    answer: Callable[[], str],
-    replies: Sequence[str] = (),
+    answer: Callable[[], Mapping[str, object]],
+    key: str = "",
     usual: bool = True,
+    **values: object,
 ) -> bool:
-    """A question; the answer is worked out and shown once the student has committed to one.
+    """Ask a question of the lesson; whether the student has guessed and sees the answer.
 
-    ``replies`` follow the words of a wrong guess: why it tempts, and where the figure shows that it
-    is wrong; that of the right one is not used. A question of settings that the lesson does not
-    begin with is not the ``usual`` one, which a class answers.
+    Args:
+        name: of the question in the file of the lesson.
+        right: index of the right option.
+        answer: computes the numbers of the answer, once the student has guessed.
+        key: of the widget, if it is not ``name``.
+        usual: whether the lesson begins with the settings that the question is about. A class
+            answers only such a question.
+        values: the numbers of the question, its options and its replies.
     """
+    key = key or name
+    asked = lesson.texts.question(name, **values)
     with st.container(border=True, key=f"asked_{key}"):
-        st.markdown(f":material/psychology_alt: **What do you expect?** {question}")
-        chosen = guess(LessonQuestion(key, question, tuple(options), right), usual)
-        if chosen is None:
+        st.markdown(f":material/psychology_alt: **What do you expect?** {asked.words}")
+        guessed = guess(LessonQuestion(key, asked.words, asked.options, right), usual)
+        if guessed is None:
             return False
         with st.container(key=f"verdict_{key}"):
-            found = f"The answer is: {options[right]}."
-            if chosen == right:
-                expected = found if leads() else "As you expected."
-                st.markdown(f":green[:material/check_circle: {expected}] {answer()}")
+            explanation = lesson.text(f"Answer: {name}", **values | dict(answer()))
+            if guessed == right:
+                right_option = f"The answer is: {asked.options[right]}."
+                reaction = right_option if leads() else "As you expected."
+                st.markdown(f":green[:material/check_circle: {reaction}] {explanation}")
             else:
-                reply = f"{replies[chosen]} " if replies else ""
+                reply = f"{asked.replies[guessed]} " if asked.replies[guessed] else ""
                 who = "Most of you" if leads() else "You"
                 st.markdown(
-                    f":orange[:material/lightbulb: {found}] "
-                    f"*{who} guessed: {options[chosen]}.* {reply}{answer()}"
+                    f":orange[:material/lightbulb: The answer is: {asked.options[right]}.] "
+                    f"*{who} guessed: {asked.options[guessed]}.* {reply}{explanation}"
                 )
-            into_view(f"seen_{key}", chosen)
+            into_view(f"seen_{key}", guessed)
     return True
+
+
+def nearest(values: Sequence[float], value: float) -> int:
+    """Index of the value nearest to another: which of the offered numbers is right."""
+    return int(np.abs(np.array(values) - value).argmin())
 
 
 Link = tuple[str, str, Query]
@@ -184,12 +204,12 @@ def end(lesson: Lesson, answered: bool, links: Sequence[Link]) -> None:
             explain(word)
 
 
-def _beside(lesson: Lesson) -> None:
+def _link_neighbours(lesson: Lesson) -> None:
     for step, arrow in ((-1, ":material/arrow_back:"), (1, ":material/arrow_forward:")):
         other = lesson.number + step
         if 1 <= other <= len(LESSONS):
-            beside = LESSONS[other - 1]
-            page_link(beside.address, f"{other}. {beside.title}", arrow)
+            neighbour = LESSONS[other - 1]
+            page_link(neighbour.address, f"{other}. {neighbour.title}", arrow)
         elif step > 0:
             page_link("learn-tour", "A tour of the dashboard", arrow)
 

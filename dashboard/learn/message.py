@@ -26,22 +26,13 @@ GRID = torch.unique(
 )
 
 
-def page() -> None:
-    here = lesson.begin(2)
-    _lesson(here)
-
-
-@lesson.played
-def _lesson(here: lesson.Lesson) -> None:
-    left, right = lesson.halves()
+@lesson.lesson_page("message")
+def page(here: lesson.Lesson) -> None:
+    left, right = lesson.two_columns()
     with left:
-        st.markdown(
-            "A node's message has one bell curve per class. Nature draws one number from each, and "
-            "the class with the **largest** number wins. Drag a mean or a width and watch how "
-            "often each class wins. All curves have the same area: what is narrow is high."
-        )
+        st.markdown(here.text("Introduction"))
         mean, std = _sliders()
-        answered = _question()
+        answered = _question(here)
     chances = probabilities(mean, std)
     theme = lesson.theme()
     with right:
@@ -51,32 +42,21 @@ def _lesson(here: lesson.Lesson) -> None:
         lesson.chart(messages_figure(mean, std, CLASSES, draws[:, -1], theme), "messages")
         won, sure = st.tabs(["How often each class wins", "How sure is that probability itself?"])
         with won:
-            lesson.chart(
-                wins_figure(draws, chances.mean[0].numpy(), CLASSES, theme),
-                "wins",
-                f"{DRAWS} draws, one mark each, in the row of the class that won; the line is the "
-                "exact probability. The crosses above are the last draw.",
-            )
+            figure = wins_figure(draws, chances.mean[0].numpy(), CLASSES, theme)
+            lesson.chart(figure, "wins", here.text("Draws", draws=DRAWS))
         with sure:
             rows = torch.tensor(mean), torch.tensor(std) ** 2
-            classes = range(len(CLASSES))
             density = np.stack(
-                [likelihood.probability_density(*rows, c, GRID).numpy() for c in classes]
+                [
+                    likelihood.probability_density(*rows, c, GRID).numpy()
+                    for c in range(len(CLASSES))
+                ]
             )
-            lesson.chart(
-                densities_figure(GRID.numpy(), density, chances, CLASSES, theme),
-                "densities",
-                "If the number of one class were known, its chance to win would be known too. It "
-                f"is not, so that chance is spread out; the bar holds {LEVEL:.0%} of it. Areas are "
-                "equal; what is higher than a row is cut off.",
-            )
+            figure = densities_figure(GRID.numpy(), density, chances, CLASSES, theme)
+            lesson.chart(figure, "densities", here.text("Interval", level=LEVEL))
     with left:
-        name = run_link.graph_label(cases.graph_name())
-        lesson.end(
-            here,
-            answered,
-            [("A real message and its intervals", "explore", {"graph": name})],
-        )
+        query = {"graph": run_link.graph_label(cases.graph_name())}
+        lesson.end(here, answered, [("A real message and its intervals", "explore", query)])
 
 
 def _sliders() -> tuple[list[float], list[float]]:
@@ -110,35 +90,21 @@ def sample(mean: list[float], std: list[float]) -> np.ndarray:
     return np.array(mean)[:, None] + np.array(std)[:, None] * luck
 
 
-def _question() -> bool:
-    wide = [m for m, _ in START], [3.0] * len(START)
+def _question(here: lesson.Lesson) -> bool:
+    means, widths = ([values[i] for values in START] for i in (0, 1))
+    wide = [3.0] * len(START)
 
-    def answer() -> str:
-        narrow = probabilities([m for m, _ in START], [s for _, s in START]).mean[0]
-        broad = probabilities(*wide).mean[0]
-        return (
-            f"From widths of {START[0][1]} to widths of {wide[1][0]}, with the means of the start, "
-            f"{CLASSES[0]} falls from {narrow[0]:.1%} to {broad[0]:.1%}, and {CLASSES[2]} rises "
-            f"from {narrow[2]:.1%} to {broad[2]:.1%}. As long as all curves are "
-            "equally wide, the largest mean still wins most often: the predicted class stays, the "
-            "confidence goes. Try it with the sliders, then make one curve wider than the others."
-        )
+    def answer() -> dict[str, object]:
+        narrow, broad = (probabilities(means, std).mean[0].tolist() for std in (widths, wide))
+        return {
+            "narrow_width": widths[0],
+            "wide_width": wide[0],
+            "first": CLASSES[0],
+            "first_narrow": narrow[0],
+            "first_wide": broad[0],
+            "last": CLASSES[2],
+            "last_narrow": narrow[2],
+            "last_wide": broad[2],
+        }
 
-    return lesson.predict(
-        "expect_width",
-        "Make all three curves as wide as the slider allows, and leave the means alone.",
-        [
-            "The three probabilities come closer to each other",
-            "The leader's probability grows",
-            "Nothing changes: the means decide",
-        ],
-        0,
-        answer,
-        [
-            "",
-            "A wider curve reaches further to the right, but so do its rivals: pull all three "
-            "widths up and watch the first number above the curves.",
-            "They do decide who wins most often, but not how often: pull all three widths up and "
-            "the marks spread over the rows.",
-        ],
-    )
+    return lesson.predict(here, "expect_width", 0, answer)

@@ -1,4 +1,4 @@
-"""Lesson 10: strangers to drag about and to count; only a group of them is seen."""
+"""Lesson 10: strangers to drag about and to count; only a group of them is plane."""
 
 from __future__ import annotations
 
@@ -22,24 +22,14 @@ ABOVE = 0.13  # a class, its name
 STANDS_OUT = 0.9  # of the known papers are doubted less
 
 
-def page() -> None:
-    here = lesson.begin(10)
-    _lesson(here)
-
-
-@lesson.played
-def _lesson(here: lesson.Lesson) -> None:
-    left, right = lesson.halves()
+@lesson.lesson_page("sees")
+def page(here: lesson.Lesson) -> None:
+    left, right = lesson.two_columns()
     x, y = st.session_state.get("plane_group", (START.x, START.y))
     with left:
-        st.markdown(
-            "Every dot is a paper, and its place stands for its words. Three classes are known by "
-            f"{LABELLED} labelled papers each (bold rims). Doubt asks of every place: which "
-            "explains it better, a **known class** (a solid ring) or **all papers together** (the "
-            "dashed ring)? Dark: a class does. Bright: only all papers together do."
-        )
-        controls = st.container()  # above the question, which brings them
-        answered = _question()
+        st.markdown(here.text("Introduction", labelled=LABELLED))
+        controls = st.container()  # above the question, which unlocks them
+        answered = _question(here)
         with controls:
             strangers = START.strangers
             if answered:
@@ -47,10 +37,10 @@ def _lesson(here: lesson.Lesson) -> None:
                     "How many strangers", COUNTS, strangers, key="strangers"
                 )
             else:
-                st.caption("You can change how many they are when you have made your guess.")
-        seen = Plane(strangers, x, y)
+                st.caption(here.text("Before the guess"))
+        plane = Plane(strangers, x, y)
         if answered:
-            st.markdown(f"**Where they are now.** {at_this_place(seen)}")
+            st.markdown(text_of_place(here, plane))
         name = run_link.graph_label(cases.graph_name())
         lesson.end(
             here,
@@ -61,12 +51,9 @@ def _lesson(here: lesson.Lesson) -> None:
             ],
         )
     with right:
-        _numbers(seen)
-        _draw(seen)
-        st.caption(
-            f"{PER_CLASS} papers of each known class; they never move. Drag the white circle, or "
-            "move it with the arrow keys. Links are left out here."
-        )
+        _numbers(plane)
+        _draw(plane)
+        st.caption(here.text("Drawing", papers=PER_CLASS))
 
 
 def amount(count: int) -> str:
@@ -77,47 +64,50 @@ def nats(doubt: float) -> str:
     return f"{doubt:.2f} nats"
 
 
-def _numbers(seen: Plane) -> None:
+def _numbers(plane: Plane) -> None:
     one, two, three = st.columns(3)
-    one.metric(f"Doubt of {amount(seen.strangers)}", nats(seen.of_strangers))
-    two.metric("Doubt of known papers", nats(float(seen.doubt()[:KNOWN].mean())))
+    one.metric(f"Doubt of {amount(plane.strangers)}", nats(plane.of_strangers))
+    two.metric("Doubt of known papers", nats(float(plane.doubt()[:KNOWN].mean())))
     three.metric(
         "Known papers doubted less",
-        f"{seen.surer:.0%}",
+        f"{plane.surer:.0%}",
         help="Than a stranger is: the AUROC of doubt. At 50% strangers are not told apart.",
     )
 
 
-def at_this_place(seen: Plane) -> str:
-    """What one stranger and many of them are worth where they are now."""
-    alone, many = (dataclasses.replace(seen, strangers=n) for n in (1, START.strangers))
-    found = f"1 stranger has {nats(alone.of_strangers)} of doubt, "
-    found += f"{amount(many.strangers)} have {nats(many.of_strangers)}"
-    if alone.surer >= STANDS_OUT:
-        return (
-            f"{found}: even one stands out, because the dashed ring reaches out this way without "
-            "any stranger."
-        )
-    if many.surer >= STANDS_OUT:
-        return f"{found}: only a group stands out."
-    return f"{found}: not even a group stands out. A known class is too near."
+def text_of_place(here: lesson.Lesson, plane: Plane) -> str:
+    """Whether one stranger or a group stands out where they are now."""
+    alone, many = (dataclasses.replace(plane, strangers=n) for n in (1, START.strangers))
+    heading = (
+        "One stands out"
+        if alone.surer >= STANDS_OUT
+        else "A group stands out"
+        if many.surer >= STANDS_OUT
+        else "Nothing stands out"
+    )
+    return here.text(
+        heading,
+        alone=nats(alone.of_strangers),
+        strangers=amount(many.strangers),
+        many=nats(many.of_strangers),
+    )
 
 
-def _draw(seen: Plane) -> None:
-    shares = (seen.ground() / BRIGHTEST).clip(0, 1)
+def _draw(plane: Plane) -> None:
+    shares = (plane.ground() / BRIGHTEST).clip(0, 1)
     palette = score_colours(np.linspace(0, 1, 33), lesson.theme())
     ground = [[palette[int(32 * share)] for share in row] for row in shares.tolist()]
-    labelled = set(seen.labelled.tolist())
+    labelled = set(plane.labelled.tolist())
     kinds = [
         "stranger" if group == len(CENTRES) else f"class-{group}{' labelled' * (i in labelled)}"
-        for i, group in enumerate(seen.groups.tolist())
+        for i, group in enumerate(plane.groups.tolist())
     ]
-    *classes, at_large = seen.rings()
+    *classes, at_large = plane.rings()
     names = [(f"class {'ABC'[i]}", x, y - ABOVE) for i, (x, y) in enumerate(CENTRES.tolist())]
     names.append(("all papers", *at_large[at_large[:, 0].argmin()] - (0.06, 0)))
-    handle = "stranger: drag me" if seen.strangers == 1 else "strangers: drag me"
+    handle = "stranger: drag me" if plane.strangers == 1 else "strangers: drag me"
     drawing(
-        ground, seen.points, kinds, [*classes, at_large], names, (seen.x, seen.y), handle,
+        ground, plane.points, kinds, [*classes, at_large], names, (plane.x, plane.y), handle,
         (palette, f"0 to {BRIGHTEST} nats of doubt, or more"), CANVAS, _moved,
     )  # fmt: skip
 
@@ -127,29 +117,17 @@ def _moved() -> None:
         st.session_state.plane_group = spot
 
 
-def _question() -> bool:
+def _question(here: lesson.Lesson) -> bool:
     alone = dataclasses.replace(START, strangers=1)
-
-    def answer() -> str:
-        return (
-            f"Where the circle is at first, {amount(START.strangers)} have "
-            f"{nats(START.of_strangers)} of doubt on average: {START.surer:.0%} of the known "
-            f"papers are doubted less. One alone has {nats(alone.of_strangers)}, and "
-            f"{alone.surer:.0%} are doubted less. Pull the slider to 1 and watch the dashed ring: "
-            "a group pulls it towards itself, one paper does not."
-        )
-
     return lesson.predict(
+        here,
         "expect_share",
-        f"{amount(START.strangers).capitalize()} lie far from every known class. Now take away all "
-        "but one, and leave that one where it is. How much doubt is there about it?",
-        ["as much as before", "less than before", "more than before"],
         1,
-        answer,
-        [
-            "It is just as far away, and many methods measure distance. Doubt does not: it "
-            "compares.",
-            "",
-            "Being alone feels suspicious. But doubt asks only what explains a place better.",
-        ],
+        lambda: {
+            "doubt": nats(START.of_strangers),
+            "surer": START.surer,
+            "doubt_alone": nats(alone.of_strangers),
+            "surer_alone": alone.surer,
+        },
+        strangers=amount(START.strangers),
     )

@@ -1,155 +1,53 @@
-"""Tours that walk: a card goes along from page to page and shows what it speaks of.
+"""Guided tours: a card goes along from page to page and marks what it describes.
 
-Where one is stands in the address (``tour=3``), so that a stop can be left, resumed and sent.
+The address holds the number of the stop (``tour=3``), so that a tour can be left, resumed and sent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from urllib.parse import urlencode
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
 from dashboard.cache import graphs
 from dashboard.components.guide import guide
 from dashboard.learn import cases
+from dashboard.learn.texts import read_text
 from dashboard.session import run_link
 from dashboard.session.navigation import addresses, page_link
 
 PARAMETER = "tour"
 FOR_LECTURERS = "lecturers-"
-"""Before the number of a stop, in the address, of the lecturers' tour."""
+TOURS = {"": "tour.md", FOR_LECTURERS: "tour-lecturers.md"}
+"""The file of a tour by what stands before the number of its stop in the address."""
 
 
 @dataclass(frozen=True)
 class Stop:
     title: str
-    look: str  # what to look at, and do
+    text: str
     address: str
-    shows: str  # a CSS selector of what it speaks of
-    query: dict[str, str] = field(default_factory=dict)
+    marks: str  # a CSS selector of what the text describes
+    query: dict[str, str]
 
 
-def visitors_stops() -> list[Stop]:
-    """On Cora, or on the synthetic graph where Cora has not been fetched."""
+def stops_of(series: str) -> list[Stop]:
+    """The stops of a tour: on Cora, or on the synthetic graph where Cora has not been fetched."""
     name = cases.graph_name()
-    here = {"graph": run_link.graph_label(name)}
-    hidden = graphs.graph(name).class_names[-1]
-    return [
-        Stop(
-            "The map",
-            "Every point is a paper, and its colour is how unsure the model is of its message: "
-            "bright is doubt. Click a point, and what the model thinks of it stands beside the "
-            "map. Press N for the next paper, X for a random one.",
-            "explore",
-            ".st-key-explore_map",
-            here | {"colour": "Message uncertainty"},
-        ),
-        Stop(
-            "Why so unsure?",
-            "“Why?” takes the doubt about this paper apart: what every neighbour did to it, step "
-            "by step, in numbers that add up.",
-            "explore",
-            ".st-key-explore_node",
-            here | {"tab": "Why?"},
-        ),
-        Stop(
-            "What if?",
-            "Remove a link of this paper, or add one, and see its answer change at once. Nothing "
-            "is trained again.",
-            "explore",
-            ".st-key-explore_node",
-            here | {"tab": "What if?"},
-        ),
-        Stop(
-            "Can the confidence be trusted?",
-            "Of all answers given with 80% confidence, 80% should be right: then a bar ends on "
-            "the diagonal. The GCN stands beside it. Click a bin to see its papers.",
-            "reliability",
-            ".stMain .stPlotlyChart, .stMain .bup-chart",
-            here | {"rival": "GCN"},
-        ),
-        Stop(
-            "A class it has never seen",
-            f"This model never saw {hidden}. Change the score, and watch how well it tells known "
-            "papers from unknown ones.",
-            "ood",
-            ".stMain .stPlotlyChart, .stMain .bup-chart",
-            here | {"left_out": hidden},
-        ),
-        Stop(
-            "Does doubt follow the links?",
-            "Each point is a paper: its doubt against its number of links, and against the way to "
-            "the nearest labels. Further down: how much of the doubt links alone explain.",
-            "structure",
-            ".st-key-against_degree",
-            here,
-        ),
-        Stop(
-            "Which method is better?",
-            "Choose rivals here: they are judged on the same papers, side by side, with a test of "
-            "whether the difference is more than luck. That was the tour; the lessons are next.",
-            "compare",
-            ".st-key-rivals",
-            here,
-        ),
-    ]
-
-
-def lecturers_stops() -> list[Stop]:
-    here = {"graph": run_link.graph_label(cases.graph_name())}
-    return [
-        Stop(
-            "A plan for your time",
-            "Choose 45 or 90 minutes: the pages in their order, what to say, what to ask, and the "
-            "wrong answer that you will usually hear.",
-            "learn-lecturers",
-            ".st-key-plan",
-        ),
-        Stop(
-            "Start a class",
-            "One click gives a code and a QR picture. Students join with their phones, without an "
-            "account or a name, and the class ends by itself.",
-            "class",
-            ".st-key-class_start, .st-key-class_way_in",
-        ),
-        Stop(
-            "Guess first",
-            "Every lesson asks before it tells. In a class you see here what the room guesses, "
-            "and the answer waits until you show it.",
-            "learn-1-confident",
-            "[class*=st-key-asked]",
-        ),
-        Stop(
-            "Readable from the last row",
-            "“Large text” is for the projector. It travels in the address, so links that you "
-            "prepare keep it.",
-            "learn-3-travel",
-            ".st-key-large",
-        ),
-        Stop(
-            "Any view is a link",
-            "Pick a paper, colour the map, open a tab: the address says it all. In a class, “Send "
-            "everybody here” above brings every phone to exactly this.",
-            "explore",
-            ".st-key-explore_bar",
-            here,
-        ),
-        Stop(
-            "One message, number by number",
-            "For the blackboard minutes: every number of one paper's answer, each linked to its "
-            "term in the formula.",
-            "learn-8-follow",
-            ".st-key-follow_canvas",
-        ),
-        Stop(
-            "For afterwards",
-            "An exercise sheet whose solutions are computed by the app, to print, and a notebook "
-            "to start from.",
-            "learn-lecturers",
-            ".st-key-exercises",
-        ),
-    ]
+    values = {
+        "graph": run_link.graph_label(name),
+        "hidden": graphs.graph(name).class_names[-1],
+    }
+    stops = []
+    for title, section in read_text(TOURS[series]).sections.items():
+        fields = dict(section.fields)
+        query = {
+            key: section.fill(value, values) for key, value in parse_qsl(fields.get("query", ""))
+        }
+        text = section.text(**values)
+        stops.append(Stop(title, text, fields["page"], fields["marks"], query))
+    return stops
 
 
 def _address(stop: Stop, mark: str) -> str:
@@ -163,7 +61,7 @@ def walk() -> None:
     mark = st.query_params.get(PARAMETER, "")
     series = FOR_LECTURERS if mark.startswith(FOR_LECTURERS) else ""
     number = mark.removeprefix(series)
-    stops = lecturers_stops() if series else visitors_stops() if number else []
+    stops = stops_of(series) if number else []
     if number not in {str(i + 1) for i in range(len(stops))}:
         return
     at = int(number) - 1
@@ -174,7 +72,7 @@ def walk() -> None:
 
     stop = stops[at]
     guide(
-        f"Stop {number} of {len(stops)}", stop.title, stop.look, stop.shows, way(at - 1),
+        f"Stop {number} of {len(stops)}", stop.title, stop.text, stop.marks, way(at - 1),
         way(at + 1), PARAMETER,
     )  # fmt: skip
 
@@ -186,11 +84,12 @@ def page() -> None:
         "describes; everything works while it is there. Leave whenever you like: you can go on "
         "here later. Where no model has been trained yet, the page offers to train one, in seconds."
     )
-    _tour("The tour", visitors_stops(), "")
-    _tour("For lecturers", lecturers_stops(), FOR_LECTURERS)
+    _tour("The tour", "")
+    _tour("For lecturers", FOR_LECTURERS)
 
 
-def _tour(name: str, stops: list[Stop], series: str) -> None:
+def _tour(name: str, series: str) -> None:
+    stops = stops_of(series)
     with st.container(border=True):
         st.subheader(name)
         at = st.session_state.get(f"tour_at_{series}", 0)

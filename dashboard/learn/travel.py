@@ -23,23 +23,14 @@ CANVAS = "sketch_canvas"
 LOWEST, HIGHEST = 0.1, 5.0  # of a node's variance
 
 
-def page() -> None:
-    here = lesson.begin(3)
-    _lesson(here)
-
-
-@lesson.played
-def _lesson(here: lesson.Lesson) -> None:
-    left, right = lesson.halves(wide=True)
+@lesson.lesson_page("travel")
+def page(here: lesson.Lesson) -> None:
+    left, right = lesson.two_columns(wide=True)
     with right:
-        _playground()
+        _playground(here)
     with left:
-        st.markdown(
-            "The blue disc around a node is its doubt. Pull the :orange[**+**] of the orange node "
-            "onto another node to link them, or into the open for a new one; click a link to "
-            "remove it, a node to look at it."
-        )
-        answered = _questions()
+        st.markdown(here.text("Introduction"))
+        answered = _questions(here)
         paper, tab = {"bup.propagation": RULES["paper"].title}, {"tab": "Why?"}
         lesson.end(
             here,
@@ -50,7 +41,7 @@ def _lesson(here: lesson.Lesson) -> None:
             ],
         )
         if answered:
-            _in_a_network()
+            _in_a_network(here)
 
 
 def _change(make: Callable[[Sketch], Sketch]) -> None:
@@ -92,7 +83,7 @@ def apply(old: Sketch, done: dict) -> Sketch:
     return old
 
 
-def _playground() -> None:
+def _playground(here: lesson.Lesson) -> None:
     """The drawing and its controls, and what they did."""
     if "sketch" not in st.session_state:
         first = next(iter(PRESETS))
@@ -121,6 +112,8 @@ def _playground() -> None:
         _shares(st.session_state.sketch, rule or "paper", lam)
     with left:
         _draw(st.session_state.sketch, rule or "paper", lam)
+        st.caption(here.text("Drawing"))
+        st.button("Start over", icon=":material/restart_alt:", on_click=_start)
     if problem := st.session_state.pop("sketch_problem", None):
         st.warning(escaped(problem))
 
@@ -141,12 +134,6 @@ def _draw(sketch: Sketch, rule: str, lam: float) -> None:
     ]
     start = f"{st.session_state.preset}-{st.session_state.get('sketch_start', 0)}"
     drawing(spots, lines, sketch.looked, start, CANVAS, _edited)
-    st.caption(
-        "Dashed ring: doubt before the step (its width is the standard deviation). Blue disc: "
-        "after it. The number below a node is its variance after the step; the number on a link is "
-        "what that neighbour did to the variance of the orange node."
-    )
-    st.button("Start over", icon=":material/restart_alt:", on_click=_start)
 
 
 def _controls(sketch: Sketch) -> None:
@@ -225,81 +212,32 @@ def _shares(sketch: Sketch, rule: str, lam: float) -> None:
     lesson.chart(figures[rule], "shares")
 
 
-def _questions() -> bool:
+def _questions(here: lesson.Lesson) -> bool:
     pair = PRESETS["Hub of leaves"]  # A and B are linked; C is a hub with seven leaves
     one, two = st.tabs(["First guess", "Second guess"])
     with one:
-        first = lesson.predict(
-            "expect_variance",
-            "Start from *Hub of leaves*. A has one neighbour, B. Make B very unsure: variance 5 "
-            "instead of 1. What does the published rule do to A?",
-            ["A becomes less sure", "A becomes surer", "Nothing changes for A"],
-            2,
-            lambda: _cancelling(pair),
-            [
-                "One would expect that of a rule that passes doubt on, and the paper says so. "
-                "Look at B, set its variance to 5, look at A again: its number has not moved.",
-                "A might stand out beside an unsure neighbour. Look at B, set its variance to 5, "
-                "look at A again: its number has not moved.",
-                "",
-            ],
-        )
+        unsure = pair.with_variance(1, HIGHEST)
+        first = lesson.predict(here, "expect_variance", 2, lambda: _variances_of_a(pair, unsure))
     with two:
-        second = lesson.predict(
-            "expect_hub",
-            "A has one neighbour, B. Give it a second one: link it to the hub C. What does the "
-            "published rule do?",
-            ["A becomes surer", "A becomes less sure", "Nothing changes for A"],
-            1,
-            lambda: _hub(pair),
-            [
-                "More links should be more evidence. Pull A's + onto C and read the number under "
-                "A: it grows.",
-                "",
-                "A hub's message is not worth nothing. Pull A's + onto C and read the number under "
-                "A: it changes, because A's own degree did.",
-            ],
-        )
+        linked = pair.with_link(0, 2)
+        second = lesson.predict(here, "expect_hub", 1, lambda: _variances_of_a(pair, linked))
     return first and second
 
 
-def _in_a_network() -> None:
+def _variances_of_a(*sketches: Sketch) -> dict[str, list[float]]:
+    """The variance of A in each sketch after a step, by rule."""
+    return {
+        rule: [float(sketch.shares(0, rule).after[0]) for sketch in sketches]
+        for rule in ("paper", "evidence")
+    }
+
+
+def _in_a_network(here: lesson.Lesson) -> None:
     """What two steps and learned weights make of the rule, on a real graph."""
     name = cases.graph_name()
-    simple, faithful = (
-        cases.follows_links(cases.case(name, "bup", layers=each)) for each in ("simple", "paper")
+    simple, paper = (
+        cases.link_correlation(cases.load_case(name, "bup", layers=layers))
+        for layers in ("simple", "paper")
     )
-    st.caption(
-        f"In a network trained on {escaped(run_link.graph_label(name))}, message uncertainty ranks "
-        f"papers by this share (rank correlation {simple:+.2f}). With the paper's own layers, "
-        "weights of any sign act on the variance after each step, and the correlation is "
-        f"{faithful:+.2f}. On three graphs: `bup reproduce rules`."
-    )
-
-
-def _cancelling(pair: Sketch) -> str:
-    unsure = pair.with_variance(1, HIGHEST)
-    paper, evidence = (
-        [float(s.shares(0, rule).after[0]) for s in (pair, unsure)]
-        for rule in ("paper", "evidence")
-    )
-    return (
-        f"Its variance is {paper[0]:.3f} before and {paper[1]:.3f} after. What B takes off is "
-        "cor(A,B)² · var(A): the variance of B stands once above and once below the fraction, and "
-        "cancels. The paper says that unsure neighbours make a node unsure, but its formula does "
-        f"not do that. Evidence propagation does: {evidence[0]:.3f} becomes {evidence[1]:.3f}."
-    )
-
-
-def _hub(pair: Sketch) -> str:
-    linked = pair.with_link(0, 2)
-    paper, evidence = (
-        [float(s.shares(0, rule).after[0]) for s in (pair, linked)]
-        for rule in ("paper", "evidence")
-    )
-    return (
-        f"The variance of A goes up, from {paper[0]:.3f} to {paper[1]:.3f}. A neighbour of degree "
-        "d takes off 1/(λ · d(A) · d). The new link raises A's own degree, so B now takes off "
-        "less, and the hub, whose degree is large, does not make up for it. Under evidence "
-        f"propagation every neighbour helps: {evidence[0]:.3f} becomes {evidence[1]:.3f}."
-    )
+    graph = escaped(run_link.graph_label(name))
+    st.caption(here.text("In a network", graph=graph, simple=simple, paper=paper))

@@ -22,7 +22,7 @@ FEW, MANY = 20, 60  # labels per class
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class TestAnswers:
     """Test nodes: what networks say, what can be known, and what is so."""
 
     learned: np.ndarray  # [n, c] by a network that reads words and links
@@ -36,22 +36,13 @@ class Judged:
         return f"{metrics.accuracy(probs, self.labels):.0%}"
 
 
-def page() -> None:
-    here = lesson.begin(7)
-    _lesson(here)
-
-
-@lesson.played
-def _lesson(here: lesson.Lesson) -> None:
+@lesson.lesson_page("truth")
+def page(here: lesson.Lesson) -> None:
     for method in ("gcn", "mlp"):  # the question's, while the page is read
-        cases.ask(_name(HALF, STRENGTH), method, per_class=FEW)
-    left, right = lesson.halves()
+        cases.request_training(_name(HALF, STRENGTH), method, per_class=FEW)
+    left, right = lesson.two_columns()
     with left:
-        st.markdown(
-            "On real data nobody knows how sure one *should* be. So we draw a graph ourselves, by "
-            "a recipe that we know, and work out by Bayes' rule what words, links and known labels "
-            "really tell. Then we train a network that does not know the recipe."
-        )
+        st.markdown(here.text("Introduction"))
         with st.form("knobs"):
             one, two = st.columns(2)
             homophily = one.slider(
@@ -70,22 +61,21 @@ def _lesson(here: lesson.Lesson) -> None:
                     "Labels per class", (FEW, MANY), default=FEW, required=True, key="truth_labels"
                 )
                 st.form_submit_button("Draw and train", icon=":material/play_arrow:")
-    case, judged = judged_at(homophily, strength, method or "bup", labels or FEW)
+    case, answers = trained_answers(homophily, strength, method or "bup", labels or FEW)
     with right:
-        _numbers(judged, METHODS[method or "bup"])
+        _numbers(here, answers, METHODS[method or "bup"])
         lesson.chart(
             truth_figure(
-                metrics.confidence(judged.learned),
-                true_of_predicted(judged),
-                metrics.hits(judged.learned, judged.labels),
+                metrics.confidence(answers.learned),
+                true_of_predicted(answers),
+                metrics.hits(answers.learned, answers.labels),
                 lesson.theme(),
             ),
             "truth",
-            "Every point is a test node. Above the diagonal the network could be surer, below it "
-            "is too sure.",
+            here.text("Chart"),
         )
     with left:
-        answered = _question()
+        answered = _question(here)
         lesson.end(
             here,
             answered,
@@ -98,17 +88,17 @@ def _name(homophily: float, strength: float) -> str:
     return synthetic.graph_name(parameters)
 
 
-def judged_at(
+def trained_answers(
     homophily: float, strength: float, method: str, labels: int
-) -> tuple[cases.Case, Judged]:
+) -> tuple[cases.Case, TestAnswers]:
     """A network, trained on a graph drawn like this, beside what can be known of its test nodes."""
     name = _name(homophily, strength)
-    cases.ask(name, "mlp", per_class=labels)
-    case = cases.case(name, method, per_class=labels)
-    perceptron = cases.case(name, "mlp", per_class=labels)
+    cases.request_training(name, "mlp", per_class=labels)
+    case = cases.load_case(name, method, per_class=labels)
+    perceptron = cases.load_case(name, "mlp", per_class=labels)
     nodes, train = case.result.split.test, case.result.split.train
     links, words = _known(name, tuple(train.tolist()))
-    return case, Judged(
+    return case, TestAnswers(
         case.result.probs[nodes],
         perceptron.result.probs[nodes],
         links[nodes],
@@ -125,67 +115,53 @@ def _known(name: str, train: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def true_of_predicted(judged: Judged) -> np.ndarray:
+def true_of_predicted(answers: TestAnswers) -> np.ndarray:
     """The true probability [n] of the class that the network predicts."""
-    return judged.truth[np.arange(len(judged.labels)), judged.learned.argmax(axis=1)]
+    return answers.truth[np.arange(len(answers.labels)), answers.learned.argmax(axis=1)]
 
 
-def _numbers(judged: Judged, method: str) -> None:
+def _numbers(here: lesson.Lesson, answers: TestAnswers, method: str) -> None:
     rows = {
-        f"{method}: right": judged.learned,
-        "Perceptron": judged.perceptron,
-        "Words, recipe known": judged.words_only,
-        "Best possible": judged.truth,
+        f"{method}: right": answers.learned,
+        "Perceptron": answers.perceptron,
+        "Words, recipe known": answers.words_only,
+        "Best possible": answers.truth,
     }
-    notes = {
-        "Perceptron": "A network that reads a node's words and no links, trained on the same "
-        "labels.",
-        "Words, recipe known": "No training: Bayes' rule on a node's own words, by somebody who "
-        "knows the recipe.",
-        "Best possible": "The same with links and training labels. Worked out by belief "
-        "propagation, which is very nearly exact on a graph of this size; no method can do better "
-        "on average.",
-    }
-    for column, (words, probs) in zip(st.columns(len(rows)), rows.items(), strict=True):
-        column.metric(words, judged.right(probs), help=notes.get(words))
+    for column, (title, probs) in zip(st.columns(len(rows)), rows.items(), strict=True):
+        note = here.text(title) if title in here.texts.sections else None
+        column.metric(title, answers.right(probs), help=note)
         column.caption(f"mean confidence {metrics.confidence(probs).mean():.0%}")
-    off = np.abs(metrics.confidence(judged.learned) - true_of_predicted(judged)).mean()
-    st.markdown(f"On average {method}'s confidence is **{100 * off:.0f} points** off the truth.")
+    distance = np.abs(metrics.confidence(answers.learned) - true_of_predicted(answers)).mean()
+    st.markdown(here.text("Distance", method=method, points=100 * distance))
 
 
-def _question() -> bool:
-    def answer() -> str:
-        few, many = (judged_at(HALF, STRENGTH, "gcn", labels)[1] for labels in (FEW, MANY))
-        told = FEW * SMALL["classes"]
-        return (
-            f"From {told} labels the GCN is right on {few.right(few.learned)} of the test nodes. A "
-            f"perceptron, which links cannot mislead, learns from the same labels and is right on "
-            f"{few.right(few.perceptron)}: what lies between the two is all that links can have "
-            f"cost. Both are far below {few.right(few.words_only)}, because {told} labels do not "
-            f"tell the recipe. With {MANY} labels per class they reach "
-            f"{many.right(many.learned)} and {many.right(many.perceptron)}. And links still help "
-            f"whoever knows the recipe: {few.right(few.truth)}."
-        )
+def _question(here: lesson.Lesson) -> bool:
+    few = trained_answers(HALF, STRENGTH, "gcn", FEW)[1]
 
-    few = judged_at(HALF, STRENGTH, "gcn", FEW)[1]
-    gcn, perceptron, known = (
+    def answer() -> dict[str, object]:
+        many = trained_answers(HALF, STRENGTH, "gcn", MANY)[1]
+        return {
+            "total": FEW * SMALL["classes"],
+            "perceptron": few.right(few.perceptron),
+            "best": few.right(few.truth),
+            "more_labels": MANY,
+            "gcn_more": many.right(many.learned),
+            "perceptron_more": many.right(many.perceptron),
+        }
+
+    gcn, perceptron, words = (
         metrics.accuracy(probs, few.labels)
         for probs in (few.learned, few.perceptron, few.words_only)
     )
-    by_links = (perceptron - gcn) / (known - gcn)
+    by_links = (perceptron - gcn) / (words - gcn)
     return lesson.predict(
+        here,
         "expect_links",
-        f"Let half of the links lead to another class: homophily {HALF}, words as informative as "
-        f"at the start ({STRENGTH}), {FEW} labels per class. A GCN, which averages over links, is "
-        f"then right on {few.right(few.learned)} of the nodes; words alone, read by somebody who "
-        f"knows the recipe, give {few.right(few.words_only)}. What makes most of that gap?",
-        ["links that mislead", "too few labels to learn from", "about half each"],
         0 if by_links > 2 / 3 else 1 if by_links < 1 / 3 else 2,
         answer,
-        [
-            "They look guilty, and averaging over them does blur a node's own words. But compare "
-            "the GCN with the perceptron, which never sees a link.",
-            "",
-            "Both do their part. But compare the GCN with the perceptron, which never sees a link.",
-        ],
+        homophily=HALF,
+        strength=STRENGTH,
+        labels=FEW,
+        gcn=few.right(few.learned),
+        words=few.right(few.words_only),
     )

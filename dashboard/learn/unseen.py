@@ -21,7 +21,7 @@ from dashboard.ui.markdown import escaped
 
 
 @dataclass(frozen=True)
-class Kind:
+class DoubtKind:
     """A kind of doubt that a paper can be flagged by."""
 
     title: str
@@ -31,14 +31,14 @@ class Kind:
 
 
 KINDS = {
-    "answer": Kind("Answer", "confidence", "doubt in the answer: 1 − confidence", {}),
-    "message": Kind(
+    "answer": DoubtKind("Answer", "confidence", "doubt in the answer: 1 − confidence", {}),
+    "message": DoubtKind(
         "Message, published rule",
         "message_std",
         "doubt in the message: its standard deviation",
         {},
     ),
-    "doubt": Kind(
+    "doubt": DoubtKind(
         "Message, our rule",
         "message_std",
         "doubt in the message: its standard deviation",
@@ -55,24 +55,15 @@ LINES = {
 }
 
 
-def page() -> None:
-    here = lesson.begin(6)
-    _lesson(here)
-
-
-@lesson.played
-def _lesson(here: lesson.Lesson) -> None:
+@lesson.lesson_page("unseen")
+def page(here: lesson.Lesson) -> None:
     name = cases.graph_name()
     last = graphs.graph(name).num_classes - 1
-    left, right = lesson.halves()
+    left, right = lesson.two_columns()
     with left:
-        st.markdown(
-            "BUP offers two measures of doubt: how unsure the **answer** is, and how unsure the "
-            "**message** is. We hid a class again. Flag every paper whose doubt is above your "
-            "threshold: how many unseen papers do you catch, and how many known ones by mistake?"
-        )
-        controls = st.container()  # above the question, which decides what they offer
-        answered = _question(cases.case(name, "bup", (last,)))
+        st.markdown(here.text("Introduction"))
+        controls = st.container()  # above the question, whose answer decides what they offer
+        answered = _question(here, cases.load_case(name, "bup", (last,)))
     with controls:
         chosen = st.pills(
             "Which doubt?",
@@ -85,8 +76,8 @@ def _lesson(here: lesson.Lesson) -> None:
         )
         kind = KINDS[chosen or "answer"]
         if kind.settings:
-            name = _strangers(name)
-        case = cases.case(name, "bup", (last,), **kind.settings)
+            name = _choose_share(here, name)
+        case = cases.load_case(name, "bup", (last,), **kind.settings)
         doubt, unseen = _doubts(case, kind.score)
         threshold = _threshold(doubt, kind.score)
     theme = lesson.theme()
@@ -100,13 +91,16 @@ def _lesson(here: lesson.Lesson) -> None:
                 showlegend=strangers is None  # half as wide, it has no room for one
             ),
             "drawn_roc",
-            ("Drag the threshold and the curve draws itself. " if strangers is None else "")
-            + f"Unseen: {escaped(case.graph.class_names[-1])}, {unseen.sum():,} of "
-            f"{len(unseen):,} nodes.",
+            here.text(
+                "Curve" if strangers is None else "Small curve",
+                hidden=escaped(case.graph.class_names[-1]),
+                unseen=unseen.sum(),
+                count=len(unseen),
+            ),
         )
     if strangers is not None:
         with strangers:
-            _how_many(case, 100 * metrics.auroc(doubt, unseen))
+            _stranger_chart(here, case, 100 * metrics.auroc(doubt, unseen))
     with left:
         scores, message = "All scores of this run", "The doubt in messages, on the map"
         lesson.end(
@@ -126,13 +120,9 @@ def _doubts(case: Case, score: str) -> tuple[np.ndarray, np.ndarray]:
     return case.result.uncertainties()[score][nodes], unseen
 
 
-def _strangers(name: str) -> str:
+def _choose_share(here: lesson.Lesson, name: str) -> str:
     """The graph with as much of the unseen class as the student wants to leave in it."""
-    st.caption(
-        "Our rule asks what explains the words around a paper: some class that it knows, or only "
-        "the graph at large? For that it looks at *all* papers, also those without a label. So it "
-        "finds unseen **groups**; try how many strangers it needs."
-    )
+    st.caption(here.text("Our rule"))
     share = st.segmented_control(
         "How much of the unseen class is in the graph?",
         list(SHARES),
@@ -144,18 +134,14 @@ def _strangers(name: str) -> str:
     return name if share in (None, 1.0) else f"fewer:{name}:{share}"
 
 
-def _how_many(case: Case, auroc: float) -> None:
+def _stranger_chart(here: lesson.Lesson, case: Case, auroc: float) -> None:
     """How many strangers it takes, over ten reruns, and where this run stands among them."""
     rows = strangers_of(case.graph.name)
     if rows.empty:
         return
     share = 100 * float(case.result.split.is_ood(case.graph.labels).mean())
-    lesson.chart(
-        share_figure(rows, lesson.theme(), (share, auroc)),
-        "strangers",
-        "Ten reruns each, and your run. A small group of strangers is mistaken for the edge of a "
-        "known class.",
-    )
+    figure = share_figure(rows, lesson.theme(), (share, auroc))
+    lesson.chart(figure, "strangers", here.text("Strangers"))
 
 
 def strangers_of(name: str) -> pd.DataFrame:
@@ -176,7 +162,7 @@ def _threshold(doubt: np.ndarray, score: str) -> float:
     return st.slider("Flag from this doubt on", low, high, first, step, "%.3f", key=f"flag_{score}")
 
 
-def _counts(case: Case, kind: Kind, threshold: float) -> None:
+def _counts(case: Case, kind: DoubtKind, threshold: float) -> None:
     """What is flagged; the answer's AUROC stays beside that of another doubt of the same run."""
     doubt, unseen = _doubts(case, kind.score)
     flagged = doubt >= threshold
@@ -191,33 +177,14 @@ def _counts(case: Case, kind: Kind, threshold: float) -> None:
         column.metric(name, f"{value:.0%}", help=meaning("AUROC") if "AUROC" in name else None)
 
 
-def _question(case: Case) -> bool:
-    found = {k: metrics.auroc(*_doubts(case, k)) for k in ("confidence", "message_std")}
-    nearest = int(np.abs(np.array([0.95, 0.75, 0.5]) - found["message_std"]).argmin())
-
-    def answer() -> str:
-        return (
-            f"The message's variance reaches {found['message_std']:.0%}, the answer's doubt "
-            f"{found['confidence']:.0%}. Under the published rule a message's variance is what the "
-            "node's own words give, times a factor that only counts links; nothing in it asks "
-            "whether the class is known. The published claim about unseen classes rests on the "
-            "probabilities. Our rule asks another question: choose it above, compare it with the "
-            "answer, and see how many strangers it needs."
-        )
-
+def _question(here: lesson.Lesson, case: Case) -> bool:
+    answer, message = (
+        metrics.auroc(*_doubts(case, score)) for score in ("confidence", "message_std")
+    )
     return lesson.predict(
+        here,
         "expect_auroc",
-        f"The doubt in the answer has an AUROC of {found['confidence']:.0%}; chance is 50%. What "
-        "will the variance of the message reach?",
-        ["about 95%", "about 75%", "about 50%, chance"],
-        nearest,
-        answer,
-        [
-            "Noticing the unknown is what a variance seems to be for. Choose *Message, published "
-            "rule* above: both histograms lie on top of each other.",
-            "As good as the answer would be fair. Choose *Message, published rule* above and drag "
-            "the threshold: the curve stays near the diagonal.",
-            "A learned number should be worth something. Choose *Message, published rule* above "
-            "and look at where the curve runs.",
-        ],
+        lesson.nearest((0.95, 0.75, 0.5), message),
+        lambda: {"message": message},
+        confidence=answer,
     )

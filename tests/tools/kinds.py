@@ -11,7 +11,7 @@ import numpy as np
 
 import bup
 from bup.datasets.synthetic import true_posterior
-from dashboard.learn.kinds_table import FIRST, GRAPH, HIDDEN, LABELS, NETWORKS, SHIPPED
+from dashboard.learn.kinds_data import FIRST, GRAPH, HIDDEN, LABELS, NETWORKS, SHIPPED
 
 TOGETHER = 0.2  # answers no further apart than this agree
 

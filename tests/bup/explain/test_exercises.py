@@ -13,7 +13,7 @@ from bup import cli, metrics
 from bup.explain import exercises
 from bup.explain.inspection import Inspector
 from dashboard.learn.course import LESSONS
-from dashboard.learn.lecturers import NOTEBOOK, PARTS, PLANS
+from dashboard.learn.lecturers import NOTEBOOK, PLANS, notes_text
 
 NAME = "synthetic:nodes=300,classes=4,words=120"
 
@@ -115,9 +115,12 @@ def test_the_notebook_runs(capsys):
 def test_plans_keep_to_their_time():
     for name, plan in PLANS.items():
         assert sum(minutes for _, minutes in plan) == int(name.split()[0])
-        assert {number for number, _ in plan} <= PARTS.keys()
+        assert {number for number, _ in plan} <= {lesson.number for lesson in LESSONS}
 
 
 def test_every_lesson_has_notes_for_lecturers():
-    assert PARTS.keys() == {lesson.number for lesson in LESSONS}
-    assert all(part.ask for part in PARTS.values())
+    for lesson in LESSONS:
+        steps = notes_text(lesson, ("do", "say"))
+        questions = notes_text(lesson, ("ask", "usual", "reply"))
+        assert steps.startswith("**Do.**") and "\n\n**Say.**" in steps
+        assert questions.count("*Usual:*") == questions.count("*Reply:*") >= 1

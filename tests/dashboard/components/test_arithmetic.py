@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from bup.propagation.arithmetic import Operation, ProductTerm
 from dashboard.components.arithmetic import Outcome, Side, Stage, arithmetic, choice
-from dashboard.learn.follow_words import STAGES
+from dashboard.learn.follow_steps import STAGES
 
 
 def drawn() -> None:

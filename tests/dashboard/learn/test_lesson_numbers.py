@@ -21,7 +21,7 @@ import bup
 from bup.explain import loss_surface
 from dashboard.learn import cases
 from dashboard.learn.glossary import TERMS
-from dashboard.learn.kinds_table import GRAPH
+from dashboard.learn.kinds_data import GRAPH
 from dashboard.learn.lesson import LESSONS
 from dashboard.learn.loss import slopes
 
@@ -169,8 +169,8 @@ def _followed(app: AppTest) -> str:
 
 def _correlations(app: AppTest) -> str:
     """Lesson 3 names a run on Cora: message uncertainty against the factor of links."""
-    runs = (cases.case("cora", "bup", layers=layers) for layers in ("simple", "paper"))
-    return " ".join(f"{cases.follows_links(run):+.2f}" for run in runs)
+    runs = (cases.load_case("cora", "bup", layers=layers) for layers in ("simple", "paper"))
+    return " ".join(f"{cases.link_correlation(run):+.2f}" for run in runs)
 
 
 def _temperature(app: AppTest) -> Knobs:

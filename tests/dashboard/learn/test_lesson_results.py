@@ -10,11 +10,12 @@ from bup.metrics.conformal import conformal_sets
 from bup.propagation.doubt import FLOOR
 from dashboard.components import plane as component
 from dashboard.learn.cases import Case
-from dashboard.learn.coverage import alike, by_neighbours
+from dashboard.learn.course import LESSONS
+from dashboard.learn.coverage import by_neighbours, same_class_share
 from dashboard.learn.kinds import AGREED, rows
-from dashboard.learn.kinds_table import HIDDEN, LABELS, papers
+from dashboard.learn.kinds_data import HIDDEN, LABELS, papers
 from dashboard.learn.plane import CENTRES, KNOWN, OUTLINE, Plane
-from dashboard.learn.sees import COUNTS, at_this_place
+from dashboard.learn.sees import COUNTS, text_of_place
 from dashboard.learn.unseen import LINES, strangers_of
 from tests.tools import kinds
 
@@ -68,7 +69,7 @@ def test_known_papers_stay_where_they_are():
 def test_what_is_said_of_a_place_is_so_there(x, y):
     alone, many = Plane(1, x, y), Plane(40, x, y)
     for count in COUNTS:
-        said = at_this_place(Plane(count, x, y))
+        said = text_of_place(LESSONS[9], Plane(count, x, y))
         assert f"1 stranger has {alone.of_strangers:.2f} nats" in said
         assert f"40 strangers have {many.of_strangers:.2f} nats" in said
         assert ("even one stands out" in said) == (alone.surer >= 0.9)
@@ -123,7 +124,7 @@ def test_noise_replaces_a_share_of_labels_and_nothing_else():
 
 
 def test_neighbours_alike_are_counted(path_graph):
-    np.testing.assert_array_equal(alike(path_graph), [1, 0.5, 0.5, 1, np.nan])
+    np.testing.assert_array_equal(same_class_share(path_graph), [1, 0.5, 0.5, 1, np.nan])
 
 
 def test_groups_of_coverage_make_up_the_whole(run, cora):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.learn import lesson
-from dashboard.learn.glossary import TERMS, seen_on
+from dashboard.learn.glossary import TERMS
 from dashboard.learn.pictures import picture
 from dashboard.session.navigation import page_link
 
@@ -13,15 +13,15 @@ from dashboard.session.navigation import page_link
 def page() -> None:
     st.title("What do the words mean?")
     wanted = st.text_input("Find a word", key="word", placeholder="variance").strip().lower()
-    found = {
+    terms = {
         word: term
         for word, term in TERMS.items()
         if wanted in word.lower() or wanted in term.meaning.lower()
     }
-    if not found:
-        st.info("No word of ours has that in it.")
+    if not terms:
+        st.info("The glossary has no such word.")
         return
-    words = sorted(found, key=str.lower)
+    words = sorted(terms, key=str.lower)
     half = -(-len(words) // 2)
     for column, some in zip(st.columns(2, gap="large"), (words[:half], words[half:]), strict=True):
         with column:
@@ -44,4 +44,4 @@ def _entry(word: str) -> None:
             if term.lesson:
                 about = lesson.LESSONS[term.lesson - 1]
                 page_link(about.address, f"Lesson {term.lesson}", about.icon)
-            page_link(seen_on(word), "See it in this run", ":material/open_in_new:")
+            page_link(term.page, "See it in this run", ":material/open_in_new:")
