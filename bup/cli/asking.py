@@ -60,7 +60,7 @@ def asked(graph: Graph, method: str, settings: Mapping[str, Value], **options: A
     from bup.training import fitting
 
     validation, test = options["validation"], options["test"]
-    return fitting.asked(
+    return fitting.make_spec(
         graph,
         method,
         options["per_class"],

@@ -18,7 +18,6 @@ from bup.methods import complete, find
 from bup.results.result import Result
 from bup.results.store import Store
 from bup.run.spec import Spec
-from bup.run.splits import usual_sizes
 from bup.training import fitting
 
 Row = dict[str, Any]
@@ -98,7 +97,6 @@ def plan_runs(
     seeds = range(first, first + (reruns or question.reruns))
     planned = []
     for name, graph in graphs.items():
-        validation, test = usual_sizes(graph)
         for protocol, size, who in itertools.product(
             (protocols or question.protocols)(graph),
             sizes or question.sizes,
@@ -107,14 +105,12 @@ def plan_runs(
             if protocol.split:
                 size = 0  # as the split says
             spec = complete(
-                Spec(
-                    graph=graph.name,
-                    method=who.method,
+                Spec.for_graph(
+                    graph,
+                    who.method,
+                    who.settings,
                     per_class=size or Spec.per_class,
-                    validation=validation,
-                    test=test,
                     left_out=protocol.left_out,
-                    settings=who.settings,
                     split=protocol.split,
                 )
             )

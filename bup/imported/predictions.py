@@ -28,7 +28,7 @@ from bup.datasets.uploads.store import Uploader, UploadStore
 from bup.datasets.zips import array_in, check_zip
 from bup.errors import BupError
 from bup.graph import PARTS, Graph
-from bup.io import files
+from bup.io import files, run_folders
 from bup.io.csv import escape_formula
 from bup.io.files import DamagedFile
 from bup.io.quoting import quote, quote_all
@@ -185,11 +185,8 @@ def delete(key: str) -> None:
     """Take predictions out of the space, and every run of them."""
     _registered.pop(key, None)
     STORE.delete(key)
-    for folder in (files.cache_folder() / "runs").glob("*-own-*"):
-        with contextlib.suppress(OSError, DamagedFile, KeyError, TypeError):
-            run = files.read(folder / "result.bup").values["run"]
-            if run["spec"]["settings"].get("predictions") == key:
-                shutil.rmtree(folder)
+    for folder in run_folders.of_predictions(key):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def check(

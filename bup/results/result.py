@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from bup import metrics, scores
 from bup.datasets import as_graph, load_graph
 from bup.errors import BupError
-from bup.graph import Graph
+from bup.graph import PARTS, Graph
 from bup.io.files import Contents, DamagedFile
 from bup.io.lazy import pandas as pd
 from bup.metrics import conformal
@@ -22,7 +23,7 @@ from bup.run.splits import Split
 
 
 class EvalSet(NamedTuple):
-    """What the metrics of a run are measured on: its test nodes of learned classes."""
+    """The test nodes of learned classes, on which a run's metrics are measured."""
 
     probs: np.ndarray  # [m, c]
     targets: np.ndarray  # [m] columns of ``probs``
@@ -31,28 +32,69 @@ class EvalSet(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Arrays over all nodes of the graph; columns are the classes of ``split.classes``."""
+    """A finished run: arrays over all nodes of the graph, with a column per learned class.
 
-    spec: Spec  # complete: every setting written out
+    ``bup.fit`` makes it, ``bup.evaluate`` measures it.
+
+    Parameters
+    ----------
+    spec : Spec
+        What was trained, with every setting written out.
+    split : Split
+        The nodes; column k of an array is class ``split.classes[k]``.
+    probs : array [n, c]
+        Class probabilities.
+    mean : array [n, c] or None
+        Means of the messages; the network's outputs if its messages have no variance.
+    var : array [n, c] or None
+        Variances of the messages.
+    history : dict of lists
+        A number per epoch: ``loss``, ``validation_nll``, ``validation_accuracy``.
+    kept_epoch : int
+        The epoch, counting from 1, whose weights were kept.
+    seconds : float
+        How long training took.
+    weights : dict of arrays, default {}
+        The network's weights by name.
+    constants : dict of floats, default {}
+        Fitted constants, such as a temperature.
+    own_scores : dict of arrays [n], default {}
+        Uncertainty scores that only this method has.
+    graph : Graph or None, default None
+        The graph, if it is in memory, see ``get_graph``.
+    model : torch.nn.Module or None, default None
+        The trained copy of ``fit(model=...)``; it is not saved.
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> result.predicted.shape, len(result.history["loss"])
+    ((60,), 3)
+    >>> "confidence" in result.scores()
+    True
+    """
+
+    spec: Spec
     split: Split = field(repr=False)
-    probs: np.ndarray = field(repr=False)  # [n, c]
-    mean: np.ndarray | None = field(repr=False)  # [n, c] of messages; without variance the outputs
-    var: np.ndarray | None = field(repr=False)  # [n, c] message variances
-    history: Mapping[str, list[float]] = field(repr=False)  # see ``bup.training``, per epoch
-    kept_epoch: int  # counting from 1
+    probs: np.ndarray = field(repr=False)
+    mean: np.ndarray | None = field(repr=False)
+    var: np.ndarray | None = field(repr=False)
+    history: Mapping[str, list[float]] = field(repr=False)
+    kept_epoch: int
     seconds: float
     weights: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
-    constants: Mapping[str, float] = field(default_factory=dict)  # fitted, e.g. a temperature
-    own_scores: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # [n] each
-    graph: Graph | None = field(repr=False, default=None)  # where it is at hand, see ``get_graph``
-    model: Any = field(repr=False, default=None)  # the torch module of ``fit(model=...)``; not kept
+    constants: Mapping[str, float] = field(default_factory=dict)
+    own_scores: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
+    graph: Graph | None = field(repr=False, default=None)
+    model: Any = field(repr=False, default=None)
 
     def get_graph(self) -> Graph:
-        """The graph of the run, loaded by its name if it is not at hand."""
+        """The graph of the run, loaded by its name if it is not in memory."""
         return self.graph if self.graph is not None else load_graph(self.spec.graph)
 
     def check_graph(self, graph: Any) -> Graph:
-        """A graph, as ``as_graph`` takes it, if it has the content of the run's."""
+        """A graph, as ``as_graph`` takes it; BupError unless it has the content of the run's."""
         graph = as_graph(graph)
         known = self.graph
         sizes = graph.num_nodes, graph.num_classes
@@ -79,106 +121,138 @@ class Result:
         return np.array(self.split.classes)[self.probs.argmax(axis=1)]
 
     def scores(self) -> dict[str, np.ndarray]:
-        """Every score [n] by name, as it is read: a high confidence is a high number."""
+        """Every score [n] by name; a high confidence is a high number."""
         return scores.derived(self.probs, self.var) | dict(self.own_scores)
 
     def uncertainties(self) -> dict[str, np.ndarray]:
-        """The same, each turned so that higher means less certain."""
+        """Every score [n] by name, turned so that higher means less certain."""
         return {
             name: scores.SCORES[name].uncertainty(values) if name in scores.SCORES else values
             for name, values in self.scores().items()
         }
 
     def judged(self, graph: Graph) -> EvalSet:
-        """The test nodes whose class the model could answer with."""
+        """The test nodes whose class the model has learned."""
         graph = self.check_graph(graph)
         test = self.split.test
         nodes = test[~self.split.is_ood(graph.labels[test])]
         return EvalSet(self.probs[nodes], self.split.targets(graph.labels[nodes]), nodes)
 
     def tested_on(self, nodes: np.ndarray) -> Result:
-        """The same run, tested on those of its test nodes only that are among ``nodes``."""
+        """The same run with only those test nodes that are among ``nodes``."""
         test = self.split.test[np.isin(self.split.test, nodes)]
         return replace(self, split=replace(self.split, test=test))
 
     def save(self, path: Path | str) -> None:
-        """Write the result to a file of your own, in the store's format: plain arrays, no pickle.
+        """Write the result to a file in the store's format: plain arrays, no pickle.
 
-        What a model of your own has learned is not in it, its answers are.
+        A ``model`` of your own is not saved, its outputs are.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write; an existing one is replaced.
+
+        Raises
+        ------
+        BupError
+            If the file cannot be written.
         """
         from bup.training import fitting
 
-        fitting.write(self, Path(path))
+        fitting.write(self, _as_path(path))
 
     @staticmethod
     def load(path: Path | str, graph: Graph | str | None = None) -> Result:
-        """A result from such a file, checked against its graph.
+        """Read a result that ``save`` wrote, and check it against its graph.
 
-        The graph is loaded by its name unless it is given: one that only you have has to be.
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        graph : Graph or str, default None
+            The graph; loaded by the name in the file unless it is given. A graph that only exists
+            in Python has to be given.
+
+        Returns
+        -------
+        Result
+            Equal to the one that was saved.
+
+        Raises
+        ------
+        BupError
+            If the file cannot be read, is damaged, or is of another graph.
+
+        Examples
+        --------
+        >>> import bup, tempfile
+        >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.save(f"{folder}/run.bup")
+        ...     again = bup.Result.load(f"{folder}/run.bup")
+        >>> bool((again.probs == result.probs).all())
+        True
         """
         from bup.training import fitting
 
-        return fitting.read(Path(path), graph)
+        return fitting.read(_as_path(path), graph)
 
     def pack(self) -> Contents:
+        """The result as a file holds it, without its specification."""
         arrays = {"probs": self.probs} | {f"weights.{k}": v for k, v in self.weights.items()}
         arrays |= {f"scores.{k}": v for k, v in self.own_scores.items()}
         arrays |= {k: v for k, v in (("mean", self.mean), ("var", self.var)) if v is not None}
-        split = self.split
-        arrays |= {"train": split.train, "validation": split.validation, "test": split.test}
-        values = {
-            "history": dict(self.history),
-            "kept_epoch": self.kept_epoch,
-            "seconds": self.seconds,
-            "constants": dict(self.constants),
-            "classes": split.classes,
-            "left_out": split.left_out,
-        }
+        arrays |= {name: getattr(self.split, name) for name in PARTS}
+        values: dict[str, Any] = {name: getattr(self, name) for name in _VALUES}
+        values |= {name: dict(values[name]) for name in ("history", "constants")}
+        values |= {"classes": self.split.classes, "left_out": self.split.left_out}
         return Contents(arrays, values)
 
     @classmethod
-    def unpack(cls, spec: Spec, packed: Contents, graph: Graph | None = None) -> Result:
-        arrays, values = packed
+    def unpack(cls, spec: Spec, contents: Contents, graph: Graph | None = None) -> Result:
+        """The result that ``pack`` described; raises DamagedFile where something is missing."""
+        arrays, values = contents
         try:
-            split = Split(
-                arrays["train"],
-                arrays["validation"],
-                arrays["test"],
-                tuple(values["classes"]),
-                tuple(values["left_out"]),
-            )
+            classes = [tuple(values[name]) for name in ("classes", "left_out")]
             return cls(
                 spec=spec,
-                split=split,
+                split=Split(arrays["train"], arrays["validation"], arrays["test"], *classes),
                 probs=arrays["probs"],
                 mean=arrays.get("mean"),
                 var=arrays.get("var"),
-                history=values["history"],
-                kept_epoch=values["kept_epoch"],
-                seconds=values["seconds"],
                 weights=_group(arrays, "weights."),
-                constants=values["constants"],
                 own_scores=_group(arrays, "scores."),
                 graph=graph,
+                **{name: values[name] for name in _VALUES},
             )
         except (KeyError, TypeError) as error:
             raise DamagedFile(f"it lacks {error}") from error
+
+
+_VALUES = ("history", "kept_epoch", "seconds", "constants")
+
+
+def _as_path(given: Any) -> Path:
+    if isinstance(given, str | PathLike):
+        return Path(given)
+    raise BupError(f"the file of a result is a path such as 'run.bup', got {given!r}")
 
 
 def _group(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
 
 
-def errors_from_left_out(hidden: Result, shown: Result, graph: Graph) -> np.ndarray:
-    """Nodes that one run gets wrong because it was never shown their class: another run, which was,
-    gets them right, and neither learned from them.
+def errors_from_left_out(hidden: Result, complete: Result, graph: Graph) -> np.ndarray:
+    """Nodes that ``hidden`` gets wrong because their class was left out of its training.
 
-    First those where both are surest: by the lesser of the two confidences.
+    ``complete`` learned that class and gets them right, and neither run trained on them. The nodes
+    on which the less confident run is surest come first.
     """
-    nodes = np.intersect1d(hidden.split.test, shown.split.test)
+    nodes = np.intersect1d(hidden.split.test, complete.split.test)
     nodes = nodes[hidden.split.is_ood(graph.labels[nodes])]
-    nodes = nodes[shown.predicted[nodes] == graph.labels[nodes]]
-    sure = np.minimum(hidden.probs[nodes].max(axis=1), shown.probs[nodes].max(axis=1))
+    nodes = nodes[complete.predicted[nodes] == graph.labels[nodes]]
+    sure = np.minimum(hidden.probs[nodes].max(axis=1), complete.probs[nodes].max(axis=1))
     return nodes[np.argsort(-sure, kind="stable")]
 
 
@@ -226,13 +300,42 @@ def evaluate(
 ) -> dict[str, Any]:
     """Every metric of a run on its test nodes, as plain values.
 
-    ``graph`` has to be the one that the run was trained on (None: the one that it has).
-    ``test`` is on the nodes of learned classes, as is ``conformal``: how often sets of classes that
-    shall contain the true one in nine of ten cases do, and how large they are. ``errors`` says how
-    well each uncertainty score finds the mistakes among them, ``ood`` how well it finds the
-    left-out classes, if any; ``structure`` correlates message uncertainty with degree and distance
-    to the training nodes, as far as these vary; who has their mean ``distance`` brings it. Nodes of
-    the left-out classes that are ``unjudged`` count neither as known nor as unseen.
+    Parameters
+    ----------
+    result : Result
+        The run.
+    graph : Graph or another package's graph, default None
+        The graph that it was trained on; None: the one that the result has.
+    bins : int, default 10
+        Bins of the calibration errors.
+    unjudged : collection of int, default ()
+        Left-out classes whose nodes count neither as known nor as unseen.
+    distance : masked array [n], default None
+        Mean distance of each node to the training nodes, if it has been computed before.
+
+    Returns
+    -------
+    dict
+        ``test``: accuracy and calibration on the nodes of learned classes. ``conformal``: how often
+        sets meant to contain the true class in nine of ten cases do, and how large they are.
+        ``errors``: how well each uncertainty score finds the mistakes. ``ood``, if classes were
+        left out: how well it finds their nodes. ``structure``, if messages have a variance: rank
+        correlation of message uncertainty with degree and with distance.
+
+    Raises
+    ------
+    BupError
+        If ``result`` is no result, or of another graph.
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> report = bup.evaluate(result)
+    >>> sorted(report)
+    ['conformal', 'errors', 'structure', 'test']
+    >>> 0 <= report["test"]["accuracy"] <= 1
+    True
     """
     if not isinstance(result, Result):
         raise BupError(f"evaluate(result, graph) judges a result, got a {type(result).__name__}")
@@ -299,5 +402,5 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> dict[str, float] | None:
     both = np.ma.getmaskarray(x) | np.ma.getmaskarray(y)
     if any(np.ptp(values[~both]) == 0 for values in (np.asarray(x), np.asarray(y))):
         return None
-    found = metrics.spearman(x, y, resamples=200)
-    return {"spearman": found.value, "low": found.low, "high": found.high, "nodes": found.count}
+    rank = metrics.spearman(x, y, resamples=200)
+    return {"spearman": rank.value, "low": rank.low, "high": rank.high, "nodes": rank.count}

@@ -8,9 +8,12 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bup.errors import BupError
+
+if TYPE_CHECKING:  # NumPy takes tenths of a second: only those who need it wait
+    from bup.graph import Graph
 
 Value = bool | int | float | str | None
 """What a setting can be."""
@@ -75,6 +78,19 @@ class Spec:
         object.__setattr__(self, "left_out", left_out)
         object.__setattr__(self, "settings", settings)
 
+    @classmethod
+    def for_graph(
+        cls,
+        graph: Graph,
+        method: str = "bup",
+        settings: Any = (),
+        **fields: Any,
+    ) -> Spec:
+        """A specification with the graph's name and its usual numbers of nodes."""
+        validation, test = usual_sizes(graph)
+        fields = {"validation": validation, "test": test} | fields
+        return cls(graph=graph.name, method=method, settings=settings, **fields)
+
     def as_dict(self) -> dict[str, Any]:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         if not self.split:  # as every run before there were others
@@ -122,21 +138,21 @@ class Run:
         """The part of its key that is the same on a graph of other content."""
         digest = hashlib.sha256(self.spec.to_json().encode()).hexdigest()[:16]
         spec = self.spec
-        return "-".join((_plain(spec.graph), _plain(spec.method), self._nodes, digest))
+        return "-".join((_slug(spec.graph), _slug(spec.method), self._nodes, digest))
 
     @property
     def _nodes(self) -> str:
         """The part that is the same for all methods that train on the same nodes by one seed."""
         spec = self.spec
-        return f"{_plain(spec.split or str(spec.per_class))}-{_plain(f'seed{spec.seed}')}"
+        return f"{_slug(spec.split or str(spec.per_class))}-{_slug(f'seed{spec.seed}')}"
 
     @property
-    def beside(self) -> str:
-        """A pattern of the keys of runs on the same graph, the same nodes and the same seed."""
+    def comparable_pattern(self) -> str:
+        """A glob pattern for keys of runs on the same graph, the same nodes and the same seed."""
         return f"*-{self._nodes}-*-{self.digest[:12]}"
 
     def is_comparable(self, other: Run) -> bool:
-        """Whether they differ in method and settings only."""
+        """Whether two runs differ in method and settings only."""
         mine, its = self.spec, other.spec
         alike = replace(its, method=mine.method, settings=mine.settings) == mine
         return alike and self.digest == other.digest and mine != its
@@ -164,7 +180,14 @@ _KINDS: dict[str, tuple[type, ...]] = {
 PUBLIC = "public"
 
 
-def _plain(word: str) -> str:
+def usual_sizes(graph: Graph) -> tuple[int, int | None]:
+    """Validation and test nodes: the paper's where they fit, else a share of a small graph."""
+    labelled = int(graph.labelled.sum())
+    return (200, 2000) if labelled >= 2600 else (max(1, min(200, labelled // 5)), None)
+
+
+def _slug(word: str) -> str:
+    """A word as part of a folder's name; ``bup.io.run_folders`` relies on the graph's."""
     return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:24]
 
 

@@ -12,7 +12,7 @@ from bup.datasets import as_graph
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
 from bup.run import custom_split
-from bup.run.spec import PUBLIC, Spec
+from bup.run.spec import PUBLIC, Spec, usual_sizes
 
 MAX_SEED = 2**32 - 1
 Usual = Literal["usual"]
@@ -46,12 +46,6 @@ class Split:
     def is_ood(self, labels: np.ndarray) -> np.ndarray:
         """Mask of the labels that belong to a left-out class."""
         return np.isin(labels, self.left_out)
-
-
-def usual_sizes(graph: Graph) -> tuple[int, int | None]:
-    """Validation and test nodes: the paper's where they fit, else a share of a small graph."""
-    labelled = int(graph.labelled.sum())
-    return (200, 2000) if labelled >= 2600 else (max(1, min(200, labelled // 5)), None)
 
 
 def sizes(

@@ -21,11 +21,12 @@ from bup.errors import BupError
 from bup.graph import Graph
 from bup.imported import predictions
 from bup.imported.predictions import Predictions
+from bup.methods import complete
 from bup.methods.network import NetworkSettings
 from bup.results.result import Result
 from bup.run.settings import make_settings
 from bup.run.spec import Spec, to_plain
-from bup.run.splits import Split, split_of, usual_sizes
+from bup.run.splits import Split, split_of
 from bup.training import fitting
 
 FitFunction = Callable[[Graph, Split], Any]
@@ -44,22 +45,14 @@ def spec_of_predictions(
     graph: Graph, given: Predictions, per_class: int | None = None, seed: int = 0, **settings: Any
 ) -> Spec:
     """Which run predictions are; a split of their own goes before the others."""
-    validation, test = usual_sizes(graph)
     if per_class is None:
         sizes = np.bincount(graph.labels[graph.labelled], minlength=graph.num_classes)
         per_class = max(1, min(20, int(sizes[list(given.classes)].min()) // 3))
     left_out = tuple(c for c in range(graph.num_classes) if c not in given.classes)
     settings = {"predictions": given.key, **settings}
-    return fitting.methods.complete(
-        Spec(
-            graph=graph.name,
-            method=given.method,
-            per_class=per_class,
-            validation=validation,
-            test=test,
-            left_out=left_out,
-            seed=seed,
-            settings=tuple(settings.items()),
+    return complete(
+        Spec.for_graph(
+            graph, given.method, settings, per_class=per_class, left_out=left_out, seed=seed
         )
     )
 

@@ -9,12 +9,10 @@ from urllib.parse import parse_qs, urlsplit
 import bup
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.io import files
 from bup.io.quoting import quote
 from bup.methods import METHODS, complete
 from bup.results.store import Store
-from bup.run.spec import Run, Spec, Value, parse_value
-from bup.run.splits import usual_sizes
+from bup.run.spec import Spec, Value, parse_value
 from dashboard.session import run_link
 from dashboard.ui.wording import choice_titles
 
@@ -27,16 +25,14 @@ def asked(text: str) -> Spec:
         except ValueError as error:
             raise BupError(f"{quote(text, 200)} is no address ({error}): copy it again") from error
         return _linked(query)
-    path = Store().root / text / "result.bup"
-    if text != path.parent.name or not path.is_file():
+    store = Store()
+    spec = store.find_spec(text)
+    if spec is None:
         raise BupError(
             f"there is no stored run {text!r}: give a link of the app, the name of a folder in "
-            f"{Store().root}, or a method as in 'bup export --graph cora --method bup -o page.html'"
+            f"{store.root}, or a method as in 'bup export --graph cora --method bup -o page.html'"
         )
-    try:
-        return Run.from_dict(files.read(path).values.get("run")).spec
-    except (OSError, files.DamagedFile, AttributeError) as error:
-        raise BupError(f"{path} cannot be read ({error}): train the run again") from error
+    return spec
 
 
 def _linked(query: Mapping[str, Sequence[str]]) -> Spec:
@@ -56,17 +52,14 @@ def _linked(query: Mapping[str, Sequence[str]]) -> Spec:
             shown = {title: name for name, title in choice_titles(field).items()}
             number = isinstance(settings[field.name], int | float)
             settings[field.name] = shown.get(text, parse_value(text) if number else text)
-    validation, test = usual_sizes(graph)
     return complete(
-        Spec(
-            graph=graph.name,
-            method=method,
+        Spec.for_graph(
+            graph,
+            method,
+            settings,
             per_class=_whole(said, "per_class", 20),
-            validation=validation,
-            test=test,
             left_out=tuple(_class(graph, name) for name in query.get("left_out", ())),
             seed=_whole(said, "seed", 0),
-            settings=tuple(settings.items()),
             split=said.get("split", ""),
         )
     )

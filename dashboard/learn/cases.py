@@ -12,7 +12,6 @@ from bup.graph import Graph
 from bup.methods import complete, resolve_name
 from bup.results.result import Result
 from bup.run.spec import Spec
-from bup.run.splits import usual_sizes
 from dashboard.cache import graphs, run_cache
 from dashboard.session import run_link
 from dashboard.session.training import load_or_wait, submit
@@ -61,18 +60,7 @@ def request_training(
 def _spec(
     graph: Graph, method: str, left_out: tuple[int, ...], per_class: int, settings: dict[str, Any]
 ) -> Spec:
-    validation, test = usual_sizes(graph)
-    return complete(
-        Spec(
-            graph=graph.name,
-            method=method,
-            validation=validation,
-            test=test,
-            left_out=left_out,
-            per_class=per_class,
-            settings=tuple(settings.items()),
-        )
-    )
+    return complete(Spec.for_graph(graph, method, settings, left_out=left_out, per_class=per_class))
 
 
 def link_correlation(case: Case) -> float:

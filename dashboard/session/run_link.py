@@ -12,7 +12,6 @@ from bup import datasets
 from bup.graph import Graph
 from bup.methods import METHODS, complete
 from bup.run.spec import Spec, Value
-from bup.run.splits import usual_sizes
 from dashboard.ui.wording import choice_titles
 
 
@@ -35,16 +34,7 @@ def graph_title(name: str) -> str:
 def default_spec(graph: Graph) -> Spec:
     """What the widgets choose where nobody has touched them."""
     method = next(iter(METHODS))
-    validation, test = usual_sizes(graph)
-    return complete(
-        Spec(
-            graph=graph.name,
-            method=method,
-            validation=validation,
-            test=test,
-            settings=tuple(app_defaults(method).items()),
-        )
-    )
+    return complete(Spec.for_graph(graph, method, app_defaults(method)))
 
 
 def app_defaults(method: str) -> dict[str, Value]:

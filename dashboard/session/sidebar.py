@@ -17,7 +17,7 @@ from bup.graph.noun import Noun
 from bup.methods import METHODS, complete
 from bup.run import custom_split
 from bup.run.spec import Spec
-from bup.run.splits import named_splits, usual_sizes
+from bup.run.splits import named_splits
 from dashboard.network import visitor
 from dashboard.session import run_link, selected_node
 from dashboard.ui.markdown import escaped
@@ -124,17 +124,14 @@ def choose_run(graph: Graph) -> Spec:
             ),
         )
     show_refused_numbers()
-    validation, test = usual_sizes(graph)
     return complete(
-        Spec(
-            graph=graph.name,
-            method=method,
+        Spec.for_graph(
+            graph,
+            method,
+            settings,
             per_class=int(per_class),
-            validation=validation,
-            test=test,
             left_out=tuple(int(c) for c in left_out),
             seed=int(seed),
-            settings=tuple(settings.items()),
             split=split or "",
         )
     )

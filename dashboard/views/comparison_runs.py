@@ -56,7 +56,7 @@ def comparable_specs(view: View) -> dict[str, Spec]:
         if spec != view.spec:
             specs[label] = spec
     offered = set(specs.values())
-    for run in bup.Store().beside(view.run):
+    for run in bup.Store().find_comparable(view.run):
         if run.spec not in offered and can_offer(run.spec):
             specs[describe_run(run.spec)] = run.spec
     return specs

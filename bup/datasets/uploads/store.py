@@ -14,7 +14,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from filelock import FileLock
 
 from bup.datasets.uploads import limits
 from bup.errors import BupError
-from bup.io import files
+from bup.io import files, run_folders
 from bup.io.files import Contents, DamagedFile
 
 MARKED = 86_400  # seconds between the mark of what has expired and its end
@@ -156,29 +156,16 @@ def sweep() -> None:
             elif now - mark.stat().st_mtime > MARKED:
                 kept.delete()
     here = {kept.path.stem for kept in _stored_files()}
-    for folder, start in _runs():
+    for folder, start in run_folders.of_uploads():
         if not any(token.startswith(start) for token in here):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def forget_runs(token: str) -> None:
     """Delete the results on the graph with this token, and on those that are made from it."""
-    for folder, start in _runs():
+    for folder, start in run_folders.of_uploads():
         if TOKEN.fullmatch(token) and token.startswith(start):
             shutil.rmtree(folder, ignore_errors=True)
-
-
-_RUN = re.compile(r"(?:(?:fewer|noisy)-)*own-([a-z2-7]+)")
-
-
-def _runs() -> Iterator[tuple[Path, str]]:
-    """Folders of runs on what is kept, and how the token begins of which theirs has a part.
-
-    Their names begin with that of their graph, cut short, see ``bup.run.spec``.
-    """
-    for folder in (files.cache_folder() / "runs").glob("*own-*"):
-        if found := _RUN.match(folder.name):
-            yield folder, found[1]
 
 
 def _lifetime() -> float:

@@ -253,7 +253,7 @@ def test_a_run_with_a_split_has_an_address(graph, nodes):
 
 
 def test_the_usual_run_is_what_it_was(cora):
-    spec = fitting.asked(cora, "bup", None, 0, (), "usual", "usual", "")
+    spec = fitting.make_spec(cora, "bup", None, 0, (), "usual", "usual", "")
     assert spec == bup.Spec("cora", per_class=20, validation=200, test=2000)
 
 

@@ -78,7 +78,7 @@ def test_stored_runs_beside_are_those_on_the_same_nodes(graph):
     assert changed.digest != graph.digest  # other names of classes
     bup.fit(changed, "gcn", hidden=9, **ask)
     run = fitting.run_of(first.spec, graph)
-    found = bup.Store().beside(run)
+    found = bup.Store().find_comparable(run)
     slow = [
         Run.from_dict(files.read(path).values["run"])
         for path in sorted(bup.Store().root.glob("*/result.bup"))
@@ -98,16 +98,16 @@ def test_damaged_and_foreign_files_are_no_rivals(graph):
     ask = {"per_class": 5, "epochs": 3, "store": True}
     first, second = bup.fit(graph, "gcn", **ask), bup.fit(graph, "mlp", **ask)
     store, run = bup.Store(), fitting.run_of(first.spec, graph)
-    (other,) = store.beside(run)
+    (other,) = store.find_comparable(run)
     path = store.path(other)
     whole = path.read_bytes()
     for content in (b"", b"\xff" * 20, whole[:40], files.pack({}, {"version": 1})):
         path.unlink()
         path.write_bytes(content)
-        assert store.beside(run) == []
+        assert store.find_comparable(run) == []
     path.unlink()
     path.write_bytes(whole)
-    assert [r.spec for r in store.beside(run)] == [second.spec]
+    assert [r.spec for r in store.find_comparable(run)] == [second.spec]
 
 
 def test_the_head_of_a_file_is_what_the_file_says(tmp_path):

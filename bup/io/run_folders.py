@@ -1,0 +1,41 @@
+"""Where stored results lie: a folder per run, named after its graph first.
+
+``bup.results.store.Store`` reads and writes them. What deletes the runs of an upload is below it,
+and finds their folders here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bup.io import files
+from bup.io.files import DamagedFile
+
+RESULT = "result.bup"
+
+_OF_UPLOAD = re.compile(r"(?:(?:fewer|noisy)-)*own-([a-z2-7]+)")
+
+
+def default_root() -> Path:
+    """The store that the app and the commands use."""
+    return files.cache_folder() / "runs"
+
+
+def of_uploads() -> Iterator[tuple[Path, str]]:
+    """Folders of runs on uploaded graphs, each with the part of the graph's token in its name."""
+    for folder in default_root().glob("*own-*"):
+        if found := _OF_UPLOAD.match(folder.name):
+            yield folder, found[1]
+
+
+def of_predictions(key: str) -> Iterator[Path]:
+    """Folders of runs that show these imported predictions."""
+    for folder in default_root().glob("*-own-*"):
+        with contextlib.suppress(OSError, DamagedFile, KeyError, TypeError):
+            run: Any = files.read(folder / RESULT).values["run"]
+            if run["spec"]["settings"].get("predictions") == key:
+                yield folder
