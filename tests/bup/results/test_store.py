@@ -108,14 +108,15 @@ def test_what_killed_writers_left_anywhere_goes_with_the_next_save(store, monkey
     save(store)
     folder = store.root / "another-run"
     folder.mkdir()
+    here = files._machine_name()
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     for pid in (gone.pid, os.getpid()):
-        (folder / f".result.bup.{files._here()}-{pid}.abc.tmp").touch()
+        (folder / f".result.bup.{here}-{pid}.abc.tmp").touch()
     (folder / ".result.bup.elsewhere-1.abc.tmp").touch()
     save(store, Run(Spec(seed=1), "digest"))
     assert sorted(p.name for p in folder.iterdir()) == sorted(
-        [f".result.bup.{files._here()}-{os.getpid()}.abc.tmp", ".result.bup.elsewhere-1.abc.tmp"]
+        [f".result.bup.{here}-{os.getpid()}.abc.tmp", ".result.bup.elsewhere-1.abc.tmp"]
     )
 
 
