@@ -1,12 +1,17 @@
 // The app's own charts, drawn by plotly, which is unpacked when the first of them is looked at.
 
+import { create } from "../components/shared/elements.js";
+import { inflate, restoreFigure } from "./decode.js";
+import { content, go, graph, state } from "./state.js";
+import { select } from "./words.js";
+
 const QUIET = { bgcolor: "rgba(0,0,0,0)", color: "#8C8C8C", activecolor: "#0072B2" };
 const MOST_DRAWN = 6000;
 let drawing = null;
 
 function plotly() {
-  drawing ??= inflated("plotly").then((source) => {
-    const script = made("script");
+  drawing ??= inflate("plotly").then((source) => {
+    const script = create("script");
     script.textContent = source;
     document.head.append(script);
     return globalThis.Plotly;
@@ -15,43 +20,43 @@ function plotly() {
 }
 
 // A figure's colours were chosen for a light page.
-function toned(value) {
-  if (Array.isArray(value)) return value.map(toned);
+function recolour(value) {
+  if (Array.isArray(value)) return value.map(recolour);
   if (typeof value === "string") return (state.dark && content.dark[value]) || value;
   if (value === null || typeof value !== "object" || "bdata" in value) return value;
-  return Object.fromEntries(Object.entries(value).map(([k, inner]) => [k, toned(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([k, inner]) => [k, recolour(inner)]));
 }
 
 // Very many points need a graphics library, where there is one; the others are sharper without.
-function quick() {
-  return graph.count > MOST_DRAWN && Boolean(made("canvas").getContext("webgl"));
+function drawsByWebgl() {
+  return graph.count > MOST_DRAWN && Boolean(create("canvas").getContext("webgl"));
 }
 
 // A chart with its title above and its words below.
-function chart({ title, words, figure, groups }) {
-  const stage = made("div", { class: "stage", role: "group", "aria-label": `${title}. ${words}` });
+export function chart({ title, words, figure, groups }) {
+  const stage = create("div", { class: "stage", role: "group", "aria-label": `${title}. ${words}` });
   stage.style.height = `${figure.layout.height}px`;
-  const whole = made("figure", {}, made("h3", {}, title), stage, made("figcaption", {}, words));
+  const whole = create("figure", {}, create("h3", {}, title), stage, create("figcaption", {}, words));
   whole.draw = async () => {
     const library = await plotly();
-    const { data, layout } = toned(revived(figure, content.shared));
+    const { data, layout } = recolour(restoreFigure(figure, content.shared));
     // A finger scrolls the page over a chart, and needs no tools that would cover the legend.
     const mouse = matchMedia("(hover: hover)").matches;
     const options = { displaylogo: false, displayModeBar: mouse && "hover", responsive: true };
-    const points = data.map((trace) => (trace.type === "scattergl" && !quick() ? { ...trace, type: "scatter" } : trace));
+    const points = data.map((trace) => (trace.type === "scattergl" && !drawsByWebgl() ? { ...trace, type: "scatter" } : trace));
     const page = { modebar: QUIET, autosize: true, ...(mouse ? {} : { dragmode: false }) };
     await library.newPlot(stage, points, { ...layout, ...page }, options);
-    stage.on("plotly_click", ({ points }) => clicked(points, groups));
+    stage.on("plotly_click", ({ points }) => onClick(points, groups));
     stage.on("plotly_relayout", () => whole.ring());
     stage.on("plotly_afterplot", () => whole.ring());
     whole.ring();
   };
-  whole.ring = () => ringed(stage, groups === null ? state.node : -1);
+  whole.ring = () => drawRings(stage, groups === null ? state.node : -1);
   whole.dispose = () => globalThis.Plotly?.purge(stage);
   return whole;
 }
 
-function clicked(points, groups) {
+function onClick(points, groups) {
   const found = points
     .map(({ customdata }) => (Array.isArray(customdata) ? customdata[0] : customdata))
     .find((number) => number !== undefined && number !== null);
@@ -62,7 +67,7 @@ function clicked(points, groups) {
 }
 
 // Around the picked node, wherever a chart shows it.
-function ringed(stage, node) {
+function drawRings(stage, node) {
   for (const old of stage.querySelectorAll(":scope > .ring")) old.remove();
   if (node < 0 || !stage._fullData) return;
   for (const trace of stage._fullData) {
@@ -74,7 +79,7 @@ function ringed(stage, node) {
     const [u, v] = [across.d2p(trace.x[place]), down.d2p(trace.y[place])];
     if (!(u >= 0 && v >= 0 && u <= across._length && v <= down._length)) continue;
     const style = `left:${across._offset + u}px;top:${down._offset + v}px`;
-    stage.append(made("div", { class: "ring", style }));
+    stage.append(create("div", { class: "ring", style }));
   }
 }
 
@@ -85,19 +90,19 @@ const VIEWS = {
 };
 
 // A view of a run: its question, its numbers and its charts, by score where there are several.
-function chartView(name, run) {
+export function chartView(name, run) {
   const blocks = run.views[name];
   const chosen = blocks.find((block) => block.label === state.score) ?? blocks[0];
   const question = VIEWS[name].replace(/\bnode\b/g, content.noun[0]);
-  const parts = [made("h2", {}, question)];
+  const parts = [create("h2", {}, question)];
   if (blocks.length > 1) {
     const options = blocks.map(({ label }) => [label, label]);
-    parts.push(made("div", { class: "bar" }, select("Score", options, chosen.label, (score) => go({ score }))));
+    parts.push(create("div", { class: "bar" }, select("Score", options, chosen.label, (score) => go({ score }))));
   }
   const cells = chosen.numbers.map(([label, value, meaning]) =>
-    made("div", { title: meaning }, made("dt", {}, label), made("dd", {}, value)));
-  if (cells.length) parts.push(made("dl", { class: "numbers" }, ...cells));
+    create("div", { title: meaning }, create("dt", {}, label), create("dd", {}, value)));
+  if (cells.length) parts.push(create("dl", { class: "numbers" }, ...cells));
   const figures = chosen.charts.map(chart);
-  parts.push(made("div", { class: "charts" }, ...figures));
+  parts.push(create("div", { class: "charts" }, ...figures));
   return { parts, figures, maps: [] };
 }

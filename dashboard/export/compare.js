@@ -1,38 +1,45 @@
 // Several runs beside each other: numbers, charts, two maps, and where they disagree.
 
-function compareView() {
+import { create } from "../components/shared/elements.js";
+import { percent } from "../components/shared/numbers.js";
+import { chart } from "./charts.js";
+import { className, classRow, endOfInterval, shareBelow, scoreOf, span, sureness, titleOf } from "./node.js";
+import { content, go, runs, state } from "./state.js";
+import { capital, counted, select, short, strong, table } from "./words.js";
+
+export function compareView() {
   const { head, rows, words, charts } = content.compare;
-  const [first, second] = pair();
+  const [first, second] = comparedRuns();
   const figures = charts.map(chart);
   const both = first.colours.filter(({ name }) => second.colours.some((other) => other.name === name));
   const colour = both.find(({ name }) => name === state.colour) ?? both.find(({ name }) => name === "confidence");
   const offer = both.map(({ name, label }) => [name, label]);
   const others = runs.map((run, k) => [`${k}`, run.label]).filter(([k]) => Number(k) !== state.run);
   const maps = [first, second].map((run, k) => {
-    const host = made("div", { class: "bup-map" });
+    const host = create("div", { class: "bup-map" });
     return { host, run, colour: colour.name, key: `side ${k}`, like: first, together: true };
   });
-  const sides = maps.map(({ host, run }) => made("section", { "aria-label": run.label }, made("h4", {}, run.label), host));
+  const sides = maps.map(({ host, run }) => create("section", { "aria-label": run.label }, create("h4", {}, run.label), host));
   const differing = disagreements(first, second);
   const groups = [...new Set(rows.map(([group]) => group))];
   const body = groups.flatMap((group) => [
     [strong(group), ...head.slice(2).map(() => "")],
-    ...rows.filter(([of]) => of === group).map(([, name, ...cells]) => [name, ...cells.map(unbroken)]),
+    ...rows.filter(([of]) => of === group).map(([, name, ...cells]) => [name, ...cells.map(keepTogether)]),
   ]);
   const parts = [
-    made("h2", {}, "Which method knows best what it does not know?"),
+    create("h2", {}, "Which method knows best what it does not know?"),
     table({ class: "plain metrics", "aria-label": "The numbers" }, ["", ...head.slice(2)], body),
-    made("p", { class: "words" }, words),
-    made("div", { id: "under" }, underEach()),
-    made("div", { class: "charts" }, ...figures),
-    made("h3", {}, `Two methods, ${content.noun[0]} by ${content.noun[0]}`),
-    made("div", { class: "bar" },
+    create("p", { class: "words" }, words),
+    create("div", { id: "under" }, pickedNodeTable()),
+    create("div", { class: "charts" }, ...figures),
+    create("h3", {}, `Two methods, ${content.noun[0]} by ${content.noun[0]}`),
+    create("div", { class: "bar" },
       select("Colour both by", offer, colour.name, (name) => go({ colour: name })),
       others.length > 1 ? select("Beside it", others, `${runs.indexOf(second)}`, (k) => go({ rival: Number(k) })) : null),
-    made("div", { class: "sides" }, ...sides),
-    made("p", { class: "words" }, "On one colour scale; moving one map moves the other."),
-    made("h3", {}, "Where they disagree"),
-    made("p", { class: "words" }, `${counted(differing.length, content.noun)} with different answers; ` +
+    create("div", { class: "sides" }, ...sides),
+    create("p", { class: "words" }, "On one colour scale; moving one map moves the other."),
+    create("h3", {}, "Where they disagree"),
+    create("p", { class: "words" }, `${counted(differing.length, content.noun)} with different answers; ` +
       "those of which both are surest come first."),
     disagreementTable(first, second, differing.slice(0, 100)),
   ];
@@ -40,12 +47,12 @@ function compareView() {
 }
 
 // Where there is little room, an interval goes below its number, whole.
-function unbroken(cell) {
+function keepTogether(cell) {
   return cell.replace(/ (?!\[)/g, "\u00a0");
 }
 
 // The chosen run, and the one beside it.
-function pair() {
+function comparedRuns() {
   const first = runs[state.run];
   const second = runs[state.rival];
   return [first, second && second !== first ? second : runs.find((run) => run !== first)];
@@ -58,9 +65,9 @@ function disagreements(first, second) {
 }
 
 function disagreementTable(first, second, nodes) {
-  const says = (run, node) => `${className(run.said[node])}, ${percent(sureness(run, node))}`;
+  const says = (run, node) => `${className(run.said[node])}, ${percent(sureness(run, node), 0)}`;
   const rows = nodes.map((node) => [
-    made("button", { type: "button", class: "plainButton", onclick: () => go({ node, group: null }) }, titleOf(node)),
+    create("button", { type: "button", class: "plainButton", onclick: () => go({ node, group: null }) }, titleOf(node)),
     says(first, node),
     says(second, node),
     className(first.truth[node]) + (first.shapes[node] === 2 ? " (never shown)" : ""),
@@ -70,25 +77,25 @@ function disagreementTable(first, second, nodes) {
 }
 
 // The picked node under every method.
-function underEach() {
+export function pickedNodeTable() {
   const { node } = state;
   if (node < 0) return null;
   const rows = runs.map((run) => {
     const width = run.answers.length;
     const k = run.answers.indexOf(run.said[node]);
-    const share = row(run.probs, node, width)[k];
-    const bar = made("i", { class: "bar", style: `width:${100 * share}%` });
-    const ends = run.low && [run.low, run.high].map((values) => 100 * row(values, node, width)[k]);
+    const share = classRow(run.probs, node, width)[k];
+    const bar = create("i", { class: "bar", style: `width:${100 * share}%` });
+    const ends = run.low && [run.low, run.high].map((values) => classRow(values, node, width)[k]);
     const mark = { 0: run.truth[node] < 0 ? "" : "✓ ", 1: "✕ ", 2: "◆ " }[run.shapes[node]];
     const own = run.colours.find((colour) => colour.score && colour.label === run.own);
-    const plot = made("div", { class: "plot" }, made("div", {}, bar, ends ? span(...ends) : null));
-    const interval = ends ? `${ends[0].toFixed(1)}% to ${ends[1].toFixed(1)}%` : "not given";
-    const doubt = own ? `${own.label} ${short(turned(own, own.shades[node]))}, above ` +
+    const plot = create("div", { class: "plot" }, create("div", {}, bar, ends ? span(...ends.map((end) => 100 * end)) : null));
+    const interval = ends ? [...new Set(ends.map(endOfInterval))].join(" to ") : "not given";
+    const doubt = own ? `${own.label} ${short(scoreOf(own, own.shades[node]))}, above ` +
       `${Math.floor(100 * shareBelow(own.ranks, own.shades[node]))}%` : "";
-    return [run.label, `${mark}${className(run.said[node])}`, percent(share), plot, interval, doubt];
+    return [run.label, `${mark}${className(run.said[node])}`, percent(share, 0), plot, interval, doubt];
   });
   const name = `${capital(content.noun[0])} ${titleOf(node)} under each method`;
   const head = ["Method", "Answer", "Confidence", "", "90% interval", "Uncertainty"];
-  return made("section", { "aria-label": name }, made("h3", {}, name),
+  return create("section", { "aria-label": name }, create("h3", {}, name),
     table({ class: "verdicts", "aria-label": name }, head, rows));
 }

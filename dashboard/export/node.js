@@ -1,5 +1,12 @@
 // What a run says of one node, or of several.
 
+import { shadeValue } from "../components/map/legend.js";
+import { lowerBound } from "../components/map/scene.js";
+import { create } from "../components/shared/elements.js";
+import { percent } from "../components/shared/numbers.js";
+import { classColour, colourOf, content, go, graph, neighbours, state } from "./state.js";
+import { capital, counted, short, strong, table } from "./words.js";
+
 const MOST_LISTED = 200;
 const PARTS = {
   train: "its class was told in training",
@@ -12,16 +19,16 @@ const BELL = Array.from({ length: 41 }, (_, k) => -3 + (6 * k) / 40)
   .map((z) => `${(100 * (z + 3)) / 6}% ${100 * (1 - Math.exp(-(z * z) / 2))}%`)
   .join(", ");
 
-const row = (values, node, width) => values.subarray(node * width, (node + 1) * width);
+export const classRow = (values, node, width) => values.subarray(node * width, (node + 1) * width);
 
 // The classes that a run can answer with, and how sure it is of its answer.
-const sureness = (run, node) => Math.max(...row(run.probs, node, run.answers.length));
+export const sureness = (run, node) => Math.max(...classRow(run.probs, node, run.answers.length));
 
-function className(code) {
+export function className(code) {
   return content.classes[code] ?? "unknown";
 }
 
-function titleOf(node) {
+export function titleOf(node) {
   return graph.titles ? `${graph.ids[node]}: ${graph.titles[node]}` : graph.ids[node];
 }
 
@@ -33,11 +40,11 @@ function verdict(run, node) {
     shape === 1 ? ["✕", [" In truth it is ", strong(className(truth)), "."]] :
     ["✓", [" That is right."]];
   const kind = { "○": "open", "◆": "unseen", "✕": "wrong", "✓": "right" }[mark];
-  const sure = `, ${percent(sureness(run, node))} sure.`;
-  return made(
+  const sure = `, ${percent(sureness(run, node), 0)} sure.`;
+  return create(
     "p",
     { class: "verdict" },
-    made("span", { class: `mark ${kind}`, "aria-hidden": "true" }, mark),
+    create("span", { class: `mark ${kind}`, "aria-hidden": "true" }, mark),
     " The model says ", strong(className(said)), sure, ...words,
   );
 }
@@ -49,45 +56,47 @@ function classTable(label, run, marks, ticks, told, predicted = -1, star = -1) {
   const rows = run.answers.map((code, k) => {
     const name = `${className(code)}${code === star ? " ★" : ""}`;
     const [number, hover] = told(k);
-    return made(
+    return create(
       "tr",
       { class: k === predicted ? "predicted" : null, title: hover },
-      made("th", { scope: "row" }, name),
-      made("td", { class: "plot" }, made("div", {}, ...marks(k))),
-      made("td", { class: "number" }, number),
+      create("th", { scope: "row" }, name),
+      create("td", { class: "plot" }, create("div", {}, ...marks(k))),
+      create("td", { class: "number" }, number),
     );
   });
-  const axis = ticks.map(([at, text]) => made("span", { style: `left:${at}%` }, text));
-  const foot = made("td", { class: "plot ticks" }, made("div", {}, ...axis));
-  return made(
+  const axis = ticks.map(([at, text]) => create("span", { style: `left:${at}%` }, text));
+  const foot = create("td", { class: "plot ticks" }, create("div", {}, ...axis));
+  return create(
     "table",
     { class: "classes", "aria-label": label, style: `--grid:${grid}` },
-    made("tbody", {}, ...rows),
-    made("tfoot", { "aria-hidden": "true" }, made("tr", {}, made("td"), foot, made("td"))),
+    create("tbody", {}, ...rows),
+    create("tfoot", { "aria-hidden": "true" }, create("tr", {}, create("td"), foot, create("td"))),
   );
 }
 
-const span = (from, to) => made("i", { class: "span", style: `left:${from}%;width:${to - from}%` });
+export const span = (from, to) => create("i", { class: "span", style: `left:${from}%;width:${to - from}%` });
+
+// An end of an interval of probabilities is 1 only by rounding.
+export const endOfInterval = (end) => percent(Math.min(end, 1 - Number.EPSILON));
 
 function probabilityTable(run, node) {
   const width = run.answers.length;
-  const probs = row(run.probs, node, width);
-  const [low, high] = [run.low, run.high].map((ends) => ends && row(ends, node, width));
+  const probs = classRow(run.probs, node, width);
+  const [low, high] = [run.low, run.high].map((ends) => ends && classRow(ends, node, width));
   const predicted = probs.indexOf(Math.max(...probs));
   const marks = (k) => {
     const kind = k === predicted ? "bar answer" : "bar";
-    const bar = made("i", { class: kind, style: `width:${100 * probs[k]}%` });
+    const bar = create("i", { class: kind, style: `width:${100 * probs[k]}%` });
     return low ? [bar, span(100 * low[k], 100 * high[k])] : [bar];
   };
-  const one = (share) => (share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "<0.1%");
-  const told = (k) => [one(probs[k]), low ? `90% interval: ${one(low[k])} to ${one(high[k])}` : null];
+  const told = (k) => [percent(probs[k]), low ? `90% interval: ${[low, high].map((ends) => endOfInterval(ends[k])).join(" to ")}` : null];
   const ticks = [[0, "0%"], [25, ""], [50, "50%"], [75, ""], [100, "100%"]];
   return classTable("Probability of each class", run, marks, ticks, told, predicted, run.truth[node]);
 }
 
 function messageTable(run, node) {
   const width = run.answers.length;
-  const [mean, std] = [run.mean, run.std].map((values) => row(values, node, width));
+  const [mean, std] = [run.mean, run.std].map((values) => classRow(values, node, width));
   const left = Math.min(...mean.map((m, k) => m - 3 * std[k]));
   const right = Math.max(...mean.map((m, k) => m + 3 * std[k]));
   const scale = 100 / (right - left || 1);
@@ -95,9 +104,9 @@ function messageTable(run, node) {
     const [at, one] = [scale * (mean[k] - left), scale * std[k]];
     const ridge = `left:${at - 3 * one}%;width:${6 * one}%;clip-path:polygon(${BELL})`;
     return [
-      made("i", { class: "ridge", style: ridge }),
+      create("i", { class: "ridge", style: ridge }),
       span(at - one, at + one),
-      made("i", { class: "mean", style: `left:${at}%` }),
+      create("i", { class: "mean", style: `left:${at}%` }),
     ];
   };
   const power = 10 ** Math.floor(Math.log10((right - left) / 5 || 1));
@@ -110,16 +119,15 @@ function messageTable(run, node) {
   return classTable("Message of each class", run, marks, ticks, told);
 }
 
-const shareBelow = (ranks, shade) => lowerBound(ranks, shade) / ranks.length;
+export const shareBelow = (ranks, shade) => lowerBound(ranks, shade) / ranks.length;
 
-const turned = ({ looks: [{ turn }] }, shade) =>
-  turn === "log" ? 10 ** shade - 1 : turn === "minus" ? -shade : shade;
+export const scoreOf = ({ looks: [{ turn }] }, shade) => shadeValue(turn, shade);
 
 function scoreTable(run, node) {
   const rows = run.colours.filter((colour) => colour.score).map((colour) => {
     const shade = colour.shades[node];
     const rank = `less sure than ${Math.floor(100 * shareBelow(colour.ranks, shade))}%`;
-    return [colour.label, short(turned(colour, shade)), rank];
+    return [colour.label, short(scoreOf(colour, shade)), rank];
   });
   const head = ["Score", "Value", `Of all ${content.noun[1]}`];
   return table({ class: "plain", "aria-label": "Scores" }, head, rows);
@@ -145,66 +153,66 @@ function factsOf(run, node) {
 function nodeList(run, nodes) {
   const item = (node) => {
     const wrong = run.shapes[node];
-    const sign = made("i", { class: `sign ${["circle", "cross", "diamond"][wrong]}` });
+    const sign = create("i", { class: `sign ${["circle", "cross", "diamond"][wrong]}` });
     sign.style.color = classColour(run.said[node]);
-    const said = `says ${className(run.said[node])}, ${percent(sureness(run, node))}`;
+    const said = `says ${className(run.said[node])}, ${percent(sureness(run, node), 0)}`;
     const truth = wrong ? `; in truth ${className(run.truth[node])}` : "";
-    return made(
+    return create(
       "li",
       {},
-      made(
+      create(
         "button",
         { type: "button", class: "entry", onclick: () => go({ node, group: null }) },
-        sign, made("span", { class: "who" }, titleOf(node)), made("small", {}, said + truth),
+        sign, create("span", { class: "who" }, titleOf(node)), create("small", {}, said + truth),
       ),
     );
   };
   const more = nodes.length - MOST_LISTED;
-  return made(
+  return create(
     "ul",
     { class: "nodes" },
     ...nodes.slice(0, MOST_LISTED).map(item),
-    more > 0 ? made("li", {}, `and ${more.toLocaleString("en")} more`) : null,
+    more > 0 ? create("li", {}, `and ${more.toLocaleString("en")} more`) : null,
   );
 }
 
 const close = (act) =>
-  made("button", { type: "button", class: "close", "aria-label": "Close", title: "Close", onclick: act }, "✕");
+  create("button", { type: "button", class: "close", "aria-label": "Close", title: "Close", onclick: act }, "✕");
 
-function nodePanel(run, node) {
+export function nodePanel(run, node) {
   const near = neighbours(node);
   const parts = [
-    made("div", { class: "head" }, made("h2", {}, `${capital(content.noun[0])} ${titleOf(node)}`),
+    create("div", { class: "head" }, create("h2", {}, `${capital(content.noun[0])} ${titleOf(node)}`),
       close(() => go({ node: -1 }))),
     verdict(run, node),
   ];
-  if (content.words?.[node]) parts.push(made("p", {}, "Speaks of ", strong(content.words[node]), "."));
-  parts.push(made("h3", {}, "Probability of each class"), probabilityTable(run, node));
+  if (content.words?.[node]) parts.push(create("p", {}, "Speaks of ", strong(content.words[node]), "."));
+  parts.push(create("h3", {}, "Probability of each class"), probabilityTable(run, node));
   const interval = "The star marks the true class. Whiskers: where that probability would lie in " +
     "90% of cases, were the message of the class known exactly. The bar is the average over these cases.";
-  parts.push(made("p", { class: "words" }, run.low ? interval : run.no_interval));
-  parts.push(made("p", { class: "words" }, factsOf(run, node)));
+  parts.push(create("p", { class: "words" }, run.low ? interval : run.no_interval));
+  parts.push(create("p", { class: "words" }, factsOf(run, node)));
   if (run.mean && run.std) {
-    parts.push(made("h3", {}, "Message of each class"), messageTable(run, node));
-    parts.push(made("p", { class: "words" }, "What reaches it from its own words and its links, with " +
+    parts.push(create("h3", {}, "Message of each class"), messageTable(run, node));
+    parts.push(create("p", { class: "words" }, "What reaches it from its own words and its links, with " +
       "one standard deviation either way. Where the ranges overlap, the model cannot tell the classes apart."));
   }
-  parts.push(made("h3", {}, "How unsure is that?"), scoreTable(run, node));
+  parts.push(create("h3", {}, "How unsure is that?"), scoreTable(run, node));
   if (near.length) {
-    parts.push(made("h3", {}, `Linked to ${counted(near.length, content.noun)}`), nodeList(run, near));
+    parts.push(create("h3", {}, `Linked to ${counted(near.length, content.noun)}`), nodeList(run, near));
   }
   return parts;
 }
 
-function groupPanel(run, { title, nodes }) {
+export function groupPanel(run, { title, nodes }) {
   const right = nodes.filter((node) => run.shapes[node] === 0 && run.truth[node] >= 0).length;
   const mean = nodes.reduce((sum, node) => sum + sureness(run, node), 0) / (nodes.length || 1);
   return [
-    made("div", { class: "head" }, made("h2", {}, `${counted(nodes.length, content.noun)} ${title}`),
+    create("div", { class: "head" }, create("h2", {}, `${counted(nodes.length, content.noun)} ${title}`),
       close(() => go({ group: null }))),
-    made("p", {}, `${percent(mean)} sure on average; ${right.toLocaleString("en")} answered rightly. ` +
+    create("p", {}, `${percent(mean, 0)} sure on average; ${right.toLocaleString("en")} answered rightly. ` +
       "The least sure come first."),
-    state.view === "map" ? null : made(
+    state.view === "map" ? null : create(
       "button", { type: "button", class: "wideButton", onclick: () => go({ view: "map" }) },
       "Show them on the map",
     ),
@@ -213,7 +221,7 @@ function groupPanel(run, { title, nodes }) {
 }
 
 // Before anybody has picked a node: what one sees, and where to begin.
-function welcome(run) {
+export function welcome(run) {
   const [one, many] = content.noun;
   const tested = [...run.test.keys()].filter((node) => run.test[node]);
   const known = tested.filter((node) => run.truth[node] >= 0 && run.shapes[node] !== 2);
@@ -222,7 +230,7 @@ function welcome(run) {
   const most = (nodes, value) => nodes.reduce((a, b) => (value(b) > value(a) ? b : a), nodes[0]);
   const own = run.colours.find((colour) => colour.score && colour.label === run.own);
   const sure = (node) => sureness(run, node);
-  const story = (title, node, words) => node === undefined ? null : made(
+  const story = (title, node, words) => node === undefined ? null : create(
     "button", { type: "button", class: "story", onclick: () => go({ node }) },
     strong(`${title}. `), words(className(run.said[node]), className(run.truth[node])),
   );
@@ -230,18 +238,18 @@ function welcome(run) {
   const unseen = most(tested.filter((node) => run.shapes[node] === 2), sure);
   const doubted = own && most(tested, (node) => own.shades[node]);
   return [
-    made("h2", {}, "Where is the model unsure, and why?"),
-    made("p", {}, `Every dot is a ${one}, every line ${line}. ${run.title}: it gets `,
-      strong(`${(100 * right).toFixed(1)}%`), ` of the test ${many} right. `,
+    create("h2", {}, "Where is the model unsure, and why?"),
+    create("p", {}, `Every dot is a ${one}, every line ${line}. ${run.title}: it gets `,
+      strong(percent(right)), ` of the test ${many} right. `,
       strong(colourOf(run, state.colour).seen[Number(state.dark)])),
-    made("p", {}, "Hover to see who is linked. Click a dot, or a point in any chart. Or start here:"),
+    create("p", {}, "Hover to see who is linked. Click a dot, or a point in any chart. Or start here:"),
     story("A confident mistake", wrong, (said, truth) =>
-      `The model is ${percent(sure(wrong))} sure that ${graph.ids[wrong]} is ${said}. In truth it is ${truth}.`),
+      `The model is ${percent(sure(wrong), 0)} sure that ${graph.ids[wrong]} is ${said}. In truth it is ${truth}.`),
     story("A class never shown", unseen, (said, truth) =>
-      `It takes ${graph.ids[unseen]}, of the unseen class ${truth}, for ${said}, ${percent(sure(unseen))} sure.`),
+      `It takes ${graph.ids[unseen]}, of the unseen class ${truth}, for ${said}, ${percent(sure(unseen), 0)} sure.`),
     story("The greatest doubt", doubted, (said) =>
-      `${own?.label}: ${short(turned(own, own.shades[doubted]))}. It still says ${said}.`),
-    made("p", { class: "words" }, run.about),
-    made("p", { class: "words" }, `${run.facts}.`),
+      `${own?.label}: ${short(scoreOf(own, own.shades[doubted]))}. It still says ${said}.`),
+    create("p", { class: "words" }, run.about),
+    create("p", { class: "words" }, `${run.facts}.`),
   ];
 }

@@ -1,104 +1,30 @@
-// The page: what is looked at stands in its address, and everything drawn follows from that.
+// Draws what is looked at: the state stands in the address, and everything follows from it.
 
-const wait = document.getElementById("wait");
-if (!globalThis.DecompressionStream) {
-  wait.textContent = "This page needs a newer browser: Chromium 80, Firefox 113 or Safari 16.4.";
-  return;
-}
-const content = JSON.parse(await inflated("document"));
-const graph = parcel(decoded(content.parcel));
-const runs = content.runs.map(openedRun);
+import { createMap } from "../components/map/map.js";
+import { nodesInPolygon } from "../components/map/scene.js";
+import { create } from "../components/shared/elements.js";
+import { chartView } from "./charts.js";
+import { compareView, pickedNodeTable } from "./compare.js";
+import { groupPanel, nodePanel, titleOf, welcome } from "./node.js";
+import {
+  FILTERS,
+  colourOf,
+  content,
+  dusk,
+  go,
+  graph,
+  onChange,
+  read,
+  repairView,
+  runs,
+  state,
+  tabsOf,
+} from "./state.js";
+import { capital, select, strong } from "./words.js";
+
 const [views, panel] = [document.getElementById("views"), document.getElementById("node")];
-const dusk = matchMedia("(prefers-color-scheme: dark)");
-const state = { run: 0, rival: -1, node: -1, view: "map", colour: "", score: "", show: "all", dark: dusk.matches };
-Object.assign(state, { group: null, lasso: null, range: null });
-const FILTERS = {
-  all: ["Everything", () => true],
-  mistakes: ["Only mistakes", (run, node) => run.shapes[node] === 1],
-  unseen: ["Only classes never shown", (run, node) => run.shapes[node] === 2],
-  test: [`Only test ${content.noun[1]}`, (run, node) => run.test[node] === 1],
-};
 
-// Who is linked to whom: the neighbours of node i stand from first[i] to first[i + 1].
-const linked = (() => {
-  const n = graph.count;
-  const first = new Uint32Array(n + 1);
-  for (const end of graph.links) first[end + 1]++;
-  for (let i = 0; i < n; i++) first[i + 1] += first[i];
-  const [others, next] = [new Uint32Array(graph.links.length), first.slice()];
-  for (let k = 0; k < graph.links.length; k += 2) {
-    const [a, b] = [graph.links[k], graph.links[k + 1]];
-    others[next[a]++] = b;
-    others[next[b]++] = a;
-  }
-  return { first, others };
-})();
-
-function neighbours(node) {
-  return [...linked.others.subarray(linked.first[node], linked.first[node + 1])];
-}
-
-// What a run is coloured by: as asked for, else by the first that it has.
-const colourOf = (run, name) => run.colours.find((colour) => colour.name === name) ?? run.colours[0];
-const classColour = (code) => colourOf(runs[state.run], "true").looks[0].colours[code];
-
-function tabsOf(run) {
-  return [
-    ["map", "Map"],
-    ["reliability", "Reliability"],
-    run.views.unseen.length ? ["unseen", "Unseen classes"] : null,
-    ["structure", "Structure"],
-    runs.length > 1 ? ["compare", "Compare"] : null,
-    ["about", "About"],
-  ].filter(Boolean);
-}
-
-// One way for every change: what is shown follows, and so does the address.
-function go(change) {
-  const before = { ...state };
-  Object.assign(state, change);
-  const run = runs[state.run];
-  if (!tabsOf(run).some(([name]) => name === state.view)) state.view = "map";
-  if ("group" in change && !change.lasso) state.lasso = null;
-  if (change.node >= 0) state.group = null;
-  const changed = (...names) => names.some((name) => before[name] !== state[name]);
-  write();
-  if (changed("dark")) dress();
-  if (changed("run", "view")) drawTabs();
-  if (changed("run", "view", "score", "dark", "rival") || (state.view === "compare" && changed("colour"))) {
-    drawView();
-  } else {
-    drawMaps();
-    for (const figure of shown.figures) figure.ring();
-    document.getElementById("under")?.replaceChildren(underEach() ?? "");
-  }
-  if (changed("run", "node", "group", "view", "dark", "colour")) drawPanel(changed("node", "group"));
-}
-
-function write() {
-  const { run, node, view, colour } = state;
-  const words = new URLSearchParams();
-  if (node >= 0) words.set("node", graph.ids[node]);
-  if (run) words.set("run", run + 1);
-  if (view !== "map") words.set("view", view);
-  if (colour) words.set("colour", colour);
-  const hash = words.size ? `#${words}` : "#";
-  if (hash === (location.hash || "#")) return;
-  try {
-    history.replaceState(null, "", hash);
-  } catch {
-    // Where a frame may not, the view just has no address.
-  }
-}
-
-function read() {
-  const words = new URLSearchParams(location.hash.slice(1));
-  const run = Math.min(runs.length, Math.max(1, Number(words.get("run")) || 1)) - 1;
-  const node = words.has("node") ? graph.ids.indexOf(words.get("node")) : -1;
-  return { run, node, view: words.get("view") ?? "map", colour: words.get("colour") ?? "" };
-}
-
-function dress() {
+function applyTheme() {
   const root = document.documentElement;
   root.dataset.theme = state.dark ? "dark" : "light";
   const button = document.getElementById("theme");
@@ -111,7 +37,7 @@ function drawTabs() {
   const bar = document.getElementById("tabs");
   const tabs = tabsOf(runs[state.run]);
   const turn = { ArrowRight: 1, ArrowLeft: -1 };
-  bar.replaceChildren(...tabs.map(([name, words], k) => made("button", {
+  bar.replaceChildren(...tabs.map(([name, words], k) => create("button", {
     type: "button",
     role: "tab",
     id: `tab-${name}`,
@@ -129,43 +55,43 @@ function drawTabs() {
   for (const input of document.querySelectorAll("#runs input")) input.checked = Number(input.value) === state.run;
 }
 
-let shown = { parts: [], figures: [], maps: [] };
-const kept = new Map(); // maps that are on the page, by key
+let view = { parts: [], figures: [], maps: [] };
+const maps = new Map(); // maps that are on the page, by key
 
 function drawView() {
-  for (const figure of shown.figures) figure.dispose();
+  for (const figure of view.figures) figure.dispose();
   const run = runs[state.run];
   const make = { map: mapView, compare: compareView, about: aboutView }[state.view];
-  shown = make ? make(run) : chartView(state.view, run);
-  for (const [key, map] of kept) {
-    if (shown.maps.some((wanted) => wanted.host === map.host)) continue;
+  view = make ? make(run) : chartView(state.view, run);
+  for (const [key, map] of maps) {
+    if (view.maps.some((wanted) => wanted.host === map.host)) continue;
     map.dispose();
-    kept.delete(key);
+    maps.delete(key);
   }
-  const parts = shown.parts.filter((part) => part !== null);
-  views.replaceChildren(made("div", {
+  const parts = view.parts.filter((part) => part !== null);
+  views.replaceChildren(create("div", {
     id: "view", class: state.view, role: "tabpanel", "aria-labelledby": `tab-${state.view}`,
   }, ...parts));
   views.scrollTop = 0;
   drawMaps();
-  for (const figure of shown.figures) figure.draw();
+  for (const figure of view.figures) figure.draw();
 }
 
-const stage = made("div", { class: "bup-map" }); // stays while one looks at charts
+const stage = create("div", { class: "bup-map" }); // stays while one looks at charts
 
 function mapView(run) {
   const offer = run.colours.map(({ name, label }) => [name, label]);
   const filters = Object.entries(FILTERS)
     .filter(([name]) => name !== "unseen" || run.views.unseen.length)
     .map(([name, [words]]) => [name, words]);
-  const found = made("ul", { class: "found", hidden: true });
-  const finder = made("input", {
+  const found = create("ul", { class: "found", hidden: true });
+  const finder = create("input", {
     type: "search", placeholder: graph.titles ? "id or title" : "id", oninput: () => find(finder.value, found),
   });
-  const bar = made("div", { class: "bar" },
+  const bar = create("div", { class: "bar" },
     select("Colour by", offer, colourOf(run, state.colour).name, (colour) => go({ colour, range: null })),
     select("Show", filters, state.show, (show) => go({ show })),
-    made("div", { class: "finding" }, made("label", { class: "choice" }, made("span", {}, "Find"), finder), found));
+    create("div", { class: "finding" }, create("label", { class: "choice" }, create("span", {}, "Find"), finder), found));
   const key = "map";
   return { parts: [bar, stage], figures: [], maps: [{ host: stage, run, key, like: run, together: false }] };
 }
@@ -177,15 +103,15 @@ function find(words, list) {
   const exact = graph.ids.indexOf(words.trim());
   if (exact >= 0) nodes.unshift(exact);
   list.hidden = !sought;
-  list.replaceChildren(...[...new Set(nodes)].map((node) => made("li", {}, made("button", {
+  list.replaceChildren(...[...new Set(nodes)].map((node) => create("li", {}, create("button", {
     type: "button", class: "plainButton", onclick: () => { list.hidden = true; go({ node, group: null }); },
   }, titleOf(node)))));
-  if (sought && !nodes.length) list.append(made("li", {}, "nothing found"));
+  if (sought && !nodes.length) list.append(create("li", {}, "nothing found"));
 }
 
 function drawMaps() {
-  for (const { host, run, key, like, together, colour = state.colour } of shown.maps) {
-    if (!kept.has(key)) kept.set(key, { host, ...createMap(host) });
+  for (const { host, run, key, like, together, colour = state.colour } of view.maps) {
+    if (!maps.has(key)) maps.set(key, { host, ...createMap(host) });
     const [here, there] = [run, like].map((one) => colourOf(one, colour));
     const filter = together ? "all" : state.show;
     const only = together ? null : state.group;
@@ -203,7 +129,7 @@ function drawMaps() {
       node: state.node, range: together ? null : state.range, lasso: together ? null : state.lasso,
       hold: !together, face: "system-ui, sans-serif",
     };
-    kept.get(key).update(data, graph, layer, (name, value) => heard(name, value));
+    maps.get(key).update(data, graph, layer, (name, value) => onMapMessage(name, value));
   }
 }
 
@@ -218,15 +144,28 @@ function maskOf(run, filter, group) {
 }
 
 // What a map tells: a click, a line drawn around some, a range dragged on its scale.
-function heard(name, value) {
+function onMapMessage(name, value) {
   if (name === "pick") go({ node: value, group: null });
   if (name === "range") go({ range: value.range });
   if (name !== "group") return;
   const mask = maskOf(runs[state.run], state.show, null);
   const flat = { places: graph.places, n: graph.count };
-  const nodes = enclosed(flat, value, (node) => mask[node] === 1);
+  const nodes = nodesInPolygon(flat, value, (node) => mask[node] === 1);
   if (nodes.length) go({ group: { title: "drawn around", nodes }, lasso: value });
 }
+
+onChange((changed) => {
+  if (changed("dark")) applyTheme();
+  if (changed("run", "view")) drawTabs();
+  if (changed("run", "view", "score", "dark", "rival") || (state.view === "compare" && changed("colour"))) {
+    drawView();
+  } else {
+    drawMaps();
+    for (const figure of view.figures) figure.ring();
+    document.getElementById("under")?.replaceChildren(pickedNodeTable() ?? "");
+  }
+  if (changed("run", "node", "group", "view", "dark", "colour")) drawPanel(changed("node", "group"));
+});
 
 function drawPanel(anew) {
   const run = runs[state.run];
@@ -247,20 +186,20 @@ new IntersectionObserver(([seen]) => {
 function aboutView() {
   const frame = '<iframe src="page.html" width="100%" height="700" title="..."></iframe>';
   const parts = [
-    made("h2", {}, "About this page"),
-    made("p", {}, `${content.size}. Everything is inside of this one file: it works without a server ` +
+    create("h2", {}, "About this page"),
+    create("p", {}, `${content.size}. Everything is inside of this one file: it works without a server ` +
       "and without a network, and asks nobody for anything."),
     ...runs.flatMap((run) => [
-      made("h3", {}, run.label),
-      made("p", {}, strong(`${run.title}. `), run.about),
-      made("p", {}, `${capital(run.facts)}. The command that trains it again:`),
-      made("pre", { tabindex: 0 }, run.command),
+      create("h3", {}, run.label),
+      create("p", {}, strong(`${run.title}. `), run.about),
+      create("p", {}, `${capital(run.facts)}. The command that trains it again:`),
+      create("pre", { tabindex: 0 }, run.command),
     ]),
-    made("h3", {}, "Links and frames"),
-    made("p", {}, "The address says what is looked at: ", made("code", {}, `#node=${graph.ids[0]}`),
+    create("h3", {}, "Links and frames"),
+    create("p", {}, "The address says what is looked at: ", create("code", {}, `#node=${graph.ids[0]}`),
       ` after it opens a ${content.noun[0]}. Another page shows this one by`),
-    made("pre", { tabindex: 0 }, frame),
-    made("p", { class: "words" }, `Made on ${content.made} by ${content.versions}.`),
+    create("pre", { tabindex: 0 }, frame),
+    create("p", { class: "words" }, `Made on ${content.made} by ${content.versions}.`),
   ];
   return { parts, figures: [], maps: [] };
 }
@@ -268,16 +207,16 @@ function aboutView() {
 document.getElementById("size").textContent = `${content.size} · ${runs[0].facts}`;
 const choices = document.getElementById("runs");
 choices.hidden = runs.length < 2;
-choices.append(...runs.map((run, k) => made("label", {}, made("input", {
+choices.append(...runs.map((run, k) => create("label", {}, create("input", {
   type: "radio", name: "run", value: k, onchange: () => go({ run: k }),
-}), made("span", {}, run.label))));
+}), create("span", {}, run.label))));
 document.getElementById("theme").addEventListener("click", () => go({ dark: !state.dark }));
 dusk.addEventListener("change", () => go({ dark: dusk.matches }));
 globalThis.addEventListener("hashchange", () => go(read()));
-wait.remove();
+document.getElementById("wait").remove();
 Object.assign(state, read());
-if (!tabsOf(runs[state.run]).some(([name]) => name === state.view)) state.view = "map";
-dress();
+repairView();
+applyTheme();
 drawTabs();
 drawView();
 drawPanel(true);

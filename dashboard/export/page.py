@@ -17,9 +17,10 @@ from plotly.offline import get_plotlyjs
 from bup.errors import BupError
 from bup.graph import Graph
 from dashboard.cache.run_cache import LoadedRun
-from dashboard.components.map import LIBRARY
+from dashboard.components.map import STYLE as MAP_STYLE
 from dashboard.components.map.excerpts import MOST_LINKS
 from dashboard.components.map.map_data import MOST_NAMES
+from dashboard.components.shared.modules import bundle
 from dashboard.export.document import document
 from dashboard.figures import card, class_tables
 
@@ -28,7 +29,6 @@ LIMITS = f"{MOST_NODES:,} nodes and {MOST_LINKS:,} links"
 """The largest graph whose map fits into a page with all that is said of its nodes."""
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("opened.js", "made.js", "node.js", "charts.js", "compare.js", "page.js")
 # Plotly compiles what draws its points; images are what one saves of a chart.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
@@ -56,15 +56,13 @@ def page(runs: Sequence[LoadedRun], made: datetime.date | None = None) -> str:
     if why := refusal(graph, len(runs)):
         raise BupError(why)
     about = document(runs, made or datetime.date.today())
-    script = "\n".join(map(_source, _SCRIPTS))
     return Template(_source("page.html")).substitute(
         policy=html.escape(_POLICY),
         title=html.escape(about["title"]),
-        style="\n".join([_source("page.css"), class_tables.STYLE, card.STYLE]),
+        style="\n".join([_source("page.css"), class_tables.STYLE, card.STYLE, MAP_STYLE]),
         document=_squeezed(json.dumps(about, allow_nan=False)),
         plotly=_plotly(),
-        # The map's own script, then ours in a scope of its own: names may be the same.
-        script=f"{LIBRARY}\n(async () => {{\n{script}\n}})();",
+        script=bundle(_HERE / "page.js"),
     )
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import streamlit as st
 
 from bup.propagation.arithmetic import Operation
+from dashboard.components.shared.component import component
 
-HERE = Path(__file__).parent
 CHOICES = ("node", "neighbour", "unit", "column")
 
 
@@ -52,11 +52,10 @@ class Side:
     chosen: dict[str, int]  # what is followed, by the names of ``CHOICES``
 
 
-_view = st.components.v2.component(
+_view = component(
     "bup_arithmetic",
+    Path(__file__).with_name("arithmetic.js"),
     html='<div class="arithmetic" tabindex="0"></div>',
-    css=(HERE / "arithmetic.css").read_text(encoding="utf-8"),
-    js=(HERE / "arithmetic.js").read_text(encoding="utf-8"),
 )
 
 

@@ -1,3 +1,5 @@
+import { element } from "../shared/elements.js";
+
 const SHOWN = 8; // lines of an operation before the rest is folded
 const ROW_PAUSE = 260; // milliseconds a line takes to appear while playing
 const STAGE_PAUSE = 1700;
@@ -78,10 +80,10 @@ function draw(view) {
   const focus = view.frame.getRootNode().activeElement?.dataset?.focus;
   const { stages, sides } = view.data;
   view.frame.replaceChildren(controls(view), way(view));
-  const both = add(view.frame, "div", "sides");
+  const both = element(view.frame, "div", "sides");
   sides.forEach((side, number) => {
-    const section = add(both, "section", `side side-${number}`);
-    add(section, "h3", "", side.title);
+    const section = element(both, "section", `side side-${number}`);
+    element(section, "h3", "", side.title);
     if (view.at === 0) overview(view, section, side, number);
     else stage(view, section, side, number, stages[view.at - 1]);
   });
@@ -93,7 +95,7 @@ function controls(view) {
   const bar = document.createElement("div");
   bar.className = "bar";
   const button = (icon, label, act, disabled = false) => {
-    const made = add(bar, "button", "control", icon);
+    const made = element(bar, "button", "control", icon);
     made.title = label;
     made.setAttribute("aria-label", label);
     made.dataset.focus = label;
@@ -108,9 +110,9 @@ function controls(view) {
   else button("▶", "Play", () => go(view, view.at === last ? 0 : view.at, 1));
   button("›", "Next step", () => go(view, view.at + 1), view.at === last);
   const where = view.at ? `Step ${view.at} of ${last}: ${view.data.stages[view.at - 1].title}` : "Overview";
-  add(bar, "span", "where", where).setAttribute("aria-live", "polite");
+  element(bar, "span", "where", where).setAttribute("aria-live", "polite");
   if (view.past.length) {
-    const back = add(bar, "button", "link", `↩ back to ${view.past.at(-1).words}`);
+    const back = element(bar, "button", "link", `↩ back to ${view.past.at(-1).words}`);
     back.addEventListener("click", () => {
       const { at, chosen } = view.past.pop();
       view.next = at;
@@ -127,19 +129,19 @@ function way(view) {
   made.className = "way";
   made.setAttribute("aria-label", "The way from words to a probability");
   for (const row of new Set(stages.map((each) => each.row))) {
-    const line = add(made, "div", "way-row");
-    add(line, "span", "way-name", row);
+    const line = element(made, "div", "way-row");
+    element(line, "span", "way-name", row);
     stages.forEach((each, i) => {
       if (each.row !== row) return;
-      const chip = add(line, "button", i + 1 === view.at ? "chip here" : "chip");
+      const chip = element(line, "button", i + 1 === view.at ? "chip here" : "chip");
       chip.dataset.focus = `stage-${i}`;
       if (i + 1 === view.at) chip.setAttribute("aria-current", "step");
-      add(chip, "span", "chip-title", each.title);
+      element(chip, "span", "chip-title", each.title);
       const numbers = sides.map((side) => {
         const done = operationsOf(side, each);
         return done.length ? short(done.at(-1).result) : "–";
       });
-      add(chip, "span", "chip-numbers", numbers.join(" | "));
+      element(chip, "span", "chip-numbers", numbers.join(" | "));
       chip.addEventListener("click", () => go(view, i + 1));
     });
   }
@@ -151,30 +153,30 @@ function operationsOf(side, stage) {
 }
 
 function overview(view, section, side, number) {
-  add(section, "p", "says", side.words.overview);
-  const table = add(section, "table", "outcomes");
-  const head = add(add(table, "thead"), "tr");
-  for (const name of ["class", "mean m", "variance σ²", "probability"]) add(head, "th", "", name);
-  const body = add(table, "tbody");
+  element(section, "p", "says", side.words.overview);
+  const table = element(section, "table", "outcomes");
+  const head = element(element(table, "thead"), "tr");
+  for (const name of ["class", "mean m", "variance σ²", "probability"]) element(head, "th", "", name);
+  const body = element(table, "tbody");
   side.outcomes.forEach((each, column) => {
-    const row = add(body, "tr", column === side.chosen.column ? "chosen" : "");
-    const cell = add(row, "td");
-    const pick = add(cell, "button", "link", each.name);
+    const row = element(body, "tr", column === side.chosen.column ? "chosen" : "");
+    const cell = element(row, "td");
+    const pick = element(cell, "button", "link", each.name);
     pick.title = `Follow ${each.name}`;
     pick.dataset.focus = `class-${number}-${column}`;
     pick.addEventListener("click", () => view.send({ column, side: number }));
-    add(row, "td", "number", short(each.mean));
-    add(row, "td", "number", short(each.var));
-    const chance = add(row, "td", "number chance", `${(100 * each.probability).toFixed(1)}%`);
+    element(row, "td", "number", short(each.mean));
+    element(row, "td", "number", short(each.var));
+    const chance = element(row, "td", "number chance", `${(100 * each.probability).toFixed(1)}%`);
     chance.style.setProperty("--share", each.probability);
   });
 }
 
 function stage(view, section, side, number, each) {
   const done = operationsOf(side, each);
-  if (!done.length) add(section, "p", "says", side.absent[each.operations[0]] ?? "Nothing happens here.");
+  if (!done.length) element(section, "p", "says", side.absent[each.operations[0]] ?? "Nothing happens here.");
   for (const operation of done) {
-    add(section, "p", "says", side.words[operation.name] ?? "");
+    element(section, "p", "says", side.words[operation.name] ?? "");
     section.append(formula(operation));
     section.append(lines(view, side, number, each, operation));
   }
@@ -184,7 +186,7 @@ function stage(view, section, side, number, each) {
 function formula(operation) {
   const made = document.createElement("p");
   made.className = "formula";
-  const say = (words) => add(made, "span", "", words);
+  const say = (words) => element(made, "span", "", words);
   term(made, operation.symbol, operation.symbol);
   say(" = ");
   const [before, after] = wrapped(operation.then);
@@ -195,7 +197,7 @@ function formula(operation) {
   }
   if (operation.over && operation.lines.length) {
     say(operation.multiply ? "∏" : "∑");
-    add(made, "sub", "", operation.over);
+    element(made, "sub", "", operation.over);
     say(" ");
   }
   const [open, close] = wrapped(operation.each);
@@ -218,20 +220,20 @@ function wrapped(name) {
 
 // A symbol such as h_iu, its index lowered, tied to all places that show its numbers.
 function term(parent, symbol, name) {
-  const made = add(parent, "span", "term");
+  const made = element(parent, "span", "term");
   made.dataset.term = name;
   made.tabIndex = 0;
   for (const [, plain, lowered] of symbol.matchAll(/([^_]+)(?:_([a-z]+))?/g)) {
-    add(made, "i", "", plain);
-    if (lowered) add(made, "sub", "", lowered);
+    element(made, "i", "", plain);
+    if (lowered) element(made, "sub", "", lowered);
   }
 }
 
 function lines(view, side, number, each, operation) {
   const made = document.createElement("div");
   made.className = "lines";
-  const table = add(made, "table");
-  const body = add(table, "tbody");
+  const table = element(made, "table");
+  const body = element(table, "tbody");
   const id = `${number}-${operation.name}`;
   const all = operation.lines.map((line, i) => ({ ...line, i }));
   const folded = all.length > SHOWN + 1 && !view.unfolded.has(id);
@@ -240,17 +242,17 @@ function lines(view, side, number, each, operation) {
   if (operation.picked !== null) kept.add(operation.picked);
   for (const one of all) if (isChosen(side, one)) kept.add(one.i);
   if (operation.start_symbol) {
-    const row = add(body, "tr", "start");
-    add(row, "td", "label", "start");
-    add(row, "td", "number", short(operation.start)).dataset.term = operation.start_symbol;
+    const row = element(body, "tr", "start");
+    element(row, "td", "label", "start");
+    element(row, "td", "number", short(operation.start)).dataset.term = operation.start_symbol;
   }
   const largest = Math.max(...all.map((line) => Math.abs(line.value)), 1e-12);
   for (const line of all) {
     if (!kept.has(line.i)) continue;
     const mine = isChosen(side, line) || line.i === operation.picked;
-    const row = add(body, "tr", mine ? "line chosen" : "line");
+    const row = element(body, "tr", mine ? "line chosen" : "line");
     const opened = view.opened === `${id}-${line.i}`;
-    const label = add(add(row, "td", "label"), "button", "link", line.label);
+    const label = element(element(row, "td", "label"), "button", "link", line.label);
     label.dataset.focus = `line-${id}-${line.i}`;
     label.setAttribute("aria-expanded", opened);
     label.addEventListener("click", () => {
@@ -260,41 +262,41 @@ function lines(view, side, number, each, operation) {
       view.revealed = Infinity;
       draw(view);
     });
-    const product = add(row, "td", "number product");
+    const product = element(row, "td", "number product");
     line.factors.forEach((factor, i) => {
-      if (i) add(product, "span", "times", " × ");
+      if (i) element(product, "span", "times", " × ");
       number_(product, factor, operation.columns[i]);
     });
-    const value = add(row, "td", "number value");
+    const value = element(row, "td", "number value");
     value.style.setProperty("--share", Math.abs(line.value) / largest);
     value.classList.toggle("negative", line.value < 0);
-    if (operation.each) add(value, "span", "times", `${operation.each} = `);
+    if (operation.each) element(value, "span", "times", `${operation.each} = `);
     number_(value, line.value);
     if (opened) body.append(multiplication(view, side, number, each, operation, line));
   }
   const rest = all.filter((line) => !kept.has(line.i));
   if (rest.length) {
-    const row = add(body, "tr", "rest");
-    const cell = add(row, "td", "label");
-    const more = add(cell, "button", "link", `… and ${rest.length} more`);
+    const row = element(body, "tr", "rest");
+    const cell = element(row, "td", "label");
+    const more = element(cell, "button", "link", `… and ${rest.length} more`);
     more.dataset.focus = `more-${id}`;
     more.addEventListener("click", () => {
       view.unfolded.add(id);
       draw(view);
     });
-    add(row, "td", "number times", operation.multiply ? "together ×" : "together");
+    element(row, "td", "number times", operation.multiply ? "together ×" : "together");
     const values = rest.map((line) => line.value);
     const together = operation.multiply
       ? values.reduce((a, b) => a * b, 1)
       : values.reduce((a, b) => a + b, 0);
-    number_(add(row, "td", "number"), together);
+    number_(element(row, "td", "number"), together);
   }
-  const foot = add(add(table, "tfoot"), "tr");
+  const foot = element(element(table, "tfoot"), "tr");
   const what = operation.multiply ? "multiplied" : operation.picked !== null ? "the class followed" : "sum";
-  add(foot, "td", "label", operation.then ? `${what}, then ${operation.then.replace("·", "sum")}` : what);
-  const total = add(foot, "td", "number");
+  element(foot, "td", "label", operation.then ? `${what}, then ${operation.then.replace("·", "sum")}` : what);
+  const total = element(foot, "td", "number");
   if (operation.then) number_(total, operation.total);
-  const result = add(foot, "td", "number result");
+  const result = element(foot, "td", "number result");
   number_(result, operation.result, operation.symbol);
   return made;
 }
@@ -303,26 +305,26 @@ function lines(view, side, number, each, operation) {
 function multiplication(view, side, number, each, operation, line) {
   const row = document.createElement("tr");
   row.className = "zoom";
-  const cell = add(row, "td");
+  const cell = element(row, "td");
   cell.colSpan = 3;
-  const sum = add(cell, "div", "large");
+  const sum = element(cell, "div", "large");
   line.factors.forEach((factor, i) => {
-    if (i) add(sum, "span", "times", " × ");
-    const part = add(sum, "span", "part");
+    if (i) element(sum, "span", "times", " × ");
+    const part = element(sum, "span", "part");
     number_(part, factor, operation.columns[i]);
-    term(add(part, "small"), operation.columns[i], operation.columns[i]);
+    term(element(part, "small"), operation.columns[i], operation.columns[i]);
   });
-  add(sum, "span", "times", " = ");
-  number_(add(sum, "span", "part"), line.product);
+  element(sum, "span", "times", " = ");
+  number_(element(sum, "span", "part"), line.product);
   if (operation.each) {
-    add(sum, "span", "times", ` → ${operation.each} = `);
-    number_(add(sum, "span", "part"), line.value);
+    element(sum, "span", "times", ` → ${operation.each} = `);
+    number_(element(sum, "span", "part"), line.value);
   }
   const about = { node: "node", neighbour: "node", unit: "unit", column: "column" }[each.chooses];
   if (about && line[about] !== null && line[about] !== undefined) {
     const target = view.data.stages.findIndex((other) => other.operations.includes(each.opens));
     const words = `Where this number of ${line.label} comes from →`;
-    const open = add(cell, "button", "link", words);
+    const open = element(cell, "button", "link", words);
     open.dataset.focus = "open";
     open.addEventListener("click", () => {
       const { node, neighbour, unit, column } = side.chosen;
@@ -358,7 +360,7 @@ function light(frame) {
 }
 
 function number_(parent, value, symbol) {
-  const made = add(parent, "span", "digits", short(value));
+  const made = element(parent, "span", "digits", short(value));
   made.title = String(value);
   if (symbol) made.dataset.term = symbol;
   return made;
@@ -370,11 +372,4 @@ function short(value) {
   if (size < 1e-4 || size >= 1e5) return value.toExponential(2).replace("-", "−").replace("e", "·10^");
   const digits = size >= 1 ? 3 : Math.min(7, 3 - Math.floor(Math.log10(size)));
   return value.toFixed(digits).replace("-", "−");
-}
-
-function add(parent, name, kind = "", words) {
-  const element = parent.ownerDocument.createElement(name);
-  if (kind) element.className = kind;
-  if (words !== undefined) element.textContent = words;
-  return parent.appendChild(element);
 }

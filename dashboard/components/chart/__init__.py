@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.components import static_files
+from dashboard.components.shared.component import component
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,10 @@ _plotly = st.components.v2.component(
     "bup_plotly", js=f"{_library()}\nexport default function () {{}}\n"
 )
 # A figure is fetched by the browser; the message, which changes with every pick, stays small.
-_view = st.components.v2.component(
+_view = component(
     "bup_chart",
+    Path(__file__).with_name("chart.js"),
     html='<div style="position: relative"><div class="bup-chart" role="group"></div></div>',
-    js="".join(
-        (Path(__file__).parent / name).read_text(encoding="utf-8")
-        for name in ("../shared/fetched.js", "chart.js")
-    ),
     isolate_styles=False,
 )
 

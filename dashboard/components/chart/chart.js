@@ -1,4 +1,7 @@
 // A plotly chart that keeps its camera when its colours change and rings the pick without a redraw.
+
+import { fetched, json } from "../shared/fetched.js";
+
 const views = new WeakMap();
 const RING = "#E69F00";
 

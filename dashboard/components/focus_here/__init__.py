@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import streamlit as st
+from dashboard.components.shared.component import component
 
-_view = st.components.v2.component(
-    "bup_focus_here",
-    html="<i></i>",
-    css="i { display: none; }",
-    js=(Path(__file__).parent / "focus_here.js").read_text(encoding="utf-8"),
-)
+_view = component("bup_focus_here", Path(__file__).with_name("focus_here.js"), html="<i></i>")
 
 
 def focus_here(key: str) -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import streamlit as st
+from dashboard.components.shared.component import component
 
-HERE = Path(__file__).parent
-
-_view = st.components.v2.component(
+_view = component(
     "bup_guide",
+    Path(__file__).with_name("guide.js"),
     html='<div class="frame"></div><div class="card" role="dialog" aria-label="Tour"></div>',
-    css=(HERE / "guide.css").read_text(encoding="utf-8"),
-    js=(HERE / "guide.js").read_text(encoding="utf-8"),
 )
 
 

@@ -1,16 +1,12 @@
 // The card of a tour. Going on opens a page with its whole address, without a reload.
+
+import { create } from "../shared/elements.js";
+
 const guides = new WeakMap();
 const HEADER = 64;  // pixels of the screen's head that the app's own bar takes
 
-function made(tag, text, name) {
-  const element = document.createElement(tag);
-  element.textContent = text;
-  if (name) element.className = name;
-  return element;
-}
-
 function way(label, place, name) {
-  const link = made("a", label, name);
+  const link = create("a", { class: name ?? null }, label);
   const url = new URL(place, location);
   link.href = url;
   link.addEventListener("click", (event) => {
@@ -25,7 +21,7 @@ function fill(card, data) {
   const ways = document.createElement("nav");
   if (data.back) ways.append(way("Back", data.back));
   if (data.onward) ways.append(way("Next", data.onward, "next"));
-  const leave = made("button", data.onward ? "Leave" : "Done");
+  const leave = create("button", {}, data.onward ? "Leave" : "Done");
   leave.addEventListener("click", () => {
     const url = new URL(location);
     url.searchParams.delete(data.parameter);
@@ -33,7 +29,7 @@ function fill(card, data) {
   });
   ways.append(leave);
   card.replaceChildren(
-    made("small", data.place), made("h2", data.title), made("p", data.words), ways,
+    create("small", {}, data.place), create("h2", {}, data.title), create("p", {}, data.words), ways,
   );
 }
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import streamlit as st
+from dashboard.components.shared.component import component
 
-_view = st.components.v2.component(
-    "bup_into_view",
-    html="<i></i>",
-    css="i { display: none; }",
-    js=(Path(__file__).parent / "into_view.js").read_text(encoding="utf-8"),
-)
+_view = component("bup_into_view", Path(__file__).with_name("into_view.js"), html="<i></i>")
 
 
 def into_view(key: str, state: int) -> None:

@@ -12,39 +12,21 @@ import streamlit as st
 from dashboard.components import static_files
 from dashboard.components.map.map_data import Point
 from dashboard.components.map.parcels import Parcel
+from dashboard.components.shared.component import component
+from dashboard.components.shared.modules import bundle
 
 _HERE = Path(__file__).parent
-_PARTS = ("parcels", "scene", "webgl", "canvas", "overlay", "legend", "address", "gestures")
-
-
-def _source(file: str) -> str:
-    return (_HERE / file).read_text(encoding="utf-8")
-
-
-def _library() -> str:
-    """What draws: several files, which share their names as one module, and their style sheet."""
-    files = [*(f"{part}.js" for part in _PARTS), "map.js"]
-    style = f"""
-const sheet = document.head.appendChild(document.createElement("style"));
-sheet.textContent = {json.dumps(_source("map.css"))};
-export {{ createMap, parcel }};
-"""
-    return "\n".join([*map(_source, files), style])
-
-
-def _brief(source: str) -> str:
-    """Without what only people read."""
-    lines = (line.strip() for line in source.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
-
-
-# A component's source and data travel with each of its messages. So the library, the graph and the
+STYLE = (_HERE / "map.css").read_text(encoding="utf-8")
+# A component's script and data travel with each of its messages. So the library, the graph and the
 # looks of its nodes are files that the browser fetches; only the view, which is small, is sent.
-LIBRARY = _library()
-_view = st.components.v2.component(
+LIBRARY = f"""
+const sheet = document.head.appendChild(document.createElement("style"));
+sheet.textContent = {json.dumps(STYLE)};
+{bundle(_HERE / "library.js")}"""
+_view = component(
     "bup_map",
+    _HERE / "view.js",
     html='<div class="bup-map"></div>',
-    js=_brief(_source("../shared/fetched.js") + _source("view.js")),
     isolate_styles=False,
 )
 

@@ -1,6 +1,9 @@
 // The same in a plain canvas, for browsers without WebGL2; and markers, for what is lit above it.
 
-function plainPainter(canvas, scene, shapes) {
+import { HIDDEN } from "./paint.js";
+import { createWebglPainter } from "./webgl.js";
+
+function createCanvasPainter(canvas, scene, shapes) {
   const ink = canvas.getContext("2d");
   if (!ink) return null;
   let before = new Uint8Array(4 * scene.n);
@@ -55,10 +58,10 @@ function plainPainter(canvas, scene, shapes) {
 }
 
 // What draws here, and its canvas: one that has had one kind of context never gets another.
-function makePainter(stage, before, { data, losses, scene, layer }) {
+export function createPainter(stage, before, { data, losses, scene, layer }) {
   let [painter, base] = [null, before];
   const plain = data.plain || losses > 1;
-  for (const make of plain ? [plainPainter] : [glPainter, plainPainter]) {
+  for (const make of plain ? [createCanvasPainter] : [createWebglPainter, createCanvasPainter]) {
     base?.remove();
     base = document.createElement("canvas");
     base.className = "base";
@@ -69,12 +72,12 @@ function makePainter(stage, before, { data, losses, scene, layer }) {
   return [painter, base];
 }
 
-function rgb([red, green, blue]) {
+export function rgb([red, green, blue]) {
   return `rgb(${red},${green},${blue})`;
 }
 
 // Circle, cross or diamond of this diameter, with a rim if it has a colour.
-function marker(ink, x, y, size, shape, colour, rim) {
+export function marker(ink, x, y, size, shape, colour, rim) {
   const radius = size / 2;
   ink.beginPath();
   if (shape === 1) {

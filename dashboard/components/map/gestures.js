@@ -1,11 +1,15 @@
 // Hands and words: mouse, touch and keyboard; the text beside a node and instead of the map.
 
+import { element } from "../shared/elements.js";
+import { nodeLines, sentences } from "./description.js";
+import { nodesInLasso, toLayout } from "./scene.js";
+
 const STEP = 60; // pixels that an arrow key moves the map
 const STILL = { touch: 10 }; // pixels within which a pointer, else 4, stays where it was: a tap
 
 // Listens for everything one can do to a map; returns the buttons that are not always there.
-function gestures(map, stage, tools, does) {
-  const { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible, address, say } = does;
+export function gestures(map, stage, tools, actions) {
+  const { hover, find, highlight, pan, zoom, fit, recolour, toPlace, drawAbove, visible, address, say } = actions;
   const pointers = new Map();
   let travelled = 0;
   const at = ({ clientX, clientY }) => {
@@ -46,14 +50,14 @@ function gestures(map, stage, tools, does) {
     } else if (event.pointerType !== "touch" || stage.dataset.near === "true") pan(dx, dy);
   });
 
-  const let_go = (event) => {
+  const onPointerEnd = (event) => {
     if (!pointers.delete(event.pointerId)) return;
     const { lasso } = map;
     map.lasso = null;
     if (lasso) {
       if (map.lassoing) around.onclick();
-      const corners = simplified(lasso).map(([u, v]) => flat(map.scene, toPlace(u, v)));
-      const found = corners.length > 2 ? grouped(map.scene, corners, visible) : [];
+      const corners = simplifyLasso(lasso).map(([u, v]) => toLayout(map.scene, toPlace(u, v)));
+      const found = corners.length > 2 ? nodesInLasso(map.scene, corners, visible) : [];
       if (found.length) {
         map.group = found;
         map.send("group", corners);
@@ -67,8 +71,8 @@ function gestures(map, stage, tools, does) {
       if (touch) hover(node, u, v); // a finger cannot hover: it is told who that is all the same
     }
   };
-  stage.addEventListener("pointerup", let_go);
-  stage.addEventListener("pointercancel", let_go);
+  stage.addEventListener("pointerup", onPointerEnd);
+  stage.addEventListener("pointercancel", onPointerEnd);
   stage.addEventListener("pointerleave", (event) => {
     if (!pointers.size && event.pointerType !== "touch") hover(-1);
   });
@@ -79,8 +83,8 @@ function gestures(map, stage, tools, does) {
 
   // Lit at once; the page follows. The void lets go of the light, not of the pick.
   function choose(node) {
-    if (!map.data.linking || node < 0) map.held = node;
-    light();
+    if (!map.data.linking || node < 0) map.pinned = node;
+    highlight();
     if (node >= 0 && node !== map.data.node) map.send("pick", node);
   }
 
@@ -103,17 +107,17 @@ function gestures(map, stage, tools, does) {
     if (event.key in move && (event.shiftKey || map.data.node < 0)) {
       pan(...move[event.key].map((side) => side * STEP));
     } else if (event.key in move) walk(move[event.key][0] + move[event.key][1] < 0 ? 1 : -1);
-    else if (event.key === "Enter" && map.hot >= 0) {
-      choose(map.hot);
+    else if (event.key === "Enter" && map.hovered >= 0) {
+      choose(map.hovered);
       say("");
     } else if (by) zoom(by);
     else if (event.key === "0") fit();
     else if (event.key === "Escape") {
-      [map.held, map.hot, map.lasso] = [-1, -1, null];
+      [map.pinned, map.hovered, map.lasso] = [-1, -1, null];
       if (map.lassoing) around.onclick();
       say("");
       hover(-1);
-      light();
+      highlight();
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -129,17 +133,17 @@ function gestures(map, stage, tools, does) {
     const near = [...map.scene.neighbours(centre)].filter(visible);
     if (!near.length) return say("It has no links: Shift and the arrows move the map");
     near.sort((a, b) => angle(a) - angle(b));
-    const at = near.indexOf(map.hot);
+    const at = near.indexOf(map.hovered);
     const next = near[at < 0 ? (step > 0 ? 0 : near.length - 1) : (at + step + near.length) % near.length];
-    hover(next, ...does.screen(next));
-    say(`${near.indexOf(next) + 1} of ${near.length}: ${sentences(linesOf(map, next))} Enter picks it.`, 0);
+    hover(next, ...actions.screen(next));
+    say(`${near.indexOf(next) + 1} of ${near.length}: ${sentences(nodeLines(map, next))} Enter picks it.`, 0);
   }
 
   const button = (sign, words, act) => {
     const made = element(tools, "button");
     made.type = "button";
     made.append(icon(sign));
-    name(made, words);
+    nameButton(made, words);
     made.onclick = () => act(made);
     return made;
   };
@@ -149,7 +153,7 @@ function gestures(map, stage, tools, does) {
   const chain = "M7 9a3 3 0 0 0 4.2 0l2-2a3 3 0 0 0-4.2-4.2l-1 1M9 7a3 3 0 0 0-4.2 0l-2 2a3 3 0 0 0 4.2 4.2l1-1";
   const copy = button(chain, "Copy a link to exactly this view", async () => {
     address();
-    say((await copied(globalThis.location.href)) ? "Link copied" : globalThis.location.href);
+    say((await copyToClipboard(globalThis.location.href)) ? "Link copied" : globalThis.location.href);
   });
   copy.hidden = true; // until the page says that its address is the view's
   const pressed = (made, on) => made.setAttribute("aria-pressed", String(on));
@@ -163,7 +167,7 @@ function gestures(map, stage, tools, does) {
   const fold = button("M6 8a2 2 0 1 0 4 0a2 2 0 1 0-4 0M2 2l3 3M14 2l-3 3M2 14l3-3M14 14l-3-3", "", (made) => {
     map.folded = !map.folded;
     pressed(made, map.folded);
-    dress(FADE);
+    recolour();
     fit();
   });
   pressed(around, false);
@@ -171,13 +175,13 @@ function gestures(map, stage, tools, does) {
   return { fold, copy, around };
 }
 
-function name(button, words) {
+export function nameButton(button, words) {
   button.title = words;
   button.setAttribute("aria-label", words);
 }
 
 // The corners of a line drawn by hand that make its shape: few enough for a link.
-function simplified(points) {
+function simplifyLasso(points) {
   const most = 48;
   const far = points.filter(([u, v], k) => {
     const [x, y] = points[k - 1] ?? [-99, -99];
@@ -198,75 +202,30 @@ function icon(path) {
   return picture;
 }
 
-// A node in words, as text: its id and title, what the model says, the truth, the score.
-function linesOf(map, node) {
-  const { scene, layer, data } = map;
-  const one = scene.noun[0][0].toUpperCase() + scene.noun[0].slice(1);
-  const who = `${one} ${scene.ids?.[node] ?? scene.number(node)}`;
-  const title = scene.titles ? `${who}: ${scene.titles[node]}` : who;
-  const [said, truth, shape] = [layer.said[node], layer.truth[node], layer.shapes[node]];
-  const name = (code) => scene.classes[code] ?? "unknown";
-  const verdict =
-    truth < 0 ? "Its class is not known." :
-    shape === 2 ? `In truth ${name(truth)}, a class never shown.` :
-    shape === 1 ? `In truth ${name(truth)}.` : "That is right.";
-  const links = scene.neighbours(node).length;
-  const lines = [title, `Says ${name(said)}. ${verdict}`];
-  const shade = layer.shades[node];
-  const score = Number.isFinite(shade) ? written(data, shade) : "none";
-  if (data.limits) lines.push(`${data.label} ${score}${rankWords(map, shade)}`);
-  const more = scene.thinned ? " drawn, zoom in for all" : "";
-  lines.push(`${links === 1 ? "1 link" : `${links} links`}${more}`);
-  return lines;
+// Says a few words on the map, for a moment; screen readers hear them.
+export function createStatus(stage) {
+  const status = element(stage, "p", "status");
+  status.setAttribute("role", "status");
+  let hushing = 0;
+  return (words, ms = 2500) => {
+    status.textContent = words;
+    clearTimeout(hushing);
+    if (ms) hushing = setTimeout(() => (status.textContent = ""), ms);
+  };
 }
 
-// Lines, some of which end as sentences do, one after the other.
-function sentences(lines) {
-  return lines.map((line) => (/[.?!]$/.test(line) ? line : `${line}.`)).join(" ");
-}
-
-function rankWords(map, shade) {
-  if (!map.data.doubt || !Number.isFinite(shade)) return "";
-  map.ranks ??= Float32Array.from(map.layer.shades).filter(Number.isFinite).sort();
-  const below = lowerBound(map.ranks, shade);
-  const share = Math.floor((100 * below) / map.ranks.length);
-  const more = map.data.turn === "minus" ? "lower" : "higher";
-  return `, ${more} than for ${share}% of ${map.scene.noun[1]}`;
-}
-
-// Beside the pointer, inside the window.
-function place(tip, u, v, width, height) {
-  const left = u + 18 + tip.offsetWidth > width ? u - 18 - tip.offsetWidth : u + 18;
-  const top = Math.min(height - tip.offsetHeight - 6, Math.max(6, v + 14));
-  tip.style.transform = `translate(${Math.max(4, left)}px, ${top}px)`;
-}
-
-function tell(tip, map, node) {
-  tip.replaceChildren();
-  for (const [k, line] of linesOf(map, node).entries()) element(tip, "div", k ? "" : "name", line);
-}
-
-// The map takes keys, and has a name and a description.
-function introduce(stage, alternative) {
-  alternative.id = `bup-map-${Math.random().toString(36).slice(2)}`;
-  stage.tabIndex = 0;
-  stage.setAttribute("role", "application");
-  stage.setAttribute("aria-roledescription", "map of a graph");
-  stage.setAttribute("aria-describedby", alternative.id);
-}
-
-// What somebody who does not see the map is told of it.
-function describe(alternative, stage, map, shown) {
-  const { scene, data, layer } = map;
-  const count = (n) => n.toLocaleString("en");
-  const [one, many] = scene.noun;
-  const what = `${count(scene.all[0])} ${many} and ${count(scene.all[1])} links`;
-  stage.setAttribute("aria-label", `Map of ${what}, coloured by ${data.label}`);
-  const [wrong, unseen] = [1, 2].map((shape) => layer.shapes.filter((s) => s === shape).length);
-  alternative.textContent =
-    `${count(shown)} of ${count(scene.all[0])} ${many} are shown. ${count(wrong)} are predicted wrongly, ` +
-    `${count(unseen)} are of classes never shown. Picked: ` +
-    `${data.node >= 0 ? sentences(linesOf(map, data.node)) : "none."} ` +
-    `Arrow keys go through the neighbours of the picked ${one} and Enter picks one; with Shift they ` +
-    "move the map. Plus and minus zoom, 0 shows all of it, Escape lets go.";
+// Whether a text is on the clipboard now. Pages that came by plain http have no clipboard of the
+// new kind; the old one copies what is selected.
+async function copyToClipboard(text) {
+  try {
+    await globalThis.navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const box = document.body.appendChild(document.createElement("textarea"));
+    box.value = text;
+    box.select();
+    const done = document.execCommand("copy");
+    box.remove();
+    return done;
+  }
 }

@@ -1,19 +1,16 @@
 // The strip below the map: what its colours mean. Of a score it is a histogram on which one drags
 // a range; of categories, a legend.
 
+import { element } from "../shared/elements.js";
+import { rgb } from "./canvas.js";
+import { ramp } from "./paint.js";
+
 const BINS = 60;
 const GRIP = 7; // pixels beside an end of the range that still take hold of it
 
-function element(parent, tag, className, text) {
-  const made = parent.appendChild(document.createElement(tag));
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text; // never as markup: names come from data
-  return made;
-}
-
 // `changed(range, done)` is called while a range [from, to] of shades is dragged, and once more when
 // it is let go; an open end is null, and so is the range of everything.
-function makeBar(strip, changed) {
+export function createLegend(strip, changed) {
   const about = element(strip, "div", "about");
   const head = element(about, "div", "head");
   const title = element(head, "span", "title");
@@ -97,7 +94,7 @@ function makeBar(strip, changed) {
   function rangeWords() {
     if (!bar.range) return "";
     const values = bar.range.map((end, k) => (end === null ? bar.data.limits[k] : end));
-    return values.map((v) => written(bar.data, v)).join(" to ");
+    return values.map((v) => formatShade(bar.data, v)).join(" to ");
   }
 
   const at = (event) => event.offsetX / canvas.clientWidth;
@@ -181,8 +178,13 @@ function makeBar(strip, changed) {
   };
 }
 
-// A shade as the number that it stands for.
-function written({ turn }, shade) {
-  const value = turn === "log" ? 10 ** shade - 1 : turn === "minus" ? -shade : shade;
+// The number that a shade stands for.
+export function shadeValue(turn, shade) {
+  return turn === "log" ? 10 ** shade - 1 : turn === "minus" ? -shade : shade;
+}
+
+// That number as text.
+export function formatShade({ turn }, shade) {
+  const value = shadeValue(turn, shade);
   return turn === "log" ? value.toFixed(0) : `${Number(value.toPrecision(3))}`;
 }

@@ -1,13 +1,50 @@
 // A graph as a map that owns its window: all nodes and links below, what is lit above them.
 
+import { element } from "../shared/elements.js";
+import {
+  cameraPosition,
+  cameras,
+  keepPositionInUrl,
+  readAddress,
+  writeAddress,
+} from "./address.js";
+import { createPainter, rgb } from "./canvas.js";
+import { describe, labelStage, positionTip, showTip } from "./description.js";
+import { createStatus, gestures, nameButton } from "./gestures.js";
+import { createLegend } from "./legend.js";
+import {
+  drawFocus,
+  drawGroup,
+  drawHighlighted,
+  drawLasso,
+  drawNames,
+  drawingStyle,
+  paletteKey,
+  ring,
+} from "./overlay.js";
+import { GONE, paintNodes, updatePresence } from "./paint.js";
+import {
+  canvasRatio,
+  createScene,
+  fillWindow,
+  nearest,
+  nodesInLasso,
+  stretchFor,
+  stretchedScene,
+  wholeView,
+  windowToRequest,
+} from "./scene.js";
+
 const REACH = 10; // pixels beside a node that still count as on it
 const DIMMED = 0.3; // what is not lit
 const FADE = 300; // ms from one colouring to the next
-const DEAR = 40; // ms: from here on, a frame is not drawn anew while one drags
+const SLOW_FRAME = 40; // ms: from here on, a frame is not drawn anew while one drags
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const peers = (globalThis.bupMapPeers ??= new Set());
 
-function createMap(host) {
+const differ = (one, other) => JSON.stringify(one ?? null) !== JSON.stringify(other ?? null);
+
+export function createMap(host) {
   host.replaceChildren();
   const stage = element(host, "div", "stage");
   const above = element(stage, "canvas", "above");
@@ -15,22 +52,22 @@ function createMap(host) {
   const tools = element(stage, "div", "tools");
   const alternative = element(host, "p", "alternative");
   const strip = element(host, "div", "strip");
-  introduce(stage, alternative);
+  labelStage(stage, alternative);
 
-  const map = { hot: -1, held: -1, lasso: null, lassoing: false, folded: false };
+  const map = { hovered: -1, pinned: -1, lasso: null, lassoing: false, folded: false };
   Object.assign(map, { group: [], losses: 0, tools: { left: 0, low: 0 } });
-  const bar = makeBar(strip, (range, done) => {
-    dress(0);
+  const bar = createLegend(strip, (range, done) => {
+    recolour(0);
     if (done) map.send?.("range", { of: map.data.colour, range });
   });
   let camera = { x: 0, y: 0, scale: 1 };
   let drawn = { ...camera };
   let [width, height, ratio, fitted] = [0, 0, 1, 1];
   let [painter, base, paint, presence] = [null, null, null, null];
-  let [queued, resting, wanting, dear, mixed, fading] = [0, 0, 0, false, 1, 0];
+  let [frameRequest, restTimer, windowTimer, slow, mixed, fadeRequest] = [0, 0, 0, false, 1, 0];
 
   const visible = (i) => presence[i] === 255;
-  const lit = () => (map.hot >= 0 ? map.hot : map.held);
+  const highlighted = () => (map.hovered >= 0 ? map.hovered : map.pinned);
   const toScreen = (x, y) => [
     (x - camera.x) * camera.scale + width / 2,
     height / 2 - (y - camera.y) * camera.scale,
@@ -45,11 +82,11 @@ function createMap(host) {
     return nearest(map.scene, ...toPlace(u, v), pixels / camera.scale, visible);
   };
 
-  const look = () => lookOf(map, camera, { width, height, ratio, fitted });
+  const look = () => drawingStyle(map, camera, { width, height, ratio, fitted });
 
   function draw() {
-    cancelAnimationFrame(queued);
-    queued = 0;
+    cancelAnimationFrame(frameRequest);
+    frameRequest = 0;
     if (!painter || !width || !paint) return;
     base.style.transform = "";
     stage.dataset.near = String(camera.scale > 1.02 * fitted); // what fingers do depends on it
@@ -63,43 +100,43 @@ function createMap(host) {
     const start = performance.now();
     draw();
     painter?.finish();
-    dear = performance.now() - start > DEAR;
+    slow = performance.now() - start > SLOW_FRAME;
     host.dataset.frame = (performance.now() - start).toFixed(1);
   }
 
   // Where a frame is dear (no graphics card), the last one is moved along and redrawn at rest.
-  function carry() {
-    queued = 0;
+  function moveLastFrame() {
+    frameRequest = 0;
     const [dx, dy] = [drawn.x - camera.x, camera.y - drawn.y].map((d) => d * camera.scale);
     base.style.transform = `translate(${dx}px, ${dy}px) scale(${camera.scale / drawn.scale})`;
     drawAbove();
   }
 
-  function ask() {
+  function requestFrame() {
     map.touched = true;
     remember();
-    beside((peer) => peer.follow(camera.x, camera.y / map.scene.tall, camera.scale / fitted));
-    clearTimeout(wanting);
-    wanting = setTimeout(want, 350);
-    clearTimeout(resting);
-    if (dear) resting = setTimeout(drawTimed, 160);
-    if (!queued) queued = requestAnimationFrame(dear ? carry : draw);
+    forEachPeer((peer) => peer.follow(camera.x, camera.y / map.scene.stretch, camera.scale / fitted));
+    clearTimeout(windowTimer);
+    windowTimer = setTimeout(requestWindow, 350);
+    clearTimeout(restTimer);
+    if (slow) restTimer = setTimeout(drawTimed, 160);
+    if (!frameRequest) frameRequest = requestAnimationFrame(slow ? moveLastFrame : draw);
   }
 
-  function want() {
+  function requestWindow() {
     const [left, top] = toPlace(0, 0);
     const [right, bottom] = toPlace(width, height);
-    const part = wanted(map.scene, { left, bottom, right, top });
+    const part = windowToRequest(map.scene, { left, bottom, right, top });
     if (part) map.send("window", part);
   }
 
   function remember() {
-    cameras.set(map.place, { ...camera, fitted, tall: map.scene.tall });
-    keeper.note();
+    cameras.set(map.place, { ...camera, fitted, stretch: map.scene.stretch });
+    position.note();
   }
 
-  const keeper = placeKeeper({
-    at: () => map.data.address && width && [whereOf(map.scene, camera, home())],
+  const position = keepPositionInUrl({
+    at: () => map.data.address && width && [cameraPosition(map.scene, camera, home())],
     comeBack: () => map.scene && width && (frame(), draw()),
   });
 
@@ -111,114 +148,114 @@ function createMap(host) {
     const colour = (i) => rgb(paint.subarray(4 * i, 4 * i + 3));
     const { size } = look();
     const { node: picked, text, paper, accent } = map.data;
-    drawNames(ink, map, toScreen, [width, height], lit() < 0 ? 1 : 0.3);
+    drawNames(ink, map, toScreen, [width, height], highlighted() < 0 ? 1 : 0.3);
     if (map.group.length) drawGroup(ink, map.group, { screen, visible, size }, accent);
-    if (lit() >= 0) drawLit(ink, map, lit(), { screen, visible, colour, size });
+    if (highlighted() >= 0) drawHighlighted(ink, map, highlighted(), { screen, visible, colour, size });
     if (picked >= 0 && picked < map.scene.n && presence[picked] !== GONE) {
       ring(ink, ...screen(picked), Math.max(9, size) / 2 + 6, 3, [text, paper]);
     }
     if (map.data.focus && map.scene.thinned) {
-      const [place, ...near] = map.data.focus.map(([x, y]) => toScreen(x, y * map.scene.tall));
-      drawFocus(ink, place, near, { size, text, paper, links: map.held >= 0 || picked < 0 });
+      const [place, ...near] = map.data.focus.map(([x, y]) => toScreen(x, y * map.scene.stretch));
+      drawFocus(ink, place, near, { size, text, paper, links: map.pinned >= 0 || picked < 0 });
     }
     if (map.lasso?.length > 1) drawLasso(ink, map.lasso, accent);
   }
 
   // No redraw of the map: what is lit is drawn above it, and the rest dimmed by the style sheet.
-  function light() {
-    dim();
-    beside((peer) => peer.light(map.hot));
+  function highlight() {
+    drawHighlight();
+    forEachPeer((peer) => peer.highlight(map.hovered));
   }
 
-  function dim() {
-    if (base) base.style.opacity = lit() < 0 ? 1 : DIMMED;
-    host.dataset.lit = lit();
+  function drawHighlight() {
+    if (base) base.style.opacity = highlighted() < 0 ? 1 : DIMMED;
+    host.dataset.lit = highlighted();
     drawAbove();
   }
 
-  function beside(act) {
-    for (const peer of peers) if (peer !== self && peer.beside(map)) act(peer);
+  function forEachPeer(act) {
+    for (const peer of peers) if (peer !== self && peer.isBeside(map)) act(peer);
   }
 
   function hover(node, u, v) {
-    if (node !== map.hot) {
-      map.hot = node;
-      if (node >= 0) tell(tip, map, node);
-      light();
+    if (node !== map.hovered) {
+      map.hovered = node;
+      if (node >= 0) showTip(tip, map, node);
+      highlight();
     }
     tip.hidden = node < 0;
     stage.style.cursor = map.lassoing ? "crosshair" : node < 0 ? "grab" : "pointer";
     if (node < 0) return;
-    place(tip, u, v, width, height);
+    positionTip(tip, u, v, width, height);
   }
 
   // Who is there, in which colours; `ms` to fade from those before.
-  function dress(ms) {
+  function recolour(ms = FADE) {
     const { scene, layer, data } = map;
     presence ??= new Uint8Array(scene.n);
-    const shown = attend(presence, map, bar.range());
+    const shown = updatePresence(presence, map, bar.range());
     const old = paint;
-    paint = paintOf(layer, data, presence);
+    paint = paintNodes(layer, data, presence);
     painter.recolour(old ?? paint, paint);
     host.dataset.shown = shown;
     bar.count(shown, scene);
     host.dataset.colour = data.colour;
     describe(alternative, stage, map, shown);
-    cancelAnimationFrame(fading);
+    cancelAnimationFrame(fadeRequest);
     if (!old || !ms || calm.matches) {
       mixed = 1;
-      if (ms || !dear) drawTimed();
-      else ask();
+      if (ms || !slow) drawTimed();
+      else requestFrame();
       return;
     }
     const start = performance.now();
     (function step() {
       mixed = Math.min(1, (performance.now() - start) / ms);
       draw();
-      if (mixed < 1) fading = requestAnimationFrame(step);
+      if (mixed < 1) fadeRequest = requestAnimationFrame(step);
     })();
   }
 
-  const home = () => wholeOf(map, width, height);
+  const home = () => wholeView(map, width, height);
 
   function fit(ms = 260) {
     const [from, to, start] = [{ ...camera }, home(), performance.now()];
     fitted = to.scale;
-    if (calm.matches || dear || !ms) {
+    if (calm.matches || slow || !ms) {
       camera = to;
-      return ask();
+      return requestFrame();
     }
     (function step() {
       const share = Math.min(1, (performance.now() - start) / ms);
       const eased = share * share * (3 - 2 * share);
       for (const key of ["x", "y", "scale"]) camera[key] = from[key] + eased * (to[key] - from[key]);
-      ask();
+      requestFrame();
       if (share < 1) requestAnimationFrame(step);
     })();
   }
 
-  const withinReach = (scale) => Math.min(60 * fitted, Math.max(0.6 * fitted, scale));
+  const clampScale = (scale) => Math.min(60 * fitted, Math.max(0.6 * fitted, scale));
 
   function zoom(by, u = width / 2, v = height / 2) {
     const [x, y] = toPlace(u, v);
-    camera.scale = withinReach(camera.scale * by);
+    camera.scale = clampScale(camera.scale * by);
     const [nextX, nextY] = toPlace(u, v);
     camera.x += x - nextX;
     camera.y += y - nextY;
-    ask();
+    requestFrame();
   }
 
   function pan(dx, dy) {
     camera.x -= dx / camera.scale;
     camera.y += dy / camera.scale;
-    ask();
+    requestFrame();
   }
 
   function stretch() {
-    const tall = tallOf(map.flat.whole, width / height);
+    const tall = stretchFor(map.layoutScene.whole, width / height);
     // Once somebody has moved it, it keeps its shape.
-    if (map.scene.tall && (map.touched || Math.abs(tall / map.scene.tall - 1) < 0.02)) return;
-    map.scene = stretched(map.flat, tall);
+    if (map.scene.stretch && (map.touched || Math.abs(tall / map.scene.stretch - 1) < 0.02)) return;
+    map.scene = stretchedScene(map.layoutScene, tall);
     painter?.move(map.scene);
   }
 
@@ -227,7 +264,7 @@ function createMap(host) {
     [width, height] = [stage.clientWidth, stage.clientHeight];
     if (!width || !height || !map.scene) return;
     stretch();
-    ratio = sharpness(width, height);
+    ratio = canvasRatio(width, height);
     map.tools = { left: tools.offsetLeft - 6, low: tools.offsetTop + tools.offsetHeight };
     for (const canvas of [base, above]) {
       canvas.width = Math.round(width * ratio);
@@ -246,22 +283,22 @@ function createMap(host) {
     map.framed = true;
     map.touched = false;
     camera = home();
-    const kept = cameras.get(map.place);
+    const saved = cameras.get(map.place);
     const at = readAddress();
-    if (kept) lookAt(kept.x, kept.y / kept.tall, kept.scale / kept.fitted);
+    if (saved) lookAt(saved.x, saved.y / saved.stretch, saved.scale / saved.fitted);
     else if (at) lookAt(...at);
-    keeper.write();
+    position.write();
   }
 
   // A place of the layout, and how many times nearer than all of it.
   function lookAt(x, y, zoom) {
-    camera = { x, y: y * map.scene.tall, scale: withinReach(zoom * fitted) };
+    camera = { x, y: y * map.scene.stretch, scale: clampScale(zoom * fitted) };
     map.touched = true;
   }
 
   function prepare() {
     painter?.dispose();
-    [painter, base] = makePainter(stage, base, map);
+    [painter, base] = createPainter(stage, base, map);
     host.dataset.painter = painter?.kind ?? "none";
     const canvas = base;
     canvas.addEventListener("webglcontextlost", () => {
@@ -278,66 +315,68 @@ function createMap(host) {
     const first = map.data === undefined;
     const another = map.data?.of !== given.of; // not only another part of the same graph
     const before = map.scene;
-    if (map.data?.graph !== given.graph) map.scene = map.flat = makeScene(graph);
+    if (map.data?.graph !== given.graph) map.scene = map.layoutScene = createScene(graph);
     const data = { ...given, node: map.scene.at(given.node) };
     const [newGraph, newLayer] = [map.data?.graph !== data.graph, map.data?.layer !== data.layer];
-    const newLook = first || looksOf(map.data) !== looksOf(data);
+    const newLook = first || paletteKey(map.data) !== paletteKey(data);
     const newRange = differ(map.data?.range, data.range) && differ(bar.range(), data.range);
     const moved = !first && map.data.node !== data.node;
-    const told = (name, value) => send(name, name === "pick" ? map.scene.number(value) : value);
-    Object.assign(map, { data, layer, send: told, place: `${data.key} ${data.of}` });
+    const sendNumber = (name, value) => send(name, name === "pick" ? map.scene.number(value) : value);
+    Object.assign(map, { data, layer, send: sendNumber, place: `${data.key} ${data.of}` });
     host.style.setProperty("--paper", data.paper);
     if (newGraph) {
-      map.hot = -1;
+      map.hovered = -1;
       paint = presence = null;
       if (another) {
         if (!first && data.address) writeAddress(null);
-        Object.assign(map, { held: -1, framed: false, touched: false });
+        Object.assign(map, { pinned: -1, framed: false, touched: false });
       } else {
         const now = (i) => (i < 0 ? -1 : map.scene.at(before.number(i)));
-        map.held = now(map.held);
-        map.scene = stretched(map.flat, before.tall);
+        map.pinned = now(map.pinned);
+        map.scene = stretchedScene(map.layoutScene, before.stretch);
       }
     }
     if (newGraph || !painter) prepare();
     else if (newLayer) painter.reshape(layer.shapes);
-    if (first || moved) map.held = data.hold || map.held >= 0 ? data.node : -1;
+    if (first || moved) map.pinned = data.hold || map.pinned >= 0 ? data.node : -1;
     copy.hidden = !data.address;
     if (newGraph || newLayer || newLook || newRange) {
       const range = data.range ?? null;
       if (!bar.busy()) bar.show(data, layer, range);
       map.ranks = null;
       if (newGraph) resize();
-      dress(first || newGraph ? 0 : FADE);
+      recolour(first || newGraph ? 0 : undefined);
     }
     const enclosing = JSON.stringify(data.lasso);
     if (newGraph || enclosing !== map.enclosing) {
       map.enclosing = enclosing;
-      map.group = data.lasso ? grouped(map.scene, data.lasso, visible) : [];
+      map.group = data.lasso ? nodesInLasso(map.scene, data.lasso, visible) : [];
     }
     fold.hidden = !map.scene.small.some((small) => small);
-    name(fold, `Fold away groups of fewer than ${data.fold}`);
-    name(around, `Draw around several ${map.scene.noun[1]} (or drag with Shift)`);
+    nameButton(fold, `Fold away groups of fewer than ${data.fold}`);
+    nameButton(around, `Draw around several ${map.scene.noun[1]} (or drag with Shift)`);
     fillWindow(host); // what stands above may have grown, or grow in a moment
     setTimeout(() => fillWindow(host), 300);
-    light();
+    highlight();
     host.dataset.picked = given.node;
     host.dataset.graph = data.graph;
     host.dataset.layer = data.layer;
   }
 
-  const acts = { hover, find, light, pan, zoom, fit, dress, toPlace, drawAbove, visible };
-  Object.assign(acts, { screen, address: keeper.write, say: sayer(stage) });
-  const { fold, copy, around } = gestures(map, stage, tools, acts);
+  const actions = { hover, find, highlight, pan, zoom, fit, recolour, toPlace, drawAbove, visible };
+  Object.assign(actions, { screen, address: position.write, say: createStatus(stage) });
+  const { fold, copy, around } = gestures(map, stage, tools, actions);
   // Two maps of one graph beside each other move, and are lit, together.
   const self = {
-    beside: (other) => map.data?.together && other.data.together && other.place !== map.place,
+    isBeside: (other) => map.data?.together && other.data.together && other.place !== map.place,
     follow(x, y, zoom) {
       lookAt(x, y, zoom);
-      if (!queued) queued = requestAnimationFrame(draw);
+      if (!frameRequest) frameRequest = requestAnimationFrame(draw);
     },
-    light(node) {
-      if (map.hot !== node) dim((map.hot = node));
+    highlight(node) {
+      if (map.hovered === node) return;
+      map.hovered = node;
+      drawHighlight();
     },
   };
   peers.add(self);
@@ -352,7 +391,7 @@ function createMap(host) {
       const [u, v] = screen(map.scene.at(number));
       return [left + u, top + v];
     },
-    lit: () => (lit() < 0 ? null : { node: lit(), near: [...map.scene.neighbours(lit())] }),
+    lit: () => (highlighted() < 0 ? null : { node: highlighted(), near: [...map.scene.neighbours(highlighted())] }),
     shows: (i) => visible(i),
     drawn: () => ({ nodes: map.scene.n, links: map.scene.m, window: map.scene.window }),
     camera: () => ({ ...camera, zoom: camera.scale / fitted }),
@@ -364,12 +403,12 @@ function createMap(host) {
     dispose() {
       watcher.disconnect();
       globalThis.removeEventListener("resize", resize);
-      keeper.dispose();
+      position.dispose();
       peers.delete(self);
-      clearTimeout(resting);
-      clearTimeout(wanting);
-      cancelAnimationFrame(queued);
-      cancelAnimationFrame(fading);
+      clearTimeout(restTimer);
+      clearTimeout(windowTimer);
+      cancelAnimationFrame(frameRequest);
+      cancelAnimationFrame(fadeRequest);
       const last = painter;
       painter = base = null;
       last?.dispose();

@@ -1,7 +1,10 @@
 // How large and how strong things are drawn, and what is drawn above the map: names, what is lit.
 
+import { marker } from "./canvas.js";
+import { channels } from "./paint.js";
+
 // What looked right, between a graph of 2,700 nodes (0) and one of 20,000 (1).
-function lookOf({ data, scene }, camera, { width, height, ratio, fitted }) {
+export function drawingStyle({ data, scene }, camera, { width, height, ratio, fitted }) {
   const crowd = Math.min(1.6, Math.max(0, Math.log(scene.n / 2700) / Math.log(7.3)));
   const between = (few, many) => few + (many - few) * crowd;
   const room = Math.min(1.4, Math.max(0.45, Math.min(width / 1000, height / 640) ** 0.75));
@@ -35,12 +38,12 @@ function lookOf({ data, scene }, camera, { width, height, ratio, fitted }) {
 }
 
 // What changes when the map has to be painted anew, though graph and layer are the same.
-function looksOf({ colours, limits, dark, paper, enlarge, plain }) {
+export function paletteKey({ colours, limits, dark, paper, enlarge, plain }) {
   return JSON.stringify([colours, limits, dark, paper, enlarge, plain]);
 }
 
 // A node with its links and neighbours.
-function drawLit(ink, { data, layer, scene }, node, { screen, visible, colour, size }) {
+export function drawHighlighted(ink, { data, layer, scene }, node, { screen, visible, colour, size }) {
   const near = scene.neighbours(node).filter(visible);
   const [x, y] = screen(node);
   const changed = (numbers) => (node === data.node ? (numbers ?? []).map((n) => scene.at(n)) : []);
@@ -73,7 +76,7 @@ function drawLit(ink, { data, layer, scene }, node, { screen, visible, colour, s
 }
 
 // The picked node of a thinned map, where it and its neighbours may not be among those drawn.
-function drawFocus(ink, [x, y], near, { size, text, paper, links }) {
+export function drawFocus(ink, [x, y], near, { size, text, paper, links }) {
   ink.strokeStyle = ink.fillStyle = text;
   ink.lineWidth = 1.2;
   ink.globalAlpha = near.length > 60 ? 0.35 : 0.7;
@@ -89,7 +92,7 @@ function drawFocus(ink, [x, y], near, { size, text, paper, links }) {
   ring(ink, x, y, Math.max(9, size) / 2 + 6, 3, [text, paper]);
 }
 
-function ring(ink, x, y, radius, thick, [text, paper]) {
+export function ring(ink, x, y, radius, thick, [text, paper]) {
   for (const [colour, line] of [
     [paper, thick + 3],
     [text, thick],
@@ -103,7 +106,7 @@ function ring(ink, x, y, radius, thick, [text, paper]) {
 }
 
 // The nodes that were drawn around, until the page lets go of them.
-function drawGroup(ink, nodes, { screen, visible, size }, colour) {
+export function drawGroup(ink, nodes, { screen, visible, size }, colour) {
   ink.strokeStyle = colour;
   ink.lineWidth = 1.5;
   ink.beginPath();
@@ -116,7 +119,7 @@ function drawGroup(ink, nodes, { screen, visible, size }, colour) {
   ink.stroke();
 }
 
-function drawLasso(ink, points, colour) {
+export function drawLasso(ink, points, colour) {
   ink.beginPath();
   for (const point of points) ink.lineTo(...point);
   ink.closePath();
@@ -132,7 +135,7 @@ function drawLasso(ink, points, colour) {
 // room is left out.
 const NARROW = 420; // pixels of a map, as where two share a window
 
-function drawNames(ink, { data, scene, tools }, toScreen, [width, height], alpha) {
+export function drawNames(ink, { data, scene, tools }, toScreen, [width, height], alpha) {
   const size = width < NARROW ? 0.8 * data.font : data.font; // the names are not to hide the map
   ink.font = `600 ${size}px ${data.face}`;
   ink.textAlign = "center";

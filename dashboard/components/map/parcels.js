@@ -8,7 +8,7 @@ const NONE = 65535; // the step of a shade that is none
 const opened = new WeakMap();
 
 // What a parcel holds, opened once: its header, and its arrays by name.
-function parcel(bytes) {
+export function openParcel(bytes) {
   if (!opened.has(bytes)) opened.set(bytes, unpack(bytes));
   return opened.get(bytes);
 }
@@ -24,12 +24,12 @@ function unpack(bytes) {
     found[name] = new TYPES[type](bytes.buffer.slice(at, at + size)); // a copy: aligned
     at += size;
   }
-  return found.links ? graphOf(found) : layerOf(found);
+  return found.links ? openGraph(found) : openLayer(found);
 }
 
-function graphOf(found) {
+function openGraph(found) {
   const n = found.count;
-  const keys = lengthened(found.links);
+  const keys = decodeDeltaVarint(found.links);
   const links = new Uint32Array(2 * keys.length);
   for (const [k, key] of keys.entries()) {
     links[2 * k] = Math.floor(key / n);
@@ -41,12 +41,12 @@ function graphOf(found) {
     links,
     places: Float32Array.from(found.places, (step) => step / STEPS),
     small: bits(found.small, n),
-    numbers: found.numbers.length ? Uint32Array.from(lengthened(found.numbers)) : null,
+    numbers: found.numbers.length ? Uint32Array.from(decodeDeltaVarint(found.numbers)) : null,
     whole: { left, bottom, right, top },
   };
 }
 
-function layerOf(found) {
+function openLayer(found) {
   const [first, step] = found.scale;
   const value = (code) => (code === NONE ? NaN : first + code * step);
   const shades = Float32Array.from(found.shades, value);
@@ -54,7 +54,7 @@ function layerOf(found) {
 }
 
 // Ascending numbers from their distances, seven bits a byte.
-function lengthened(bytes) {
+function decodeDeltaVarint(bytes) {
   const found = [];
   let [number, gap, scale] = [0, 0, 1];
   for (const byte of bytes) {

@@ -1,19 +1,10 @@
 // What a map knows of its graph, whatever draws it: places, links, neighbours, who is where.
 
-function makeScene(graph) {
+export function createScene(graph) {
   const { places, links, numbers, count: n } = graph;
-  const box = boxOf(places, () => true, n);
-  const scene = { ...graph, n, m: links.length / 2, box, grid: gridOf(places, n, box) };
-  const first = new Uint32Array(n + 1);
-  for (const node of links) first[node + 1]++;
-  for (let i = 0; i < n; i++) first[i + 1] += first[i];
-  const near = new Uint32Array(links.length);
-  const next = first.slice();
-  for (let k = 0; k < links.length; k += 2) {
-    near[next[links[k]]++] = links[k + 1];
-    near[next[links[k + 1]]++] = links[k];
-  }
-  scene.neighbours = (i) => near.subarray(first[i], first[i + 1]);
+  const box = boundingBox(places, () => true, n);
+  const scene = { ...graph, n, m: links.length / 2, box, grid: spatialGrid(places, n, box) };
+  scene.neighbours = adjacency(links, n);
   // Of an excerpt: which node of the graph each is, and where among them a node is, or -1.
   scene.number = (i) => (numbers && i >= 0 ? numbers[i] : i);
   scene.at = (node) => {
@@ -24,8 +15,22 @@ function makeScene(graph) {
   return scene;
 }
 
+// A function that returns the neighbours of a node, of links as pairs of nodes one after the other.
+export function adjacency(links, n) {
+  const first = new Uint32Array(n + 1); // those of node i stand from first[i] to first[i + 1]
+  for (const node of links) first[node + 1]++;
+  for (let i = 0; i < n; i++) first[i + 1] += first[i];
+  const near = new Uint32Array(links.length);
+  const next = first.slice();
+  for (let k = 0; k < links.length; k += 2) {
+    near[next[links[k]]++] = links[k + 1];
+    near[next[links[k + 1]]++] = links[k];
+  }
+  return (i) => near.subarray(first[i], first[i + 1]);
+}
+
 // Where in ascending numbers one would be put.
-function lowerBound(numbers, wanted) {
+export function lowerBound(numbers, wanted) {
   let [low, high] = [0, numbers.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -36,22 +41,22 @@ function lowerBound(numbers, wanted) {
 }
 
 // The same, `by` times as high.
-function stretched(scene, by) {
+export function stretchedScene(scene, by) {
   const places = scene.places.map((value, k) => (k % 2 ? value * by : value));
   const regions = scene.regions.map((region) => ({ ...region, y: region.y * by }));
-  const box = boxOf(places, () => true, scene.n);
-  const grid = gridOf(places, scene.n, box);
+  const box = boundingBox(places, () => true, scene.n);
+  const grid = spatialGrid(places, scene.n, box);
   const { left, right, bottom, top } = scene.whole;
   const whole = { left, right, bottom: bottom * by, top: top * by };
-  return { ...scene, places, regions, box, whole, grid, tall: by };
+  return { ...scene, places, regions, box, whole, grid, stretch: by };
 }
 
 // Where something of a large graph is left out, or lies beyond what was sent: the part that one
 // sees now, [left, bottom, right, top] as the server knows it; null if there is no more of it.
-function wanted({ window: part, thinned, tall, whole }, { left, bottom, right, top }) {
+export function windowToRequest({ window: part, thinned, stretch, whole }, { left, bottom, right, top }) {
   const seen = [
-    Math.max(left, whole.left), Math.max(bottom, whole.bottom) / tall,
-    Math.min(right, whole.right), Math.min(top, whole.top) / tall,
+    Math.max(left, whole.left), Math.max(bottom, whole.bottom) / stretch,
+    Math.min(right, whole.right), Math.min(top, whole.top) / stretch,
   ];
   const side = (box) => Math.max(box[2] - box[0], box[3] - box[1]);
   const within = !part || seen.every((end, k) => (k < 2 ? end >= part[k] : end <= part[k]));
@@ -60,7 +65,7 @@ function wanted({ window: part, thinned, tall, whole }, { left, bottom, right, t
   return !empty && (!within || (thinned && nearer)) ? seen : null;
 }
 
-function boxOf(places, counts, n) {
+function boundingBox(places, counts, n) {
   const box = { left: Infinity, right: -Infinity, bottom: Infinity, top: -Infinity };
   for (let i = 0; i < n; i++) {
     if (!counts(i)) continue;
@@ -73,33 +78,33 @@ function boxOf(places, counts, n) {
 }
 
 // The camera that sees all that is not folded away.
-function wholeOf({ scene, folded }, width, height) {
+export function wholeView({ scene, folded }, width, height) {
   const { whole, places, small, n } = scene;
-  const { left, right, bottom, top } = folded ? boxOf(places, (i) => !small[i], n) : whole;
+  const { left, right, bottom, top } = folded ? boundingBox(places, (i) => !small[i], n) : whole;
   const room = [(width - 48) / (right - left || 1), (height - 48) / (top - bottom || 1)];
   return { x: (left + right) / 2, y: (bottom + top) / 2, scale: Math.max(1, Math.min(...room)) };
 }
 
 // A layout has no true proportions: it is stretched a little to fill the window it opens in.
-function tallOf({ left, right, bottom, top }, shape) {
+export function stretchFor({ left, right, bottom, top }, shape) {
   return Math.min(1.5, Math.max(0.75, (right - left) / (top - bottom || 1) / shape));
 }
 
 // Down to the lower edge of the window, where the page asks for that.
-function fillWindow(host) {
+export function fillWindow(host) {
   const fills = getComputedStyle(host).getPropertyValue("--bup-map-fills").trim() === "1";
   const room = globalThis.innerHeight - host.getBoundingClientRect().top - 6;
   host.style.height = fills ? `${Math.max(300, Math.floor(room))}px` : "";
 }
 
 // Pixels of the canvas to one of the page: as many as the screen has, unless that were too many.
-function sharpness(width, height) {
+export function canvasRatio(width, height) {
   const most = Math.max(1, Math.sqrt(6e6 / (width * height)));
   return Math.min(globalThis.devicePixelRatio || 1, 3, most);
 }
 
 // The nodes in cells of about two, so that a pointer is compared with a few of them only.
-function gridOf(places, n, { left, right, bottom, top }) {
+function spatialGrid(places, n, { left, right, bottom, top }) {
   const cell = Math.sqrt(((right - left) * (top - bottom) * 2) / n) || 1;
   const columns = Math.floor((right - left) / cell) + 1;
   const rows = Math.floor((top - bottom) / cell) + 1;
@@ -116,7 +121,7 @@ function gridOf(places, n, { left, right, bottom, top }) {
 }
 
 // The node nearest to a place among those that count, within reach; -1 if there is none.
-function nearest({ places, grid, box }, x, y, reach, counts) {
+export function nearest({ places, grid, box }, x, y, reach, counts) {
   const { cell, columns, rows, first, inside } = grid;
   const from = (at, start) => Math.max(0, Math.floor((at - reach - start) / cell));
   const to = (at, start, most) => Math.min(most - 1, Math.floor((at + reach - start) / cell));
@@ -137,7 +142,7 @@ function nearest({ places, grid, box }, x, y, reach, counts) {
 
 // The nodes inside a polygon [[x, y], ...]: a line to the right crosses its sides an odd number
 // of times.
-function enclosed({ places, n }, polygon, counts) {
+export function nodesInPolygon({ places, n }, polygon, counts) {
   const found = [];
   for (let i = 0; i < n; i++) {
     if (!counts(i)) continue;
@@ -154,74 +159,11 @@ function enclosed({ places, n }, polygon, counts) {
 }
 
 // A place as the layout has it, whatever the window stretched it to; four digits are enough.
-function flat(scene, [x, y]) {
-  return [x, y / (scene.tall ?? 1)].map((value) => Number(value.toFixed(4)));
+export function toLayout(scene, [x, y]) {
+  return [x, y / (scene.stretch ?? 1)].map((value) => Number(value.toFixed(4)));
 }
 
 // The nodes inside corners that are places of the layout.
-function grouped(scene, corners, counts) {
-  return enclosed(scene, corners.map(([x, y]) => [x, y * (scene.tall ?? 1)]), counts);
-}
-
-// [r, g, b] of "#rrggbb" or "rgb(r, g, b)".
-function channels(colour) {
-  const short = colour.trim().match(/^#(.)(.)(.)$/);
-  if (short) return short.slice(1).map((digit) => parseInt(digit + digit, 16));
-  if (colour.trim().startsWith("#")) {
-    return [1, 3, 5].map((k) => parseInt(colour.trim().slice(k, k + 2), 16));
-  }
-  return colour.match(/[\d.]+/g).slice(0, 3).map(Number);
-}
-
-// A colour for every share from 0 to 1 of the way along these colours.
-function ramp(colours) {
-  const stops = colours.map(channels);
-  return (share) => {
-    const at = Math.min(1, Math.max(0, share)) * (stops.length - 1);
-    const k = Math.min(stops.length - 2, Math.floor(at));
-    return stops[k].map((low, c) => low + (at - k) * (stops[k + 1][c] - low));
-  };
-}
-
-const HIDDEN = 30; // of 255: the node is gone, its links stay as a breath of the graph
-const GONE = 0; // folded away, with its links
-
-// Who is there: what the layer shows, of it what is in the range [from, to] of shades, and not what
-// is folded away. How many are.
-function attend(presence, { scene, layer, folded }, range) {
-  const [from, to] = range ?? [null, null];
-  let shown = 0;
-  for (let i = 0; i < scene.n; i++) {
-    const shade = layer.shades[i];
-    const inRange =
-      (from === null || shade >= from) && (to === null || shade <= to) &&
-      (range === null || Number.isFinite(shade));
-    presence[i] = folded && scene.small[i] ? GONE : layer.shown[i] && inRange ? 255 : HIDDEN;
-    shown += presence[i] === 255;
-  }
-  return shown;
-}
-
-// Red, green, blue and presence of every node.
-function paintOf({ shades }, data, presence) {
-  const n = shades.length;
-  const paint = new Uint8Array(4 * n);
-  const none = channels(data.missing);
-  const stops = data.colours.map(channels);
-  const along = data.limits && ramp(data.colours);
-  // As many tones as an eye can tell: each is worked out once, not once per node.
-  const table = along && Array.from({ length: 256 }, (_, k) => along(k / 255));
-  for (let i = 0; i < n; i++) {
-    const shade = shades[i];
-    let colour = none;
-    if (table && Number.isFinite(shade)) {
-      const share = (shade - data.limits[0]) / (data.limits[1] - data.limits[0]);
-      colour = table[Math.round(255 * Math.min(1, Math.max(0, share)))];
-    } else if (!table) colour = stops[shade] ?? none;
-    paint[4 * i] = colour[0];
-    paint[4 * i + 1] = colour[1];
-    paint[4 * i + 2] = colour[2];
-    paint[4 * i + 3] = presence[i];
-  }
-  return paint;
+export function nodesInLasso(scene, corners, counts) {
+  return nodesInPolygon(scene, corners.map(([x, y]) => [x, y * (scene.stretch ?? 1)]), counts);
 }

@@ -1,5 +1,8 @@
 // What Streamlit calls, at first and again whenever the data or the theme change. Small, because it
 // travels with every message: the library, the graph and its looks are fetched.
+
+import { bytes, fetched, imported, json } from "../shared/fetched.js";
+
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const host = parentElement.querySelector(".bup-map");
   const state = (host.bup ??= {});
@@ -8,7 +11,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const files = [fetched(data.graph, bytes), fetched(data.layer, bytes), fetched(data.look, json)];
   const parts = [imported(data.library), ...files];
   Promise.all(parts).then(
-    ([{ createMap, parcel }, graph, layer, look]) => {
+    ([{ createMap, openParcel }, graph, layer, look]) => {
       if (state.data !== data || state.gone) return;
       const style = getComputedStyle(host);
       const own = (name) => style.getPropertyValue(name).trim();
@@ -21,8 +24,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
           paper: own("--st-background-color") || look.paper,
           face: own("--st-font") || "sans-serif",
         },
-        parcel(graph),
-        parcel(layer),
+        openParcel(graph),
+        openParcel(layer),
         send,
       );
     },

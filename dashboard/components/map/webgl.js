@@ -96,7 +96,7 @@ void main() {
 }`;
 
 // A painter draws a scene as a look says, and takes new colours; null where there is no WebGL2.
-function glPainter(canvas, scene, shapes) {
+export function createWebglPainter(canvas, scene, shapes) {
   const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
   if (!gl) return null;
   const nodes = program(gl, NODE, MARKER);

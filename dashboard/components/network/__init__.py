@@ -14,9 +14,9 @@ import streamlit as st
 
 from dashboard.components import static_files
 from dashboard.components.network.ego import EgoNetwork
+from dashboard.components.shared.component import component
 from dashboard.ui.theme import Theme
 
-HERE = Path(__file__).parent
 NAMED = 60  # with more nodes than this, names at text size would hide the picture
 SETTLING = {
     "enabled": True,
@@ -65,16 +65,11 @@ def _library() -> bytes:
     return (folder / "vis-network.min.js").read_bytes()
 
 
-def source(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
-
-
 _LIBRARY = _library()
-_view = st.components.v2.component(
+_view = component(
     "bup_ego_network",
+    Path(__file__).with_name("network.js"),
     html='<div class="ego"><div class="canvas"></div><p class="said" aria-live="polite"></p></div>',
-    css=source("network.css"),
-    js=source("../shared/fetched.js") + source("crosses.js") + source("network.js"),
 )
 
 

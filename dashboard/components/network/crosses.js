@@ -1,5 +1,5 @@
 // A cross over every node that is predicted wrongly: the same sign as on the map.
-function drawCrosses(network) {
+export function drawCrosses(network) {
   network.on("afterDrawing", (context) => {
     const at = network.getPositions();
     context.save();

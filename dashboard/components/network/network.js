@@ -1,3 +1,6 @@
+import { imported } from "../shared/fetched.js";
+import { drawCrosses } from "./crosses.js";
+
 const MOVABLE = 300; // with more nodes than this, settling would take seconds
 const EFFORT = 9000; // nodes times steps of settling: a fraction of a second
 const LEAST = 60; // steps, enough from a good start

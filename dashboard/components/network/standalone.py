@@ -6,14 +6,18 @@ import html
 import json
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyvis.network
 
-from dashboard.components.network import NAMED, SETTLING, options, source
+from dashboard.components.network import NAMED, SETTLING, options
 from dashboard.components.network.ego import EgoNetwork, legend
+from dashboard.components.shared.modules import bundle
 from dashboard.ui.theme import score_colours
+
+SCRIPT = Path(__file__).with_name("standalone.js")
 
 
 @cache
@@ -61,14 +65,8 @@ def standalone_html(ego: EgoNetwork) -> str:
 </style>"""
     foot = f"""<p class="legend">The network around {name}, coloured by {html.escape(ego.score)}:
  {ego.low:.3g}<i></i>{ego.high:.3g}<br>{legend(ego)} · scroll: zoom, double-click: fit</p>
-<script>{source("crosses.js")}
-drawCrosses(network);
-network.once("stabilizationIterationsDone", () => {{
-  const size = {theme.font_size} / (nodes.length <= {NAMED} ? network.getScale() : 1);
-  network.setOptions({{ physics: false, nodes: {{ font: {{ size }} }} }});
-}});
-network.on("doubleClick", () => network.fit());
-</script>
+<script>const settings = {{ fontSize: {theme.font_size}, named: {NAMED} }};
+{bundle(SCRIPT)}</script>
 </body>"""
     page = page.replace('<meta charset="utf-8">', head, 1).replace("</body>", foot)
     return f"<!DOCTYPE html>\n{page}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import streamlit as st
+from dashboard.components.shared.component import component
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,7 @@ class Redirect:
     place: str
 
 
-_view = st.components.v2.component(
-    "bup_news", js=(Path(__file__).parent / "news.js").read_text(encoding="utf-8")
-)
+_view = component("bup_news", Path(__file__).with_name("news.js"))
 
 
 def news(

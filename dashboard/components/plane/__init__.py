@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-HERE = Path(__file__).parent
+from dashboard.components.shared.component import component
 
-_view = st.components.v2.component(
+_view = component(
     "bup_plane",
+    Path(__file__).with_name("plane.js"),
     html='<div class="plane"></div><div class="key"></div>',
-    css=(HERE / "plane.css").read_text(encoding="utf-8"),
-    js=(HERE / "plane.js").read_text(encoding="utf-8"),
 )
 
 

@@ -1,3 +1,5 @@
+import { svgElement } from "../shared/elements.js";
+
 const OFTEN = 150; // milliseconds between two messages while dragging
 const STEP = 0.04; // of an arrow key
 const GRIP = 34; // pixels: the radius of what is dragged
@@ -37,7 +39,7 @@ function draw(view) {
   const [wide, high] = [width / ground[0].length, height / ground.length];
   ground.forEach((row, r) =>
     row.forEach((fill, c) =>
-      add(svg, "rect", { x: c * wide, y: r * high, width: wide + 0.6, height: high + 0.6, fill }),
+      svgElement(svg, "rect", { x: c * wide, y: r * high, width: wide + 0.6, height: high + 0.6, fill }),
     ),
   );
   // While the group is dragged its points go along; the ground follows when the server has answered.
@@ -45,17 +47,17 @@ function draw(view) {
   points.forEach(([x, y], i) => {
     const moves = kinds[i] === "stranger";
     const at = { cx: width * (x + (moves ? dx : 0)), cy: height * (y + (moves ? dy : 0)) };
-    add(svg, "circle", { class: `point ${kinds[i]}`, r: kinds[i].includes("labelled") ? 5 : 3, ...at });
+    svgElement(svg, "circle", { class: `point ${kinds[i]}`, r: kinds[i].includes("labelled") ? 5 : 3, ...at });
   });
   view.data.rings.forEach((ring, i) => {
     const points = ring.map(([x, y]) => `${width * x},${height * y}`).join(" ");
-    add(svg, "polygon", { class: i === view.data.rings.length - 1 ? "ring large" : "ring", points });
+    svgElement(svg, "polygon", { class: i === view.data.rings.length - 1 ? "ring large" : "ring", points });
   });
   for (const [words, x, y] of view.data.labels) {
     const at = { x: within(width, x, 36), y: within(height, y, 16) };
-    add(svg, "text", { class: "label", ...at }).textContent = words;
+    svgElement(svg, "text", { class: "label", ...at }).textContent = words;
   }
-  const handle = add(svg, "g", {
+  const handle = svgElement(svg, "g", {
     class: "handle",
     tabindex: 0,
     role: "slider",
@@ -63,10 +65,10 @@ function draw(view) {
     "aria-valuetext": `${Math.round(100 * view.at[0])}% right, ${Math.round(100 * view.at[1])}% down`,
     transform: `translate(${width * view.at[0]} ${height * view.at[1]})`,
   });
-  add(handle, "circle", { r: GRIP });
+  svgElement(handle, "circle", { r: GRIP });
   const words = { x: within(width, view.at[0], 64) - width * view.at[0] };
   words.y = height * view.at[1] < 2 * GRIP ? GRIP + 16 : -GRIP - 6;
-  add(handle, "text", words).textContent = view.data.handle;
+  svgElement(handle, "text", words).textContent = view.data.handle;
   handle.addEventListener("pointerdown", (event) => drag(view, event));
   handle.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
@@ -111,10 +113,4 @@ function drag(view, down) {
   window.addEventListener("pointermove", onMove);
   window.addEventListener("pointerup", onUp);
   window.addEventListener("pointercancel", onUp);
-}
-
-function add(parent, name, attributes = {}) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  return parent.appendChild(element);
 }

@@ -13,7 +13,7 @@ async function attempt(load) {
 }
 
 // Opened once; those last asked for stay.
-function fetched(path, open) {
+export function fetched(path, open) {
   const kept = (globalThis.bupFetched ??= new Map());
   const found = kept.get(path) ?? attempt(async () => {
     const answer = await fetch(path);
@@ -27,6 +27,6 @@ function fetched(path, open) {
   return found;
 }
 
-const bytes = async (answer) => new Uint8Array(await answer.arrayBuffer());
-const json = (answer) => answer.json();
-const imported = (path) => attempt(() => import(new URL(path, document.baseURI)));
+export const bytes = async (answer) => new Uint8Array(await answer.arrayBuffer());
+export const json = (answer) => answer.json();
+export const imported = (path) => attempt(() => import(new URL(path, document.baseURI)));

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-HERE = Path(__file__).parent
+from dashboard.components.shared.component import component
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,10 @@ class SketchLink:
     change: float | None = None
 
 
-_view = st.components.v2.component(
+_view = component(
     "bup_sketch",
+    Path(__file__).with_name("sketch.js"),
     html='<div class="sketch"><svg></svg></div>',
-    css=(HERE / "sketch.css").read_text(encoding="utf-8"),
-    js=(HERE / "sketch.js").read_text(encoding="utf-8"),
 )
 
 

@@ -1,3 +1,5 @@
+import { svgElement } from "../shared/elements.js";
+
 const CORE = 13; // radius of a node's disc
 const PER_STD = 12; // width of its ring, in pixels per standard deviation
 const MARGIN = 46; // around the outermost places
@@ -31,13 +33,13 @@ function draw(view) {
   svg.replaceChildren();
   for (const { a, b, change } of data.lines) {
     const kind = change === null ? "" : change > 0 ? "adds" : "takes";
-    const link = add(svg, "g", { class: "link" });
+    const link = svgElement(svg, "g", { class: "link" });
     const width = change === null ? 2 : 2 + Math.min(10, 24 * Math.abs(change));
     const ends = { x1: at[a].x, y1: at[a].y, x2: at[b].x, y2: at[b].y };
-    add(link, "line", { class: `line ${kind}`, "stroke-width": width, ...ends }).style.strokeWidth =
+    svgElement(link, "line", { class: `line ${kind}`, "stroke-width": width, ...ends }).style.strokeWidth =
       `${width}px`;
-    const reach = add(link, "line", { class: "reach", ...ends });
-    add(reach, "title").textContent = "Click to remove this link";
+    const reach = svgElement(link, "line", { class: "reach", ...ends });
+    svgElement(reach, "title").textContent = "Click to remove this link";
     reach.addEventListener("click", () => view.send({ kind: "cut", a, b }));
     if (change !== null) {
       const far = a === data.looked ? at[b] : at[a];
@@ -49,7 +51,7 @@ function draw(view) {
         x: near.x + 0.55 * right + aside * 1.4 * Math.abs(down),
         y: near.y + 0.55 * down - aside * right * Math.sign(down || 1),
       };
-      add(svg, "text", spot).textContent = signed(change);
+      svgElement(svg, "text", spot).textContent = signed(change);
     }
   }
   data.spots.forEach((spot, i) => drawNode(view, spot, i, at[i]));
@@ -60,7 +62,7 @@ function draw(view) {
 function drawNode(view, spot, i, { x, y }) {
   const { svg, data } = view;
   const looked = i === data.looked;
-  const node = add(svg, "g", {
+  const node = svgElement(svg, "g", {
     class: looked ? "node looked" : "node",
     transform: `translate(${x} ${y})`,
     tabindex: 0,
@@ -70,12 +72,12 @@ function drawNode(view, spot, i, { x, y }) {
       spot.after ** 2
     ).toFixed(2)} after`,
   });
-  add(node, "circle", { class: "after", r: CORE + PER_STD * spot.after });
-  add(node, "circle", { class: "before", r: CORE + PER_STD * spot.before });
-  add(node, "circle", { class: "core", r: CORE });
-  add(node, "text", { class: "name" }).textContent = spot.name;
+  svgElement(node, "circle", { class: "after", r: CORE + PER_STD * spot.after });
+  svgElement(node, "circle", { class: "before", r: CORE + PER_STD * spot.before });
+  svgElement(node, "circle", { class: "core", r: CORE });
+  svgElement(node, "text", { class: "name" }).textContent = spot.name;
   const below = CORE + PER_STD * Math.max(spot.before, spot.after) + 9;
-  add(node, "text", { y: below }).textContent = (spot.after ** 2).toFixed(2);
+  svgElement(node, "text", { y: below }).textContent = (spot.after ** 2).toFixed(2);
   const look = () => !looked && view.send({ kind: "look", node: i });
   node.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") {
@@ -98,19 +100,19 @@ function drawHandle(view, { x, y }) {
   const { before, after } = data.spots[data.looked];
   const far = (CORE + PER_STD * Math.max(before, after) + 4) * Math.SQRT1_2;
   const up = y - far > 14 ? -1 : 1;
-  const handle = add(svg, "g", {
+  const handle = svgElement(svg, "g", {
     class: "handle",
     transform: `translate(${x + far} ${y + up * far})`,
     role: "button",
     "aria-label": "Pull to another node to link them, or into the open for a new node",
   });
-  add(handle, "title").textContent = "Pull me onto another node, or into the open for a new one";
-  add(handle, "circle", { r: 10 });
-  add(handle, "text").textContent = "+";
+  svgElement(handle, "title").textContent = "Pull me onto another node, or into the open for a new one";
+  svgElement(handle, "circle", { r: 10 });
+  svgElement(handle, "text").textContent = "+";
   let pull;
   drag(handle, view, {
     move: (p) => {
-      pull ??= add(svg, "line", { class: "pull", x1: x, y1: y });
+      pull ??= svgElement(svg, "line", { class: "pull", x1: x, y1: y });
       pull.setAttribute("x2", p.x);
       pull.setAttribute("y2", p.y);
       const aim = nearest(view, p);
@@ -189,10 +191,4 @@ function share(view, { x, y }) {
 
 function signed(number) {
   return `${number > 0 ? "+" : "−"}${Math.abs(number).toFixed(2)}`;
-}
-
-function add(parent, name, attributes = {}) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  return parent.appendChild(element);
 }

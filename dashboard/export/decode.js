@@ -1,25 +1,24 @@
-// What is inside of the page: opened by the browser, fetched from nowhere. The map's own script, with
-// createMap, parcel, enclosed and lowerBound, stands before this one.
+// What is inside of the page: opened by the browser, fetched from nowhere.
 
-const KINDS = { u1: Uint8Array, u2: Uint16Array, i1: Int8Array, i2: Int16Array, f4: Float32Array };
+const TYPES = { u1: Uint8Array, u2: Uint16Array, i1: Int8Array, i2: Int16Array, f4: Float32Array };
 
-const decoded = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+export const decodeBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
-async function inflated(id) {
-  const bytes = decoded(document.getElementById(id).textContent.trim());
+export async function inflate(id) {
+  const bytes = decodeBase64(document.getElementById(id).textContent.trim());
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).text();
 }
 
 // Numbers as they were packed; with a scale, as the numbers that they stand for.
 function numbers({ type, bytes, scale }) {
-  const steps = new KINDS[type](decoded(bytes).buffer);
+  const steps = new TYPES[type](decodeBase64(bytes).buffer);
   if (!scale) return steps;
   const [first, step] = scale;
   return Float32Array.from(steps, (code) => first + code * step);
 }
 
-function openedRun(run) {
+export function openRun(run) {
   const open = (name) => run[name] && numbers(run[name]);
   const arrays = ["said", "truth", "shapes", "test", "probs", "low", "high", "mean", "std"];
   const colours = run.colours.map((colour) => {
@@ -32,9 +31,9 @@ function openedRun(run) {
 }
 
 // A figure with its long lists, which charts share, in their places.
-function revived(value, shared) {
-  if (Array.isArray(value)) return value.map((inner) => revived(inner, shared));
+export function restoreFigure(value, shared) {
+  if (Array.isArray(value)) return value.map((inner) => restoreFigure(inner, shared));
   if (value === null || typeof value !== "object") return value;
   if ("$" in value) return structuredClone(shared[value.$]);
-  return Object.fromEntries(Object.entries(value).map(([k, inner]) => [k, revived(inner, shared)]));
+  return Object.fromEntries(Object.entries(value).map(([k, inner]) => [k, restoreFigure(inner, shared)]));
 }

@@ -1,0 +1,87 @@
+// What the page holds, what is looked at, and its address.
+
+import { openParcel } from "../components/map/parcels.js";
+import { adjacency } from "../components/map/scene.js";
+import { decodeBase64, inflate, openRun } from "./decode.js";
+
+if (!globalThis.DecompressionStream) {
+  const words = "This page needs a newer browser: Chromium 80, Firefox 113 or Safari 16.4.";
+  document.getElementById("wait").textContent = words;
+  throw new Error(words);
+}
+export const content = JSON.parse(await inflate("document"));
+export const graph = openParcel(decodeBase64(content.parcel));
+export const runs = content.runs.map(openRun);
+export const dusk = matchMedia("(prefers-color-scheme: dark)");
+export const state = { run: 0, rival: -1, node: -1, view: "map", colour: "", score: "", show: "all", dark: dusk.matches };
+Object.assign(state, { group: null, lasso: null, range: null });
+export const FILTERS = {
+  all: ["Everything", () => true],
+  mistakes: ["Only mistakes", (run, node) => run.shapes[node] === 1],
+  unseen: ["Only classes never shown", (run, node) => run.shapes[node] === 2],
+  test: [`Only test ${content.noun[1]}`, (run, node) => run.test[node] === 1],
+};
+
+const neighbourList = adjacency(graph.links, graph.count);
+export const neighbours = (node) => [...neighbourList(node)];
+
+// What a run is coloured by: as asked for, else by the first that it has.
+export const colourOf = (run, name) => run.colours.find((colour) => colour.name === name) ?? run.colours[0];
+export const classColour = (code) => colourOf(runs[state.run], "true").looks[0].colours[code];
+
+export function tabsOf(run) {
+  return [
+    ["map", "Map"],
+    ["reliability", "Reliability"],
+    run.views.unseen.length ? ["unseen", "Unseen classes"] : null,
+    ["structure", "Structure"],
+    runs.length > 1 ? ["compare", "Compare"] : null,
+    ["about", "About"],
+  ].filter(Boolean);
+}
+
+let redraw = () => {};
+
+// `listener` draws the page anew after a change; it is told by `changed(...names)` what differs.
+export function onChange(listener) {
+  redraw = listener;
+}
+
+// One way for every change: what is drawn follows, and so does the address.
+export function go(change) {
+  const before = { ...state };
+  Object.assign(state, change);
+  repairView();
+  if ("group" in change && !change.lasso) state.lasso = null;
+  if (change.node >= 0) state.group = null;
+  write();
+  redraw((...names) => names.some((name) => before[name] !== state[name]));
+}
+
+// Not every run has every view.
+export function repairView() {
+  if (!tabsOf(runs[state.run]).some(([name]) => name === state.view)) state.view = "map";
+}
+
+function write() {
+  const { run, node, view, colour } = state;
+  const words = new URLSearchParams();
+  if (node >= 0) words.set("node", graph.ids[node]);
+  if (run) words.set("run", run + 1);
+  if (view !== "map") words.set("view", view);
+  if (colour) words.set("colour", colour);
+  const hash = words.size ? `#${words}` : "#";
+  if (hash === (location.hash || "#")) return;
+  try {
+    history.replaceState(null, "", hash);
+  } catch {
+    // Where a frame may not, the view just has no address.
+  }
+}
+
+export function read() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const run = Math.min(runs.length, Math.max(1, Number(words.get("run")) || 1)) - 1;
+  const node = words.has("node") ? graph.ids.indexOf(words.get("node")) : -1;
+  return { run, node, view: words.get("view") ?? "map", colour: words.get("colour") ?? "" };
+}
