@@ -7,6 +7,7 @@ import { select } from "./words.js";
 
 const QUIET = { bgcolor: "rgba(0,0,0,0)", color: "#8C8C8C", activecolor: "#0072B2" };
 const MOST_DRAWN = 6000;
+/** @type {Promise<any> | null} */
 let drawing = null;
 
 function plotly() {
@@ -34,8 +35,10 @@ function drawsByWebgl() {
 
 // A chart with its title above and its words below.
 export function chart({ title, words, figure, groups }) {
+  /** @type {any} plotly adds listeners to it */
   const stage = create("div", { class: "stage", role: "group", "aria-label": `${title}. ${words}` });
   stage.style.height = `${figure.layout.height}px`;
+  /** @type {any} */
   const whole = create("figure", {}, create("h3", {}, title), stage, create("figcaption", {}, words));
   whole.draw = async () => {
     const library = await plotly();
@@ -94,6 +97,7 @@ export function chartView(name, run) {
   const blocks = run.views[name];
   const chosen = blocks.find((block) => block.label === state.score) ?? blocks[0];
   const question = VIEWS[name].replace(/\bnode\b/g, content.noun[0]);
+  /** @type {Node[]} */
   const parts = [create("h2", {}, question)];
   if (blocks.length > 1) {
     const options = blocks.map(({ label }) => [label, label]);

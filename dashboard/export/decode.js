@@ -1,11 +1,13 @@
 // What is inside of the page: opened by the browser, fetched from nowhere.
 
+import { byId } from "./words.js";
+
 const TYPES = { u1: Uint8Array, u2: Uint16Array, i1: Int8Array, i2: Int16Array, f4: Float32Array };
 
 export const decodeBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
 export async function inflate(id) {
-  const bytes = decodeBase64(document.getElementById(id).textContent.trim());
+  const bytes = decodeBase64(byId(id).textContent);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).text();
 }

@@ -181,6 +181,7 @@ const close = (act) =>
 
 export function nodePanel(run, node) {
   const near = neighbours(node);
+  /** @type {Node[]} */
   const parts = [
     create("div", { class: "head" }, create("h2", {}, `${capital(content.noun[0])} ${titleOf(node)}`),
       close(() => go({ node: -1 }))),

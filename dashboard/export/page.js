@@ -1,5 +1,7 @@
 // Draws what is looked at: the state stands in the address, and everything follows from it.
 
+import { byId } from "./words.js";
+
 import { createMap } from "../components/map/map.js";
 import { nodesInPolygon } from "../components/map/scene.js";
 import { create } from "../components/shared/elements.js";
@@ -22,19 +24,19 @@ import {
 } from "./state.js";
 import { capital, select, strong } from "./words.js";
 
-const [views, panel] = [document.getElementById("views"), document.getElementById("node")];
+const [views, panel] = [byId("views"), byId("node")];
 
 function applyTheme() {
   const root = document.documentElement;
   root.dataset.theme = state.dark ? "dark" : "light";
-  const button = document.getElementById("theme");
+  const button = byId("theme");
   button.textContent = state.dark ? "☀" : "☾";
   button.title = state.dark ? "Light page" : "Dark page";
   button.setAttribute("aria-label", button.title);
 }
 
 function drawTabs() {
-  const bar = document.getElementById("tabs");
+  const bar = byId("tabs");
   const tabs = tabsOf(runs[state.run]);
   const turn = { ArrowRight: 1, ArrowLeft: -1 };
   bar.replaceChildren(...tabs.map(([name, words], k) => create("button", {
@@ -49,12 +51,13 @@ function drawTabs() {
       if (!(event.key in turn)) return;
       const [next] = tabs[(k + turn[event.key] + tabs.length) % tabs.length];
       go({ view: next });
-      document.getElementById(`tab-${next}`).focus();
+      byId(`tab-${next}`).focus();
     },
   }, words)));
-  for (const input of document.querySelectorAll("#runs input")) input.checked = Number(input.value) === state.run;
+  for (const input of byId("runs").querySelectorAll("input")) input.checked = Number(input.value) === state.run;
 }
 
+/** @type {{ parts: any[], figures: any[], maps: any[] }} */
 let view = { parts: [], figures: [], maps: [] };
 const maps = new Map(); // maps that are on the page, by key
 
@@ -162,7 +165,7 @@ onChange((changed) => {
   } else {
     drawMaps();
     for (const figure of view.figures) figure.ring();
-    document.getElementById("under")?.replaceChildren(pickedNodeTable() ?? "");
+    byId("under")?.replaceChildren(pickedNodeTable() ?? "");
   }
   if (changed("run", "node", "group", "view", "dark", "colour")) drawPanel(changed("node", "group"));
 });
@@ -177,7 +180,7 @@ function drawPanel(anew) {
 }
 
 // On a narrow page what is said of a node stands below what was clicked: a way there.
-const below = document.getElementById("below");
+const below = byId("below");
 below.addEventListener("click", () => panel.scrollIntoView());
 new IntersectionObserver(([seen]) => {
   below.hidden = seen.isIntersecting || (state.node < 0 && !state.group);
@@ -204,16 +207,16 @@ function aboutView() {
   return { parts, figures: [], maps: [] };
 }
 
-document.getElementById("size").textContent = `${content.size} · ${runs[0].facts}`;
-const choices = document.getElementById("runs");
+byId("size").textContent = `${content.size} · ${runs[0].facts}`;
+const choices = byId("runs");
 choices.hidden = runs.length < 2;
 choices.append(...runs.map((run, k) => create("label", {}, create("input", {
   type: "radio", name: "run", value: k, onchange: () => go({ run: k }),
 }), create("span", {}, run.label))));
-document.getElementById("theme").addEventListener("click", () => go({ dark: !state.dark }));
+byId("theme").addEventListener("click", () => go({ dark: !state.dark }));
 dusk.addEventListener("change", () => go({ dark: dusk.matches }));
 globalThis.addEventListener("hashchange", () => go(read()));
-document.getElementById("wait").remove();
+byId("wait").remove();
 Object.assign(state, read());
 repairView();
 applyTheme();

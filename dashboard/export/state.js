@@ -1,18 +1,21 @@
 // What the page holds, what is looked at, and its address.
 
+import { byId } from "./words.js";
+
 import { openParcel } from "../components/map/parcels.js";
 import { adjacency } from "../components/map/scene.js";
 import { decodeBase64, inflate, openRun } from "./decode.js";
 
 if (!globalThis.DecompressionStream) {
   const words = "This page needs a newer browser: Chromium 80, Firefox 113 or Safari 16.4.";
-  document.getElementById("wait").textContent = words;
+  byId("wait").textContent = words;
   throw new Error(words);
 }
 export const content = JSON.parse(await inflate("document"));
 export const graph = openParcel(decodeBase64(content.parcel));
 export const runs = content.runs.map(openRun);
 export const dusk = matchMedia("(prefers-color-scheme: dark)");
+/** @type {Record<string, any>} */
 export const state = { run: 0, rival: -1, node: -1, view: "map", colour: "", score: "", show: "all", dark: dusk.matches };
 Object.assign(state, { group: null, lasso: null, range: null });
 export const FILTERS = {
@@ -30,16 +33,18 @@ export const colourOf = (run, name) => run.colours.find((colour) => colour.name 
 export const classColour = (code) => colourOf(runs[state.run], "true").looks[0].colours[code];
 
 export function tabsOf(run) {
-  return [
+  const tabs = [
     ["map", "Map"],
     ["reliability", "Reliability"],
     run.views.unseen.length ? ["unseen", "Unseen classes"] : null,
     ["structure", "Structure"],
     runs.length > 1 ? ["compare", "Compare"] : null,
     ["about", "About"],
-  ].filter(Boolean);
+  ];
+  return /** @type {[name: string, words: string][]} */ (tabs.filter(Boolean));
 }
 
+/** @type {(changed: (...names: string[]) => boolean) => void} */
 let redraw = () => {};
 
 // `listener` draws the page anew after a change; it is told by `changed(...names)` what differs.

@@ -2,6 +2,8 @@
 
 import { create } from "../components/shared/elements.js";
 
+/** @returns {any} the element, which page.html has */
+export const byId = (id) => document.getElementById(id);
 export const strong = (text) => create("b", {}, text);
 export const short = (value) =>
   !Number.isFinite(value) ? "–" :

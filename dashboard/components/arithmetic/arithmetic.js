@@ -254,7 +254,7 @@ function lines(view, side, number, each, operation) {
     const opened = view.opened === `${id}-${line.i}`;
     const label = element(element(row, "td", "label"), "button", "link", line.label);
     label.dataset.focus = `line-${id}-${line.i}`;
-    label.setAttribute("aria-expanded", opened);
+    label.setAttribute("aria-expanded", String(opened));
     label.addEventListener("click", () => {
       view.opened = opened ? null : `${id}-${line.i}`;
       view.playing = 0;
@@ -268,7 +268,7 @@ function lines(view, side, number, each, operation) {
       number_(product, factor, operation.columns[i]);
     });
     const value = element(row, "td", "number value");
-    value.style.setProperty("--share", Math.abs(line.value) / largest);
+    value.style.setProperty("--share", String(Math.abs(line.value) / largest));
     value.classList.toggle("negative", line.value < 0);
     if (operation.each) element(value, "span", "times", `${operation.each} = `);
     number_(value, line.value);

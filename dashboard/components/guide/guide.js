@@ -7,8 +7,8 @@ const HEADER = 64;  // pixels of the screen's head that the app's own bar takes
 
 function way(label, place, name) {
   const link = create("a", { class: name ?? null }, label);
-  const url = new URL(place, location);
-  link.href = url;
+  const url = new URL(place, location.href);
+  link.href = url.href;
   link.addEventListener("click", (event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
@@ -23,7 +23,7 @@ function fill(card, data) {
   if (data.onward) ways.append(way("Next", data.onward, "next"));
   const leave = create("button", {}, data.onward ? "Leave" : "Done");
   leave.addEventListener("click", () => {
-    const url = new URL(location);
+    const url = new URL(location.href);
     url.searchParams.delete(data.parameter);
     globalThis.bupSteps.visit(url);
   });
@@ -43,8 +43,8 @@ function follow(guide) {
   let box = target.getBoundingClientRect();
   const covered = stand(guide.card, box);
   if (guide.leads) {
-    const main = document.querySelector(".stMain");
-    main.style.paddingBottom = main.style.scrollPaddingBottom = covered ? `${covered}px` : "";
+    const { style } = mainBlock();
+    style.paddingBottom = style.scrollPaddingBottom = covered ? `${covered}px` : "";
     const fits = box.height <= innerHeight - HEADER - covered;
     const begins = box.top >= HEADER && box.top <= 2 * HEADER;
     if (fits) target.scrollIntoView({ block: "nearest" });
@@ -76,8 +76,13 @@ function stand(card, box) {
   return at.left < box.right && at.right > box.left ? innerHeight - at.top + 8 : 0;
 }
 
+// The part of Streamlit's page that scrolls.
+function mainBlock() {
+  return /** @type {HTMLElement} */ (document.querySelector(".stMain"));
+}
+
 function rest() {
-  const main = document.querySelector(".stMain");
+  const main = mainBlock();
   if (main) main.style.paddingBottom = main.style.scrollPaddingBottom = "";
 }
 

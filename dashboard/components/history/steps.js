@@ -7,7 +7,7 @@ const MAP = "at"; // where one looks on the map: only the browser knows it
 const MEASURED = "scale"; // follows from a run, whenever its training ends: nobody's action
 
 function names(one, other) {
-  const [a, b] = [new URL(one, location), new URL(other, location)];
+  const [a, b] = [new URL(one, location.href), new URL(other, location.href)];
   const all = new Set([...a.searchParams.keys(), ...b.searchParams.keys()]);
   const said = (url, name) => JSON.stringify(url.searchParams.getAll(name));
   const differ = [...all].filter((name) => said(a, name) !== said(b, name));
@@ -27,8 +27,10 @@ function install() {
   let before = location.href; // the entry before the last one
 
   // While a script runs, what it writes is not the doing of whoever scrolls meanwhile.
-  const runs = () =>
-    document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== "notRunning";
+  const runs = () => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    return app?.getAttribute("data-test-script-state") !== "notRunning";
+  };
   const act = (event) => {
     if (!event.isTrusted) return;
     acted = true;
@@ -47,7 +49,7 @@ function install() {
   };
 
   function write(state, url, begins) {
-    const [last, next] = [location.href, new URL(url, location)];
+    const [last, next] = [location.href, new URL(url, location.href)];
     const looking = Boolean(state?.looking);
     if (!looking && next.pathname === location.pathname) {
       const at = new URL(last).searchParams.get(MAP);

@@ -8,14 +8,23 @@ const FARTHEST = 100; // a map lies within one unit of its middle
 export const cameras = (globalThis.bupMapCameras ??= new Map());
 globalThis.addEventListener("popstate", () => cameras.clear()); // the address says it
 
-// [x, y, zoom], as the layout has it; null for all of the map, which needs no words.
+/**
+ * [x, y, zoom], as the layout has it; null for all of the map, which needs no words.
+ * @param {{ stretch?: number }} scene
+ * @param {import("./types.js").Camera} camera
+ * @param {import("./types.js").Camera} whole
+ * @returns {number[] | null}
+ */
 export function cameraPosition(scene, { x, y, scale }, whole) {
   const zoom = scale / whole.scale;
   const off = Math.max(Math.abs(x - whole.x), Math.abs(y - whole.y)) * scale;
   return off < 2 && Math.abs(zoom - 1) < 0.01 ? null : [...toLayout(scene, [x, y]), zoom];
 }
 
-// `at` is [x, y, zoom] or null; nothing but that part of the address changes.
+/**
+ * `at` is [x, y, zoom] or null; nothing but that part of the address changes.
+ * @param {number[] | null} at
+ */
 export function writeAddress(at) {
   const address = new URL(globalThis.location.href);
   const text = at && at.map((value) => Number(value.toFixed(4))).join(",");
@@ -25,7 +34,10 @@ export function writeAddress(at) {
   globalThis.history.replaceState({ looking: true }, "", address);
 }
 
-// What anybody can write there is never trusted: null for what is no place.
+/**
+ * What anybody can write there is never trusted: null for what is no place.
+ * @returns {number[] | null}
+ */
 export function readAddress() {
   const text = new URL(globalThis.location.href).searchParams.get("at") ?? "";
   const at = text.split(",").map(Number);

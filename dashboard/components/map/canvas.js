@@ -3,10 +3,18 @@
 import { HIDDEN } from "./paint.js";
 import { createWebglPainter } from "./webgl.js";
 
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {import("./types.js").Scene} scene
+ * @param {Uint8Array} shapes
+ * @returns {import("./types.js").Painter | null}
+ */
 function createCanvasPainter(canvas, scene, shapes) {
   const ink = canvas.getContext("2d");
   if (!ink) return null;
+  /** @type {Uint8Array} */
   let before = new Uint8Array(4 * scene.n);
+  /** @type {Uint8Array} */
   let after = before;
   const { links } = scene;
 
@@ -21,6 +29,7 @@ function createCanvasPainter(canvas, scene, shapes) {
       ink.setTransform(ratio, 0, 0, ratio, 0, 0);
       ink.clearRect(0, 0, width, height);
       const { places } = scene;
+      /** @returns {[number, number]} */
       const at = (i) => [
         (places[2 * i] - x) * scale + width / 2,
         height / 2 - (places[2 * i + 1] - y) * scale,
@@ -57,9 +66,17 @@ function createCanvasPainter(canvas, scene, shapes) {
   };
 }
 
-// What draws here, and its canvas: one that has had one kind of context never gets another.
+/**
+ * What draws here, and its canvas: one that has had one kind of context never gets another.
+ * @param {HTMLElement} stage
+ * @param {HTMLCanvasElement | null} before
+ * @param {import("./types.js").MapState} map
+ * @returns {[import("./types.js").Painter | null, HTMLCanvasElement | null]}
+ */
 export function createPainter(stage, before, { data, losses, scene, layer }) {
-  let [painter, base] = [null, before];
+  /** @type {import("./types.js").Painter | null} */
+  let painter = null;
+  let base = before;
   const plain = data.plain || losses > 1;
   for (const make of plain ? [createCanvasPainter] : [createWebglPainter, createCanvasPainter]) {
     base?.remove();
@@ -72,11 +89,23 @@ export function createPainter(stage, before, { data, losses, scene, layer }) {
   return [painter, base];
 }
 
-export function rgb([red, green, blue]) {
-  return `rgb(${red},${green},${blue})`;
+/**
+ * @param {ArrayLike<number>} colour
+ */
+export function rgb(colour) {
+  return `rgb(${colour[0]},${colour[1]},${colour[2]})`;
 }
 
-// Circle, cross or diamond of this diameter, with a rim if it has a colour.
+/**
+ * Circle, cross or diamond of this diameter, with a rim if it has a colour.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ * @param {number} shape
+ * @param {string} colour
+ * @param {string | null} rim
+ */
 export function marker(ink, x, y, size, shape, colour, rim) {
   const radius = size / 2;
   ink.beginPath();

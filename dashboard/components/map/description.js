@@ -4,7 +4,11 @@ import { element } from "../shared/elements.js";
 import { formatShade } from "./legend.js";
 import { lowerBound } from "./scene.js";
 
-// A node in words, as text: its id and title, what the model says, the truth, the score.
+/**
+ * A node in words, as text: its id and title, what the model says, the truth, the score.
+ * @param {import("./types.js").MapState} map
+ * @param {number} node
+ */
 export function nodeLines(map, node) {
   const { scene, layer, data } = map;
   const one = scene.noun[0][0].toUpperCase() + scene.noun[0].slice(1);
@@ -26,7 +30,10 @@ export function nodeLines(map, node) {
   return lines;
 }
 
-// Lines, some of which end as sentences do, one after the other.
+/**
+ * Lines, some of which end as sentences do, one after the other.
+ * @param {string[]} lines
+ */
 export function sentences(lines) {
   return lines.map((line) => (/[.?!]$/.test(line) ? line : `${line}.`)).join(" ");
 }

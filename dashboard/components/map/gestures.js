@@ -7,11 +7,18 @@ import { nodesInLasso, toLayout } from "./scene.js";
 const STEP = 60; // pixels that an arrow key moves the map
 const STILL = { touch: 10 }; // pixels within which a pointer, else 4, stays where it was: a tap
 
-// Listens for everything one can do to a map; returns the buttons that are not always there.
+/**
+ * Listens for everything one can do to a map; returns the buttons that are not always there.
+ * @param {import("./types.js").MapState} map
+ * @param {HTMLElement} stage
+ * @param {HTMLElement} tools
+ * @param {Record<string, any>} actions
+ */
 export function gestures(map, stage, tools, actions) {
   const { hover, find, highlight, pan, zoom, fit, recolour, toPlace, drawAbove, visible, address, say } = actions;
   const pointers = new Map();
   let travelled = 0;
+  /** @returns {[number, number]} */
   const at = ({ clientX, clientY }) => {
     const { left, top } = stage.getBoundingClientRect();
     return [clientX - left, clientY - top];
@@ -43,7 +50,7 @@ export function gestures(map, stage, tools, actions) {
     if (still(event)) return;
     hover(-1);
     if (pointers.size === 2) {
-      const other = [...pointers.entries()].find(([id]) => id !== event.pointerId)[1];
+      const [other] = [...pointers.entries()].flatMap(([id, point]) => (id === event.pointerId ? [] : [point]));
       const apart = (point) => Math.hypot(point[0] - other[0], point[1] - other[1]) || 1;
       zoom(apart([u, v]) / apart(before), (u + other[0]) / 2, (v + other[1]) / 2);
       pan(dx / 2, dy / 2);
@@ -55,7 +62,7 @@ export function gestures(map, stage, tools, actions) {
     const { lasso } = map;
     map.lasso = null;
     if (lasso) {
-      if (map.lassoing) around.onclick();
+      if (map.lassoing) around.click();
       const corners = simplifyLasso(lasso).map(([u, v]) => toLayout(map.scene, toPlace(u, v)));
       const found = corners.length > 2 ? nodesInLasso(map.scene, corners, visible) : [];
       if (found.length) {
@@ -114,7 +121,7 @@ export function gestures(map, stage, tools, actions) {
     else if (event.key === "0") fit();
     else if (event.key === "Escape") {
       [map.pinned, map.hovered, map.lasso] = [-1, -1, null];
-      if (map.lassoing) around.onclick();
+      if (map.lassoing) around.click();
       say("");
       hover(-1);
       highlight();

@@ -8,8 +8,12 @@ import { ramp } from "./paint.js";
 const BINS = 60;
 const GRIP = 7; // pixels beside an end of the range that still take hold of it
 
-// `changed(range, done)` is called while a range [from, to] of shades is dragged, and once more when
-// it is let go; an open end is null, and so is the range of everything.
+/**
+ * `changed(range, done)` is called while a range [from, to] of shades is dragged, and once more when
+ * it is let go; an open end is null, and so is the range of everything.
+ * @param {HTMLElement} strip
+ * @param {(range: import("./types.js").Range, done: boolean) => void} changed
+ */
 export function createLegend(strip, changed) {
   const about = element(strip, "div", "about");
   const head = element(about, "div", "head");
@@ -27,7 +31,9 @@ export function createLegend(strip, changed) {
   const legend = element(strip, "div", "legend");
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "group");
+  /** @type {{ data: any, counts: Float64Array, range: import("./types.js").Range }} */
   const bar = { data: null, counts: new Float64Array(BINS), range: null };
+  /** @type {any} */
   let drag = null;
 
   const share = (shade) => (shade - bar.data.limits[0]) / (bar.data.limits[1] - bar.data.limits[0]);
@@ -40,6 +46,7 @@ export function createLegend(strip, changed) {
   function setSpan(from, to, done) {
     [from, to] = [Math.max(0, Math.min(from, to)), Math.min(1, Math.max(from, to))];
     // The first and last bar also hold what lies beyond the scale: an end there is open.
+    /** @type {[number | null, number | null]} */
     const range = [from <= 0.001 ? null : shade(from), to >= 0.999 ? null : shade(to)];
     bar.range = range[0] === null && range[1] === null ? null : range;
     draw();
@@ -54,7 +61,7 @@ export function createLegend(strip, changed) {
     const ratio = globalThis.devicePixelRatio || 1;
     if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
     if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
-    const ink = canvas.getContext("2d");
+    const ink = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
     ink.clearRect(0, 0, width, height);
     const along = ramp(data.colours);
@@ -139,6 +146,7 @@ export function createLegend(strip, changed) {
     draw,
     range: () => bar.range,
     busy: () => drag !== null,
+    /** @param {number} shown @param {import("./types.js").Scene} scene */
     count(shown, { n: drawn, thinned, all: [all], noun }) {
       const number = (n) => n.toLocaleString("en");
       const words = shown < drawn ? [`${number(shown)} of ${number(drawn)} shown`] : [];
@@ -178,12 +186,20 @@ export function createLegend(strip, changed) {
   };
 }
 
-// The number that a shade stands for.
+/**
+ * The number that a shade stands for.
+ * @param {"log" | "minus" | "" | undefined} turn
+ * @param {number} shade
+ */
 export function shadeValue(turn, shade) {
   return turn === "log" ? 10 ** shade - 1 : turn === "minus" ? -shade : shade;
 }
 
-// That number as text.
+/**
+ * That number as text.
+ * @param {{ turn?: "log" | "minus" | "" }} data
+ * @param {number} shade
+ */
 export function formatShade({ turn }, shade) {
   const value = shadeValue(turn, shade);
   return turn === "log" ? value.toFixed(0) : `${Number(value.toPrecision(3))}`;

@@ -44,6 +44,9 @@ const peers = (globalThis.bupMapPeers ??= new Set());
 
 const differ = (one, other) => JSON.stringify(one ?? null) !== JSON.stringify(other ?? null);
 
+/**
+ * @param {any} host the element that the map fills
+ */
 export function createMap(host) {
   host.replaceChildren();
   const stage = element(host, "div", "stage");
@@ -54,8 +57,8 @@ export function createMap(host) {
   const strip = element(host, "div", "strip");
   labelStage(stage, alternative);
 
-  const map = { hovered: -1, pinned: -1, lasso: null, lassoing: false, folded: false };
-  Object.assign(map, { group: [], losses: 0, tools: { left: 0, low: 0 } });
+  const map = /** @type {import("./types.js").MapState} */ ({ hovered: -1, pinned: -1, lasso: null });
+  Object.assign(map, { lassoing: false, folded: false, group: [], losses: 0, tools: { left: 0, low: 0 } });
   const bar = createLegend(strip, (range, done) => {
     recolour(0);
     if (done) map.send?.("range", { of: map.data.colour, range });
@@ -63,7 +66,14 @@ export function createMap(host) {
   let camera = { x: 0, y: 0, scale: 1 };
   let drawn = { ...camera };
   let [width, height, ratio, fitted] = [0, 0, 1, 1];
-  let [painter, base, paint, presence] = [null, null, null, null];
+  /** @type {import("./types.js").Painter | null} */
+  let painter = null;
+  /** @type {any} the canvas of the painter */
+  let base = null;
+  /** @type {any} red, green, blue and presence of every node */
+  let paint = null;
+  /** @type {any} */
+  let presence = null;
   let [frameRequest, restTimer, windowTimer, slow, mixed, fadeRequest] = [0, 0, 0, false, 1, 0];
 
   const visible = (i) => presence[i] === 255;
@@ -73,6 +83,7 @@ export function createMap(host) {
     height / 2 - (y - camera.y) * camera.scale,
   ];
   const screen = (i) => toScreen(map.scene.places[2 * i], map.scene.places[2 * i + 1]);
+  /** @returns {[number, number]} */
   const toPlace = (u, v) => [
     (u - width / 2) / camera.scale + camera.x,
     (height / 2 - v) / camera.scale + camera.y,
@@ -141,7 +152,7 @@ export function createMap(host) {
   });
 
   function drawAbove() {
-    const ink = above.getContext("2d");
+    const ink = /** @type {CanvasRenderingContext2D} */ (above.getContext("2d"));
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
     ink.clearRect(0, 0, width, height);
     if (!map.scene || !paint) return;
@@ -158,7 +169,7 @@ export function createMap(host) {
       const [place, ...near] = map.data.focus.map(([x, y]) => toScreen(x, y * map.scene.stretch));
       drawFocus(ink, place, near, { size, text, paper, links: map.pinned >= 0 || picked < 0 });
     }
-    if (map.lasso?.length > 1) drawLasso(ink, map.lasso, accent);
+    if (map.lasso && map.lasso.length > 1) drawLasso(ink, map.lasso, accent);
   }
 
   // No redraw of the map: what is lit is drawn above it, and the rest dimmed by the style sheet.
@@ -196,7 +207,7 @@ export function createMap(host) {
     const shown = updatePresence(presence, map, bar.range());
     const old = paint;
     paint = paintNodes(layer, data, presence);
-    painter.recolour(old ?? paint, paint);
+    painter?.recolour(old ?? paint, paint);
     host.dataset.shown = shown;
     bar.count(shown, scene);
     host.dataset.colour = data.colour;
@@ -305,10 +316,10 @@ export function createMap(host) {
       if (canvas !== base || !host.isConnected) return;
       map.losses += 1;
       painter = null;
-      prepare();
-      painter.recolour(paint, paint);
+      prepare()?.recolour(paint, paint);
       resize();
     });
+    return painter;
   }
 
   function update(given, graph, layer, send) {

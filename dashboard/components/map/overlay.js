@@ -3,7 +3,12 @@
 import { marker } from "./canvas.js";
 import { channels } from "./paint.js";
 
-// What looked right, between a graph of 2,700 nodes (0) and one of 20,000 (1).
+/**
+ * What looked right, between a graph of 2,700 nodes (0) and one of 20,000 (1).
+ * @param {import("./types.js").MapState} map
+ * @param {import("./types.js").Camera} camera
+ * @param {{ width: number, height: number, ratio: number, fitted: number }} view
+ */
 export function drawingStyle({ data, scene }, camera, { width, height, ratio, fitted }) {
   const crowd = Math.min(1.6, Math.max(0, Math.log(scene.n / 2700) / Math.log(7.3)));
   const between = (few, many) => few + (many - few) * crowd;
@@ -38,6 +43,7 @@ export function drawingStyle({ data, scene }, camera, { width, height, ratio, fi
 }
 
 // What changes when the map has to be painted anew, though graph and layer are the same.
+/** @param {import("./types.js").MapData} data */
 export function paletteKey({ colours, limits, dark, paper, enlarge, plain }) {
   return JSON.stringify([colours, limits, dark, paper, enlarge, plain]);
 }
@@ -68,7 +74,10 @@ export function drawHighlighted(ink, { data, layer, scene }, node, { screen, vis
     ink.lineTo(...screen(other));
     ink.stroke();
   }
-  const mark = (i, d) => marker(ink, ...screen(i), d, layer.shapes[i], colour(i), data.paper);
+  const mark = (i, d) => {
+    const [u, v] = screen(i);
+    marker(ink, u, v, d, layer.shapes[i], colour(i), data.paper);
+  };
   for (const other of [...near].filter((other) => !cut.has(other)).concat(there)) mark(other, Math.max(7, 1.5 * size));
   const large = Math.max(11, 2 * size);
   mark(node, large);

@@ -1,16 +1,23 @@
 // The colour and presence of every node.
 
-// [r, g, b] of "#rrggbb" or "rgb(r, g, b)".
+/**
+ * [r, g, b] of "#rrggbb" or "rgb(r, g, b)".
+ * @param {string} colour
+ * @returns {number[]}
+ */
 export function channels(colour) {
   const short = colour.trim().match(/^#(.)(.)(.)$/);
   if (short) return short.slice(1).map((digit) => parseInt(digit + digit, 16));
   if (colour.trim().startsWith("#")) {
     return [1, 3, 5].map((k) => parseInt(colour.trim().slice(k, k + 2), 16));
   }
-  return colour.match(/[\d.]+/g).slice(0, 3).map(Number);
+  return (colour.match(/[\d.]+/g) ?? []).slice(0, 3).map(Number);
 }
 
-// A colour for every share from 0 to 1 of the way along these colours.
+/**
+ * A colour for every share from 0 to 1 of the way along these colours.
+ * @param {string[]} colours
+ */
 export function ramp(colours) {
   const stops = colours.map(channels);
   return (share) => {
@@ -23,8 +30,13 @@ export function ramp(colours) {
 export const HIDDEN = 30; // of 255: the node is gone, its links stay as a breath of the graph
 export const GONE = 0; // folded away, with its links
 
-// Who is there: what the layer shows, of it what is in the range [from, to] of shades, and not what
-// is folded away. How many are.
+/**
+ * Who is there: what the layer shows, of it what is in the range [from, to] of shades, and not what
+ * is folded away. How many are.
+ * @param {Uint8Array} presence
+ * @param {import("./types.js").MapState} map
+ * @param {import("./types.js").Range} range
+ */
 export function updatePresence(presence, { scene, layer, folded }, range) {
   const [from, to] = range ?? [null, null];
   let shown = 0;
@@ -34,25 +46,31 @@ export function updatePresence(presence, { scene, layer, folded }, range) {
       (from === null || shade >= from) && (to === null || shade <= to) &&
       (range === null || Number.isFinite(shade));
     presence[i] = folded && scene.small[i] ? GONE : layer.shown[i] && inRange ? 255 : HIDDEN;
-    shown += presence[i] === 255;
+    shown += Number(presence[i] === 255);
   }
   return shown;
 }
 
-// Red, green, blue and presence of every node.
+/**
+ * Red, green, blue and presence of every node.
+ * @param {import("./types.js").Layer} layer
+ * @param {import("./types.js").MapData} data
+ * @param {Uint8Array} presence
+ */
 export function paintNodes({ shades }, data, presence) {
   const n = shades.length;
   const paint = new Uint8Array(4 * n);
   const none = channels(data.missing);
   const stops = data.colours.map(channels);
-  const along = data.limits && ramp(data.colours);
+  const { limits } = data;
+  const along = limits && ramp(data.colours);
   // As many tones as an eye can tell: each is worked out once, not once per node.
   const table = along && Array.from({ length: 256 }, (_, k) => along(k / 255));
   for (let i = 0; i < n; i++) {
     const shade = shades[i];
     let colour = none;
-    if (table && Number.isFinite(shade)) {
-      const share = (shade - data.limits[0]) / (data.limits[1] - data.limits[0]);
+    if (table && limits && Number.isFinite(shade)) {
+      const share = (shade - limits[0]) / (limits[1] - limits[0]);
       colour = table[Math.round(255 * Math.min(1, Math.max(0, share)))];
     } else if (!table) colour = stops[shade] ?? none;
     paint[4 * i] = colour[0];

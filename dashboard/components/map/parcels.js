@@ -7,13 +7,20 @@ const STEPS = 32767; // of a place, from the centre to the rim
 const NONE = 65535; // the step of a shade that is none
 const opened = new WeakMap();
 
-// What a parcel holds, opened once: its header, and its arrays by name.
+/**
+ * What a parcel holds, opened once: its header, and its arrays by name.
+ * @param {Uint8Array} bytes
+ * @returns {any} a GraphData or a Layer
+ */
 export function openParcel(bytes) {
   if (!opened.has(bytes)) opened.set(bytes, unpack(bytes));
   return opened.get(bytes);
 }
 
-// Digest, length of the header, header, arrays.
+/**
+ * Digest, length of the header, header, arrays.
+ * @param {Uint8Array} bytes
+ */
 function unpack(bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(16, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(20, 20 + length)));
@@ -53,8 +60,11 @@ function openLayer(found) {
   return { ...found, shades, shown: bits(found.shown, shades.length) };
 }
 
-// Ascending numbers from their distances, seven bits a byte.
-function decodeDeltaVarint(bytes) {
+/**
+ * Ascending numbers from their distances, seven bits a byte.
+ * @param {Iterable<number>} bytes
+ */
+export function decodeDeltaVarint(bytes) {
   const found = [];
   let [number, gap, scale] = [0, 0, 1];
   for (const byte of bytes) {
@@ -67,6 +77,10 @@ function decodeDeltaVarint(bytes) {
   return found;
 }
 
+/**
+ * @param {ArrayLike<number>} bytes
+ * @param {number} n
+ */
 function bits(bytes, n) {
   return Uint8Array.from({ length: n }, (_, i) => (bytes[i >> 3] >> (i & 7)) & 1);
 }

@@ -1,8 +1,13 @@
 // What a map knows of its graph, whatever draws it: places, links, neighbours, who is where.
 
+/**
+ * @param {import("./types.js").GraphData} graph
+ * @returns {import("./types.js").Scene}
+ */
 export function createScene(graph) {
   const { places, links, numbers, count: n } = graph;
   const box = boundingBox(places, () => true, n);
+  /** @type {any} it gets its `stretch` from the window */
   const scene = { ...graph, n, m: links.length / 2, box, grid: spatialGrid(places, n, box) };
   scene.neighbours = adjacency(links, n);
   // Of an excerpt: which node of the graph each is, and where among them a node is, or -1.
@@ -15,7 +20,12 @@ export function createScene(graph) {
   return scene;
 }
 
-// A function that returns the neighbours of a node, of links as pairs of nodes one after the other.
+/**
+ * A function that returns the neighbours of a node, of links as pairs of nodes one after the other.
+ * @param {ArrayLike<number> & Iterable<number>} links
+ * @param {number} n
+ * @returns {(node: number) => Uint32Array}
+ */
 export function adjacency(links, n) {
   const first = new Uint32Array(n + 1); // those of node i stand from first[i] to first[i + 1]
   for (const node of links) first[node + 1]++;
@@ -29,7 +39,11 @@ export function adjacency(links, n) {
   return (i) => near.subarray(first[i], first[i + 1]);
 }
 
-// Where in ascending numbers one would be put.
+/**
+ * Where in ascending numbers one would be put.
+ * @param {ArrayLike<number>} numbers
+ * @param {number} wanted
+ */
 export function lowerBound(numbers, wanted) {
   let [low, high] = [0, numbers.length];
   while (low < high) {
@@ -40,7 +54,12 @@ export function lowerBound(numbers, wanted) {
   return low;
 }
 
-// The same, `by` times as high.
+/**
+ * The same, `by` times as high.
+ * @param {import("./types.js").Scene} scene
+ * @param {number} by
+ * @returns {import("./types.js").Scene}
+ */
 export function stretchedScene(scene, by) {
   const places = scene.places.map((value, k) => (k % 2 ? value * by : value));
   const regions = scene.regions.map((region) => ({ ...region, y: region.y * by }));
@@ -51,8 +70,13 @@ export function stretchedScene(scene, by) {
   return { ...scene, places, regions, box, whole, grid, stretch: by };
 }
 
-// Where something of a large graph is left out, or lies beyond what was sent: the part that one
-// sees now, [left, bottom, right, top] as the server knows it; null if there is no more of it.
+/**
+ * Where something of a large graph is left out, or lies beyond what was sent: the part that one
+ * sees now, [left, bottom, right, top] as the server knows it; null if there is no more of it.
+ * @param {import("./types.js").Scene} scene
+ * @param {import("./types.js").Box} sight
+ * @returns {number[] | null}
+ */
 export function windowToRequest({ window: part, thinned, stretch, whole }, { left, bottom, right, top }) {
   const seen = [
     Math.max(left, whole.left), Math.max(bottom, whole.bottom) / stretch,
@@ -65,6 +89,12 @@ export function windowToRequest({ window: part, thinned, stretch, whole }, { lef
   return !empty && (!within || (thinned && nearer)) ? seen : null;
 }
 
+/**
+ * @param {ArrayLike<number>} places
+ * @param {(node: number) => boolean} counts
+ * @param {number} n
+ * @returns {import("./types.js").Box}
+ */
 function boundingBox(places, counts, n) {
   const box = { left: Infinity, right: -Infinity, bottom: Infinity, top: -Infinity };
   for (let i = 0; i < n; i++) {
@@ -77,7 +107,13 @@ function boundingBox(places, counts, n) {
   return box.left <= box.right ? box : { left: -1, right: 1, bottom: -1, top: 1 };
 }
 
-// The camera that sees all that is not folded away.
+/**
+ * The camera that sees all that is not folded away.
+ * @param {import("./types.js").MapState} map
+ * @param {number} width
+ * @param {number} height
+ * @returns {import("./types.js").Camera}
+ */
 export function wholeView({ scene, folded }, width, height) {
   const { whole, places, small, n } = scene;
   const { left, right, bottom, top } = folded ? boundingBox(places, (i) => !small[i], n) : whole;
@@ -85,7 +121,11 @@ export function wholeView({ scene, folded }, width, height) {
   return { x: (left + right) / 2, y: (bottom + top) / 2, scale: Math.max(1, Math.min(...room)) };
 }
 
-// A layout has no true proportions: it is stretched a little to fill the window it opens in.
+/**
+ * A layout has no true proportions: it is stretched a little to fill the window it opens in.
+ * @param {import("./types.js").Box} box
+ * @param {number} shape width by height of the window
+ */
 export function stretchFor({ left, right, bottom, top }, shape) {
   return Math.min(1.5, Math.max(0.75, (right - left) / (top - bottom || 1) / shape));
 }
@@ -103,7 +143,13 @@ export function canvasRatio(width, height) {
   return Math.min(globalThis.devicePixelRatio || 1, 3, most);
 }
 
-// The nodes in cells of about two, so that a pointer is compared with a few of them only.
+/**
+ * The nodes in cells of about two, so that a pointer is compared with a few of them only.
+ * @param {ArrayLike<number>} places
+ * @param {number} n
+ * @param {import("./types.js").Box} box
+ * @returns {import("./types.js").Grid}
+ */
 function spatialGrid(places, n, { left, right, bottom, top }) {
   const cell = Math.sqrt(((right - left) * (top - bottom) * 2) / n) || 1;
   const columns = Math.floor((right - left) / cell) + 1;
@@ -120,7 +166,14 @@ function spatialGrid(places, n, { left, right, bottom, top }) {
   return { cell, columns, rows, first, inside };
 }
 
-// The node nearest to a place among those that count, within reach; -1 if there is none.
+/**
+ * The node nearest to a place among those that count, within reach; -1 if there is none.
+ * @param {import("./types.js").Scene} scene
+ * @param {number} x
+ * @param {number} y
+ * @param {number} reach
+ * @param {(node: number) => boolean} counts
+ */
 export function nearest({ places, grid, box }, x, y, reach, counts) {
   const { cell, columns, rows, first, inside } = grid;
   const from = (at, start) => Math.max(0, Math.floor((at - reach - start) / cell));
@@ -140,8 +193,13 @@ export function nearest({ places, grid, box }, x, y, reach, counts) {
   return found;
 }
 
-// The nodes inside a polygon [[x, y], ...]: a line to the right crosses its sides an odd number
-// of times.
+/**
+ * The nodes inside a polygon [[x, y], ...]: a line to the right crosses its sides an odd number
+ * of times.
+ * @param {{ places: ArrayLike<number>, n: number }} scene
+ * @param {number[][]} polygon
+ * @param {(node: number) => boolean} counts
+ */
 export function nodesInPolygon({ places, n }, polygon, counts) {
   const found = [];
   for (let i = 0; i < n; i++) {
@@ -158,12 +216,21 @@ export function nodesInPolygon({ places, n }, polygon, counts) {
   return found;
 }
 
-// A place as the layout has it, whatever the window stretched it to; four digits are enough.
+/**
+ * A place as the layout has it, whatever the window stretched it to; four digits are enough.
+ * @param {{ stretch?: number }} scene
+ * @param {number[]} place
+ */
 export function toLayout(scene, [x, y]) {
   return [x, y / (scene.stretch ?? 1)].map((value) => Number(value.toFixed(4)));
 }
 
-// The nodes inside corners that are places of the layout.
+/**
+ * The nodes inside corners that are places of the layout.
+ * @param {import("./types.js").Scene} scene
+ * @param {number[][]} corners
+ * @param {(node: number) => boolean} counts
+ */
 export function nodesInLasso(scene, corners, counts) {
   return nodesInPolygon(scene, corners.map(([x, y]) => [x, y * (scene.stretch ?? 1)]), counts);
 }

@@ -95,7 +95,13 @@ void main() {
   result = vec4(colour.rgb * cover, cover);
 }`;
 
-// A painter draws a scene as a look says, and takes new colours; null where there is no WebGL2.
+/**
+ * A painter draws a scene as a look says, and takes new colours; null where there is no WebGL2.
+ * @param {HTMLCanvasElement} canvas
+ * @param {import("./types.js").Scene} scene
+ * @param {Uint8Array} shapes
+ * @returns {import("./types.js").Painter | null}
+ */
 export function createWebglPainter(canvas, scene, shapes) {
   const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
   if (!gl) return null;

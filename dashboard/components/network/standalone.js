@@ -1,12 +1,14 @@
-// What a network as a file of its own does once vis-network has drawn it: `network` and `nodes` are
-// vis-network's, `settings` is written before this script.
-/* global network, nodes, settings */
+// What a network as a file of its own does once vis-network has drawn it. `network` and `nodes` are
+// vis-network's variables; Python writes `settings` before this script.
 
 import { drawCrosses } from "./crosses.js";
 
-drawCrosses(network);
-network.once("stabilizationIterationsDone", () => {
-  const size = settings.fontSize / (nodes.length <= settings.named ? network.getScale() : 1);
-  network.setOptions({ physics: false, nodes: { font: { size } } });
+const drawn = globalThis.network;
+const { fontSize, named } = globalThis.settings;
+
+drawCrosses(drawn);
+drawn.once("stabilizationIterationsDone", () => {
+  const size = fontSize / (globalThis.nodes.length <= named ? drawn.getScale() : 1);
+  drawn.setOptions({ physics: false, nodes: { font: { size } } });
 });
-network.on("doubleClick", () => network.fit());
+drawn.on("doubleClick", () => drawn.fit());

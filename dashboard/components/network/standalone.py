@@ -65,7 +65,7 @@ def standalone_html(ego: EgoNetwork) -> str:
 </style>"""
     foot = f"""<p class="legend">The network around {name}, coloured by {html.escape(ego.score)}:
  {ego.low:.3g}<i></i>{ego.high:.3g}<br>{legend(ego)} · scroll: zoom, double-click: fit</p>
-<script>const settings = {{ fontSize: {theme.font_size}, named: {NAMED} }};
+<script>var settings = {{ fontSize: {theme.font_size}, named: {NAMED} }};
 {bundle(SCRIPT)}</script>
 </body>"""
     page = page.replace('<meta charset="utf-8">', head, 1).replace("</body>", foot)

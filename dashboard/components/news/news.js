@@ -29,13 +29,21 @@ function remember(cookies, seconds) {
 const watches = new WeakMap();
 
 class Watch {
+  /** @type {any} */
+  data = null;
+  /** @type {(news: string) => void} */
+  tell = () => {};
+  over = false;
+  timer = 0;
+  /** @type {{ news: string | null, at: number }} */
   told = { news: null, at: 0 };
+  /** @type {number | null} the last redirect that was followed */
   gone = null;
 
   go() {
     if (busy()) return false;
     this.gone = this.data.go.number;
-    globalThis.bupSteps.visit(new URL(this.data.go.place, location));
+    globalThis.bupSteps.visit(new URL(this.data.go.place, location.href));
     return true;
   }
 

@@ -29,4 +29,4 @@ export function fetched(path, open) {
 
 export const bytes = async (answer) => new Uint8Array(await answer.arrayBuffer());
 export const json = (answer) => answer.json();
-export const imported = (path) => attempt(() => import(new URL(path, document.baseURI)));
+export const imported = (path) => attempt(() => import(new URL(path, document.baseURI).href));

@@ -131,6 +131,11 @@ function drawHandle(view, { x, y }) {
 }
 
 // Listens on the drawing, because a redraw replaces the node under the finger.
+/**
+ * @param {SVGElement} element
+ * @param {any} view
+ * @param {{ move: Function, end?: Function, click: Function }} actions
+ */
 function drag(element, view, { move, end, click }) {
   element.addEventListener("pointerdown", (down) => {
     if (down.button) return;
