@@ -8,6 +8,13 @@ RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
+SCRIPTS := tests/js
+
+# The checks and tests of the JavaScript; ESLint and tsc are installed when they are first needed.
+NODE_IS_NEW := node -e 'const [a, b] = process.versions.node.split("."); process.exit(!(a > 20 || (a == 20 && b >= 19)))'
+scripts = if command -v npm >/dev/null && $(NODE_IS_NEW) 2>/dev/null; then cd $(SCRIPTS) && npm run -s $(1); \
+  else echo "skipped the $(1) of JavaScript: it needs Node 20.19 or newer with npm"; fi
+
 .PHONY: help dashboard test lint format bench load results pictures first screenshots data clean
 .DEFAULT_GOAL := help
 
@@ -19,13 +26,15 @@ dashboard: $(RUNTIME)  ## make the environment, get the data, serve the app on l
 
 test: $(DEV)  ## make the environment, run every test
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/browser $(ARGS)
+	@$(call scripts,test)
 	$(BIN)/python -m pytest tests/browser $(ARGS)
 
-lint: $(DEV)  ## ruff, mypy, and which folder may use which
+lint: $(DEV)  ## ruff, mypy, which folder may use which; ESLint and tsc
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	@$(call scripts,lint)
 
 format: $(DEV)  ## let ruff rewrite the code
 	$(BIN)/ruff check --fix .
@@ -53,7 +62,7 @@ data: $(RUNTIME)  ## fetch the citation graphs into the cache
 	$(BIN)/bup graphs --fetch
 
 clean:  ## remove the environment and what tools left behind; results and data stay
-	rm -rf $(VENV) .pytest_cache .hypothesis .mypy_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) $(SCRIPTS)/node_modules .pytest_cache .hypothesis .mypy_cache .ruff_cache *.egg-info
 
 # The stamp is written last: an interrupted install is simply done again.
 $(RUNTIME): requirements.txt pyproject.toml

@@ -1,9 +1,9 @@
 // Several runs beside each other: numbers, charts, two maps, and where they disagree.
 
 import { create } from "../components/shared/elements.js";
-import { percent } from "../components/shared/numbers.js";
+import { percent, percentRange } from "../components/shared/numbers.js";
 import { chart } from "./charts.js";
-import { className, classRow, endOfInterval, shareBelow, scoreOf, span, sureness, titleOf } from "./node.js";
+import { className, classRow, shareBelow, scoreOf, span, sureness, titleOf } from "./node.js";
 import { content, go, runs, state } from "./state.js";
 import { capital, counted, select, short, strong, table } from "./words.js";
 
@@ -89,7 +89,7 @@ export function pickedNodeTable() {
     const mark = { 0: run.truth[node] < 0 ? "" : "✓ ", 1: "✕ ", 2: "◆ " }[run.shapes[node]];
     const own = run.colours.find((colour) => colour.score && colour.label === run.own);
     const plot = create("div", { class: "plot" }, create("div", {}, bar, ends ? span(...ends.map((end) => 100 * end)) : null));
-    const interval = ends ? [...new Set(ends.map(endOfInterval))].join(" to ") : "not given";
+    const interval = ends ? percentRange(ends[0], ends[1]) : "not given";
     const doubt = own ? `${own.label} ${short(scoreOf(own, own.shades[node]))}, above ` +
       `${Math.floor(100 * shareBelow(own.ranks, own.shades[node]))}%` : "";
     return [run.label, `${mark}${className(run.said[node])}`, percent(share, 0), plot, interval, doubt];

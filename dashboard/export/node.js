@@ -3,7 +3,7 @@
 import { shadeValue } from "../components/map/legend.js";
 import { lowerBound } from "../components/map/scene.js";
 import { create } from "../components/shared/elements.js";
-import { percent } from "../components/shared/numbers.js";
+import { percent, percentRange } from "../components/shared/numbers.js";
 import { classColour, colourOf, content, go, graph, neighbours, state } from "./state.js";
 import { capital, counted, short, strong, table } from "./words.js";
 
@@ -76,9 +76,6 @@ function classTable(label, run, marks, ticks, told, predicted = -1, star = -1) {
 
 export const span = (from, to) => create("i", { class: "span", style: `left:${from}%;width:${to - from}%` });
 
-// An end of an interval of probabilities is 1 only by rounding.
-export const endOfInterval = (end) => percent(Math.min(end, 1 - Number.EPSILON));
-
 function probabilityTable(run, node) {
   const width = run.answers.length;
   const probs = classRow(run.probs, node, width);
@@ -89,7 +86,7 @@ function probabilityTable(run, node) {
     const bar = create("i", { class: kind, style: `width:${100 * probs[k]}%` });
     return low ? [bar, span(100 * low[k], 100 * high[k])] : [bar];
   };
-  const told = (k) => [percent(probs[k]), low ? `90% interval: ${[low, high].map((ends) => endOfInterval(ends[k])).join(" to ")}` : null];
+  const told = (k) => [percent(probs[k]), low ? `90% interval: ${percentRange(low[k], high[k])}` : null];
   const ticks = [[0, "0%"], [25, ""], [50, "50%"], [75, ""], [100, "100%"]];
   return classTable("Probability of each class", run, marks, ticks, told, predicted, run.truth[node]);
 }

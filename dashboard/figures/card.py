@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bup.graph.noun import Noun
-from dashboard.figures.class_tables import percent
+from dashboard.ui.numbers import percent, percent_range
 from dashboard.ui.theme import IN, Theme
 
 STYLE = """
@@ -29,11 +29,6 @@ STYLE = """
 .verdicts .span::before { content: ""; position: absolute; top: 50%; left: 0; right: 0;
   border-top: 1.5px solid currentColor; }
 """
-
-
-def confidence_text(share: float) -> str:
-    """A probability in words: never 100% where it is not."""
-    return f"{share:.0%}" if share <= 0.995 else "over 99%" if share < 1 else "100%"
 
 
 def card_html(
@@ -60,7 +55,7 @@ def card_html(
     return (
         f'<div class="picked" role="status"><p><b>{noun.one.capitalize()} {escape(name)}</b>:'
         f" the model says <b>{escape(str(row.predicted))}</b>, "
-        f"{confidence_text(row.confidence)} sure. "
+        f"{percent(row.confidence, 0)} sure. "
         f'<span class="mark" style="color:{colour}">{mark}</span> {verdict}</p>'
         f'<p class="facts">{escape(" · ".join(fact for fact in facts if fact))}</p></div>'
     )
@@ -108,15 +103,14 @@ def answers_table(verdicts: Sequence[MethodAnswer], theme: Theme) -> str:
         span = "not given"
         if v.span is not None:
             low, high = v.span
-            ends = (percent(min(end, np.nextafter(1, 0))) for end in v.span)  # 1 only by rounding
-            span = " to ".join(dict.fromkeys(map(escape, ends)))
+            span = escape(percent_range(low, high))
             bar += (
                 f'<i class="span" style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%">'
                 "</i>"
             )
         rows.append(
             f'<tr><th scope="row">{escape(v.method)}</th><td>{mark}<b>{escape(v.answer)}</b></td>'
-            f'<td>{confidence_text(v.confidence)}</td><td class="plot"><div>{bar}</div></td>'
+            f'<td>{percent(v.confidence, 0)}</td><td class="plot"><div>{bar}</div></td>'
             f"<td>{span}</td><td>{escape(v.score)} {v.doubt:.3g}, above {v.rank:.0%}</td></tr>"
         )
     head = "".join(

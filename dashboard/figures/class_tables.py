@@ -12,6 +12,7 @@ from string import Template
 import numpy as np
 
 from bup.propagation import Breakdown
+from dashboard.ui.numbers import percent, percent_range
 from dashboard.ui.theme import IN, OUT, Theme, score_colours
 
 # The bell of a Gaussian from three standard deviations below its mean to three above.
@@ -75,7 +76,7 @@ def probability_table(
         span = ""
         if low is not None and high is not None:
             marks += _span(100 * low[i], 100 * high[i])
-            span = f"{low[i]:.1%} to {high[i]:.1%}"
+            span = percent_range(low[i], high[i])
         star = " ★" if i == true_index else ""
         rows.append(_row(name, star, marks, percent(p), span, i == predicted))
     ticks = {0.0: "0%", 25.0: "", 50.0: "50%", 75.0: "", 100.0: "100%"}
@@ -175,18 +176,13 @@ def score_bar(label: str, low: float, high: float, doubt: bool, theme: Theme) ->
     )
 
 
-def percent(share: float) -> str:
-    """Never nothing, and never all, where it is not."""
-    return "<0.1%" if share < 0.0005 else ">99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
-
-
 def _span(start: float, end: float) -> str:
     return f'<i class="span" style="left:{start:.2f}%;width:{end - start:.2f}%"></i>'
 
 
 def _row(name: str, star: str, marks: str, number: str, hover: str, predicted: bool) -> str:
     kind = ' class="predicted"' if predicted else ""
-    title = f' title="{hover}"' if hover else ""
+    title = f' title="{escape(hover)}"' if hover else ""
     return (
         f'<tr{kind}{title}><th scope="row">{escape(name)}{star}</th>'
         f'<td class="plot"><div>{marks}</div></td><td class="number">{escape(number)}</td></tr>'

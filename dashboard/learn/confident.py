@@ -8,12 +8,12 @@ import streamlit as st
 from bup import metrics
 from bup.results.result import errors_from_left_out
 from dashboard.cache import graphs
-from dashboard.figures.card import confidence_text
 from dashboard.figures.learn.thresholds import answers_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.cases import Case
 from dashboard.session.navigation import page_link
 from dashboard.ui.markdown import escaped
+from dashboard.ui.numbers import percent
 
 
 @lesson.lesson_page("confident")
@@ -127,7 +127,7 @@ def _examples(here: lesson.Lesson, without: Case, with_class: Case) -> None:
     for node in nodes:
         answer = escaped(graph.class_names[without.result.predicted[node]])
         before, after = (
-            confidence_text(case.result.probs[node].max()) for case in (without, with_class)
+            percent(case.result.probs[node].max(), 0) for case in (without, with_class)
         )
         id_ = graph.node_id(node)
         words = f"{escaped(id_)}: “{answer}”, {before} sure; with the class, right: {after}"

@@ -12,6 +12,7 @@ from bup.explain.loss_surface import LOSSES
 from dashboard.figures.learn.landscape import landscape_figure
 from dashboard.learn import cases, lesson
 from dashboard.session import run_link
+from dashboard.ui.numbers import percent
 
 MARGINS = np.linspace(-3, 3, 61)
 STDS = np.linspace(0.2, 3, 29)
@@ -86,6 +87,6 @@ def _product(here: lesson.Lesson, points: dict[str, loss_surface.LossPoint], cla
     with st.container(border=True):
         st.markdown(":material/straighten: **Why the product is too small**")
         one, two = st.columns(2)
-        one.metric("Product", f"{points['erf'].probability:.1%}")
-        two.metric("Exact probability", f"{points['exact'].probability:.1%}")
+        one.metric("Product", percent(points["erf"].probability))
+        two.metric("Exact probability", percent(points["exact"].probability))
         st.markdown(here.text("Product of two classes" if classes == 2 else "Product"))

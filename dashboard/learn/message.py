@@ -10,6 +10,7 @@ from bup import likelihood
 from dashboard.figures.learn.messages import densities_figure, messages_figure, wins_figure
 from dashboard.learn import cases, lesson
 from dashboard.session import run_link
+from dashboard.ui.numbers import percent
 
 CLASSES = ("Neural Networks", "Theory", "Rule Learning")
 START = ((1.0, 0.5), (0.3, 0.5), (-0.5, 0.5))  # mean and standard deviation of each
@@ -37,7 +38,7 @@ def page(here: lesson.Lesson) -> None:
     theme = lesson.theme()
     with right:
         for column, name, p in zip(st.columns(3), CLASSES, chances.mean[0].tolist(), strict=True):
-            column.metric(f"{name} wins", f"{p:.1%}")
+            column.metric(f"{name} wins", percent(p))
         draws = sample(mean, std)
         lesson.chart(messages_figure(mean, std, CLASSES, draws[:, -1], theme), "messages")
         won, sure = st.tabs(["How often each class wins", "How sure is that probability itself?"])

@@ -21,8 +21,8 @@ import bup
 from bup.io import files
 from bup.methods import METHODS
 from bup.training import fitting
-from dashboard.figures.class_tables import percent
 from dashboard.session.run_link import graph_label
+from dashboard.ui.numbers import percent
 from tests.bench.large import write_folder
 from tests.browser.conftest import FLAGS, _server
 from tests.browser.test_journeys import node_on_map, paper_box, settled

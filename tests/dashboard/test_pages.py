@@ -23,11 +23,11 @@ from bup.training.fitting import run_of
 from dashboard import pages
 from dashboard.cache import run_cache
 from dashboard.components import static_files
-from dashboard.figures.class_tables import percent
 from dashboard.pages import PAGES, Page
 from dashboard.session import run_link, training
 from dashboard.session.navigation import page_link
 from dashboard.session.view import View
+from dashboard.ui.numbers import percent
 from tests.support.folder_files import put
 from tests.support.jobs import AtOnce
 

@@ -23,3 +23,13 @@ function toFixedEven(value, digits) {
   const halfway = (value * 2 ** (digits + 1)) % 2 === 1; // exactly: powers of two do not round
   return halfway && Number(text.at(-1)) % 2 ? (Number(text) - 10 ** -digits).toFixed(digits) : text;
 }
+
+/**
+ * The ends of an interval of a probability, which are 1 only by rounding.
+ * @param {number} low
+ * @param {number} high
+ */
+export function percentRange(low, high) {
+  const ends = [low, high].map((end) => percent(Math.min(end, 1 - Number.EPSILON / 2)));
+  return [...new Set(ends)].join(" to ");
+}

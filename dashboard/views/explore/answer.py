@@ -6,10 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from bup.explain.inspection import Inspection
-from dashboard.figures.card import confidence_text
 from dashboard.figures.class_tables import probability_table
 from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
+from dashboard.ui.numbers import percent
 
 
 def probabilities(view: View, node: int, seen: Inspection | None = None) -> None:
@@ -25,7 +25,7 @@ def probabilities(view: View, node: int, seen: Inspection | None = None) -> None
 
 def verdict(row: pd.Series) -> str:
     predicted = escaped(row.predicted)
-    says = f"The model says **{predicted}** and is {confidence_text(row.confidence)} sure."
+    says = f"The model says **{predicted}** and is {percent(row.confidence, 0)} sure."
     if row.ood:
         return (
             f":material/help: {says} In truth it is **{escaped(row.true)}**, a class that it was "

@@ -6,8 +6,8 @@ import streamlit as st
 
 from bup import metrics
 from bup.io.csv import csv_text
-from dashboard.figures.card import confidence_text
 from dashboard.session.view import View
+from dashboard.ui.numbers import percent
 from dashboard.views import picking
 
 
@@ -37,7 +37,7 @@ def selection(view: View) -> bool:
             type="tertiary",
             key="let_go_of_group",
         )
-    said = f"On average the model is **{confidence_text(float(table.confidence.mean()))} sure**."
+    said = f"On average the model is **{percent(float(table.confidence.mean()), 0)} sure**."
     if len(judged):
         targets = view.result.split.targets(view.graph.labels[judged])
         probs = view.result.probs[judged]

@@ -16,12 +16,12 @@ from bup.results.result import errors_from_left_out
 from bup.run.spec import Spec
 from bup.training.fitting import run_of
 from dashboard.cache import run_cache
-from dashboard.figures.class_tables import percent
 from dashboard.session import selected_node
 from dashboard.session.training import training_queue, visitor_id
 from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
+from dashboard.ui.numbers import percent
 
 AHEAD = 30_000
 """Graphs of at most so many nodes have the story of the unseen class trained ahead."""

@@ -9,9 +9,10 @@ import bup
 from bup.explain.inspection import Inspection
 from bup.graph import Graph
 from bup.methods import METHODS
-from dashboard.figures.class_tables import compared_table, percent
+from dashboard.figures.class_tables import compared_table
 from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
+from dashboard.ui.numbers import percent
 from dashboard.views.explore.answer import probabilities
 
 TAB = "What if?"

@@ -9,7 +9,8 @@ import pytest
 from bup import metrics
 from bup.graph.noun import PAPER
 from bup.results.result import node_table
-from dashboard.figures.card import MethodAnswer, answers_table, card_html, confidence_text
+from dashboard.figures.card import MethodAnswer, answers_table, card_html
+from dashboard.ui.numbers import percent
 from dashboard.views import picking
 from tests.support.figures import LIGHT, NASTY
 
@@ -53,7 +54,7 @@ def test_nothing_short_of_certain_is_called_so():
     assert "<td>&gt;99.9%</td>" in answers_table([sure], LIGHT)
     unsure = sure._replace(span=(0.0001, 0.25))
     assert "<td>&lt;0.1% to 25.0%</td>" in answers_table([unsure], LIGHT)
-    words = [confidence_text(p) for p in (0.5, 0.994, 0.9999, 1.0)]
+    words = [percent(p, 0) for p in (0.5, 0.994, 0.9999, 1.0)]
     assert words == [
         "50%",
         "99%",
