@@ -10,6 +10,7 @@ from bup.errors import BupError
 from bup.explain.inspection import inspect
 from bup.propagation import Shares
 from dashboard.figures import class_tables, node
+from dashboard.ui.numbers import percent_range
 from dashboard.ui.theme import Theme
 from tests.support.figures import LIGHT, NASTY
 
@@ -43,7 +44,7 @@ def test_probabilities_are_shown_with_interval_prediction_and_truth(number, them
         assert marks["bar"] == pytest.approx((0, 100 * probs[i]), abs=0.006)
         assert marks["span"] == pytest.approx((100 * low[i], 100 * high[i]), abs=0.011)
         assert (about.get("class") == "predicted") == (i == top)
-        assert about["title"] == f"{low[i]:.1%} to {high[i]:.1%}"
+        assert about["title"] == percent_range(low[i], high[i])
 
 
 def test_probabilities_do_without_interval_and_truth():
