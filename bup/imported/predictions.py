@@ -13,7 +13,6 @@ import hashlib
 import io
 import re
 import shutil
-import zipfile
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -23,14 +22,17 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from bup.datasets.tables.csv import numbers, read_frame
+from bup.datasets.tables.limits import upload as upload_table_limits
+from bup.datasets.tables.npz import array_in, check_unpacked, open_archive
 from bup.datasets.uploads import limits
 from bup.datasets.uploads.store import Uploader, UploadStore
-from bup.datasets.zips import array_in, check_zip
 from bup.errors import BupError
 from bup.graph import PARTS, Graph
 from bup.io import files, run_folders
 from bup.io.csv import escape_formula
 from bup.io.files import DamagedFile
+from bup.io.lazy import pandas as pd
 from bup.io.quoting import quote, quote_all
 from bup.run.custom_split import parse_parts
 from bup.run.splits import Split
@@ -95,9 +97,9 @@ class Predictions:
         }
         return files.pack(self._arrays(), values)
 
-    def save(self, owner: Uploader | None = None) -> str:
+    def save(self, uploader: Uploader | None = None) -> str:
         """Put them where runs find them, under their key."""
-        STORE.save(self.key, self.pack(), owner)
+        STORE.save(self.key, self.pack(), uploader)
         return self.key
 
     def register(self) -> None:
@@ -249,13 +251,13 @@ def _refuse(graph: Graph, bad: Any, table: np.ndarray, what: str) -> None:
         )
 
 
-def _refuse_many(scores: Collection[str]) -> None:
+def _check_number_of_scores(scores: Collection[str]) -> None:
     if len(scores) > MOST_SCORES:
         raise BupError(f"there are {len(scores)} scores: give at most {MOST_SCORES}")
 
 
 def _scores(graph: Graph, scores: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    _refuse_many(scores)
+    _check_number_of_scores(scores)
     found = {}
     for name, given in scores.items():
         with np.errstate(over="ignore"):
@@ -300,83 +302,37 @@ def read(graph: Graph, name: str, content: bytes) -> Predictions:
 
 
 def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
-    from bup.datasets.uploads import tables
-
-    table = tables.read_table(name, tables.decoded(name, content)[0])
+    table, _ = read_frame(name, content)
     by_name = {column.lower(): column for column in table.columns}
     if "id" not in by_name:
         raise BupError(f"{quote(name)} has no column 'id': it has {quote_all(table.columns)}")
     order = _order(graph, name, table[by_name["id"]].tolist())
     classes, columns = _class_columns(graph, name, list(table.columns))
-    numbers = {}
     scores = [c for c in table.columns if c.lower().startswith("score") and c not in columns]
-    meant = {by_name["id"], by_name.get("split"), *columns, *scores}
-    strange = [c for c in table.columns if c not in meant]
-    for column in (*columns, *scores):
-        values = tables.numbers(table[column])
-        if values is None:
-            cell, row = next(
-                (cell, row)
-                for row, cell in enumerate(table[column])
-                if tables.numbers(table[column].iloc[[row]]) is None
-            )
-            raise BupError(
-                f"{quote(name)}, row {row + 1}, column {quote(column)}: {quote(cell)} is no finite "
-                "number"
-            )
-        numbers[column] = values[order]
-    sums = np.stack([numbers[c] for c in columns]).sum(axis=0)
+    values = {c: _numbers(name, table[c])[order] for c in (*columns, *scores)}
+    probs = np.stack([values[c] for c in columns], axis=1)
+    split = by_name.get("split")
+    unused = [c for c in table.columns if c not in {by_name["id"], split, *columns, *scores}]
     missing = [n for c, n in enumerate(graph.class_names) if c not in classes]
-    if strange and missing and (np.abs(sums - 1) > _TOLERANCE).any():
+    if unused and missing and (np.abs(probs.sum(axis=1) - 1) > _TOLERANCE).any():
         raise BupError(
-            f"{quote(name)} has no column for {quote_all(missing)}, and {quote_all(strange)} is "
+            f"{quote(name)} has no column for {quote_all(missing)}, and {quote_all(unused)} is "
             "no class: name each column after its class, or leave out what is none"
         )
-    return check(
-        graph,
-        np.stack([numbers[c] for c in columns], axis=1),
-        classes=classes,
-        scores={c: numbers[c] for c in scores},
-        parts=parse_parts(name, table[by_name["split"]].to_numpy()[order])
-        if "split" in by_name and by_name["split"] not in columns
-        else None,
-    )
+    has_split = split is not None and split not in columns
+    parts = parse_parts(name, table[split].to_numpy()[order]) if has_split else None
+    return check(graph, probs, classes=classes, scores={c: values[c] for c in scores}, parts=parts)
 
 
-def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
-    try:
-        arrays = _arrays_of(name, content)
-    except (BupError, MemoryError):
-        raise
-    except Exception as error:  # numpy and zipfile answer damage with a dozen kinds of exceptions
+def _numbers(name: str, column: pd.Series) -> np.ndarray:
+    values = numbers(column)
+    if values is None:
+        row = next(r for r in range(len(column)) if numbers(column.iloc[[r]]) is None)
         raise BupError(
-            f"{quote(name)} cannot be read ({type(error).__name__}): write it with numpy.savez and "
-            "plain numbers or text, no objects"
-        ) from error
-    classes = None
-    if "classes" in arrays:
-        named = list(map(str, arrays.pop("classes").tolist()))
-        classes, found = _class_columns(graph, name, named)
-        if len(found) != len(named):
-            raise BupError(f"{quote(name)}: not all of {quote_all(named)} are classes of the graph")
-    for key, array in arrays.items():
-        if len(array) != graph.num_nodes:
-            raise BupError(
-                f"{quote(name)}: {quote(key)} has {len(array):,} rows where the graph has "
-                f"{graph.num_nodes:,} nodes: give a row for each"
-            )
-    order: Any = slice(None)
-    if "ids" in arrays:
-        order = _order(graph, name, list(map(str, arrays.pop("ids").tolist())))
-    parts = arrays.pop("split", None)
-    given = {key: arrays.pop(key)[order] for key in ("probs", "mean", "var") if key in arrays}
-    return check(
-        graph,
-        **given,
-        classes=classes,
-        scores={key: array[order] for key, array in arrays.items()},
-        parts=None if parts is None else parse_parts(name, parts[order]),
-    )
+            f"{quote(name)}, row {row + 1}, column {quote(str(column.name))}: "
+            f"{quote(column.iloc[row])} is no finite number"
+        )
+    return values
 
 
 _ARRAYS = {
@@ -390,13 +346,32 @@ _ARRAYS = {
 """What an npz file can have, besides scores: kinds of numbers, and dimensions."""
 
 
-def _arrays_of(name: str, content: bytes) -> dict[str, np.ndarray]:
-    file = io.BytesIO(content)
-    check_zip(name, file)
-    with zipfile.ZipFile(file) as archive:
-        unpacked = sum(info.file_size for info in archive.infolist())
-        if unpacked > limits.UNPACKED_MB.value * limits.MEGABYTE:
-            raise BupError(f"{quote(name)} unpacks to {unpacked:,} bytes: give fewer")
+def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
+    arrays = _read_arrays(name, content)
+    classes = None
+    if "classes" in arrays:
+        names = list(map(str, arrays.pop("classes").tolist()))
+        classes, found = _class_columns(graph, name, names)
+        if len(found) != len(names):
+            raise BupError(f"{quote(name)}: not all of {quote_all(names)} are classes of the graph")
+    for key, array in arrays.items():
+        if len(array) != graph.num_nodes:
+            raise BupError(
+                f"{quote(name)}: {quote(key)} has {len(array):,} rows where the graph has "
+                f"{graph.num_nodes:,} nodes: give a row for each"
+            )
+    if "ids" in arrays:
+        order = _order(graph, name, list(map(str, arrays.pop("ids").tolist())))
+        arrays = {key: array[order] for key, array in arrays.items()}
+    parts = parse_parts(name, arrays.pop("split")) if "split" in arrays else None
+    outputs = {key: arrays.pop(key) for key in ("probs", "mean", "var") if key in arrays}
+    return check(graph, **outputs, classes=classes, scores=arrays, parts=parts)
+
+
+def _read_arrays(name: str, content: bytes) -> dict[str, np.ndarray]:
+    table_limits = upload_table_limits()
+    with open_archive(name, io.BytesIO(content)) as archive:
+        check_unpacked(quote(name), sum(i.file_size for i in archive.infolist()), table_limits)
         found = [entry.removesuffix(".npy") for entry in archive.namelist()]
         if "probs" not in found and not {"mean", "var"} <= set(found):
             raise BupError(
@@ -404,12 +379,12 @@ def _arrays_of(name: str, content: bytes) -> dict[str, np.ndarray]:
                 "[n, c], or 'mean' and 'var'"
             )
         scores = [key for key in found if key.startswith("score")]
-        _refuse_many(scores)
-        wanted = _ARRAYS | dict.fromkeys(scores, ("fiub", 1))
+        _check_number_of_scores(scores)
+        kinds = _ARRAYS | dict.fromkeys(scores, ("fiub", 1))
         arrays = {
-            key: array_in(name, archive, key, *wanted[key]).content(archive)
+            key: array_in(name, archive, key, *kinds[key], table_limits).content(archive)
             for key in found
-            if key in wanted
+            if key in kinds
         }
     # Bytes are text as well.
     return {key: a.astype(str) if a.dtype.kind == "S" else a for key, a in arrays.items()}
@@ -419,26 +394,23 @@ def _order(graph: Graph, name: str, ids: list[str]) -> np.ndarray:
     """The row [n] of every node of the graph."""
     nodes = [graph.node_id(i) for i in range(graph.num_nodes)]
     # The CSV files that we write have an apostrophe before what looks like a formula.
-    written = {escape_formula(node_id): node_id for node_id in nodes} | {
-        node_id: node_id for node_id in nodes
-    }
-    ids = [written.get(node_id, node_id) for node_id in ids]
+    spelling = {escape_formula(node_id): node_id for node_id in nodes}
+    spelling |= {node_id: node_id for node_id in nodes}
     row_of: dict[str, int] = {}
-    for row, node_id in enumerate(ids):
+    for row, text in enumerate(ids):
+        node_id = spelling.get(text, text)
         if node_id in row_of:
             raise BupError(
                 f"{quote(name)}, row {row + 1}: {quote(node_id)} is already on row "
                 f"{row_of[node_id] + 1}: give each node once"
             )
         row_of[node_id] = row
-    missing = [node_id for node_id in nodes if node_id not in row_of]
-    strange = sorted(set(row_of) - set(nodes), key=row_of.__getitem__)
-    if strange:
+    if unknown := [node_id for node_id in row_of if node_id not in spelling]:
         raise BupError(
-            f"{quote(name)}, row {row_of[strange[0]] + 1}: the graph has no node "
-            f"{quote_all(strange)}"
+            f"{quote(name)}, row {row_of[unknown[0]] + 1}: the graph has no node "
+            f"{quote_all(unknown)}"
         )
-    if missing:
+    if missing := [node_id for node_id in nodes if node_id not in row_of]:
         raise BupError(
             f"{quote(name)} has no row for {len(missing):,} of {len(nodes):,} nodes: "
             f"{quote_all(missing)}"

@@ -19,7 +19,7 @@ import numpy as np
 
 from bup.datasets import uploads
 from bup.datasets.uploads import limits
-from bup.datasets.uploads.draft import (
+from bup.datasets.uploads.graph_tables import (
     ColumnChoice,
     TablePreview,
     make_graph,

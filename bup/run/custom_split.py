@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from bup.datasets.tables.csv import read_frame
 from bup.errors import BupError
 from bup.graph import NO_PART, PARTS, Graph
 from bup.io import files
@@ -172,9 +173,7 @@ def read(graph: Graph, name: str, content: bytes) -> np.ndarray:
                 f"{quote(name)} cannot be read ({error}): write it with numpy.savez and the "
                 "arrays train, validation and test"
             ) from error
-    from bup.datasets.uploads import tables
-
-    table = tables.read_table(name, tables.decoded(name, content)[0])
+    table, _ = read_frame(name, content)
     columns = {column.lower(): column for column in table.columns}
     if not {"id", "split"} <= set(columns):
         raise BupError(

@@ -32,7 +32,7 @@ def client() -> Client:
     return identify_client(st.context.cookies, str(st.context.ip_address or ""), tab)
 
 
-def owner() -> Uploader:
+def uploader() -> Uploader:
     """The same for what is kept on disk."""
     who = client()
     return Uploader(who.browser_id, who.address_id)

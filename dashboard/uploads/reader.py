@@ -15,7 +15,7 @@ import threading
 
 import bup
 from bup.datasets.uploads import limits
-from bup.datasets.uploads.draft import ColumnChoice, TablePreview
+from bup.datasets.uploads.graph_tables import ColumnChoice, TablePreview
 from bup.graph import Graph
 from bup.imported import predictions, reader_process
 from bup.imported.predictions import Predictions

@@ -1,6 +1,7 @@
 """Files of a graph, whole and broken, for the tests that read them."""
 
 import csv
+import dataclasses
 import io
 import tempfile
 import zipfile
@@ -26,6 +27,10 @@ fuzz = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+
+
+def set_limit(monkeypatch, limit, value):
+    monkeypatch.setattr(folder, "LIMITS", dataclasses.replace(folder.LIMITS, **{limit: value}))
 
 
 def put(place, nodes=None, edges=EDGES, features=None):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bup.datasets.graph_source import GraphSource
-from bup.datasets.uploads.store import TOKEN, Uploader, UploadStore, forget_runs, new_token
+from bup.datasets.uploads.store import TOKEN, Uploader, UploadStore, delete_runs, new_token
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.graph.noun import Noun
@@ -44,10 +44,10 @@ def exists(token: str) -> bool:
     return STORE.path(token).exists()
 
 
-def save(graph: Graph, title: str = "", owner: Uploader | None = None) -> str:
+def save(graph: Graph, title: str = "", uploader: Uploader | None = None) -> str:
     """Put a graph into the space; returns its name, which is the key to it."""
     token = new_token()
-    STORE.save(token, pack(graph), owner)
+    STORE.save(token, pack(graph), uploader)
     return _name(token, title or graph.name)
 
 
@@ -78,7 +78,7 @@ def load(name: str) -> Graph:
 def delete(name: str) -> None:
     """Take a graph out of the space, and every run on it."""
     STORE.delete(token_of(name))
-    forget_runs(token_of(name))
+    delete_runs(token_of(name))
 
 
 def pack(graph: Graph) -> bytes:

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from bup.datasets import uploads
+from bup.datasets.tables.csv import DECIMALS, SEPARATORS
 from bup.datasets.uploads import limits
-from bup.datasets.uploads.draft import ROWS, ColumnChoice, TablePreview
+from bup.datasets.uploads.graph_tables import ROWS, ColumnChoice, TablePreview
 from bup.datasets.uploads.store import SHARE_PER_VISITOR
-from bup.datasets.uploads.tables import DECIMALS, SEPARATORS
 from bup.graph import Graph, describe
 from dashboard.cache import graphs
 from dashboard.cache.shared_cache import cached
@@ -81,7 +81,7 @@ def _review(files: list[tuple[str, bytes]]) -> None:
             st.info("\n".join(f"- {escaped(note)}" for note in graph.notes))
     _first_rows(preview, graph)
     if opened:
-        name = uploads.save(graph, title, visitor.owner())
+        name = uploads.save(graph, title, visitor.uploader())
         visitor.graphs().append(name)
         st.switch_page(st.session_state.linked_pages["explore"], query_params=_query(name, graph))
 

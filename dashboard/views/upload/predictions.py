@@ -106,7 +106,7 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
     _first_rows(graph, result)
     if opened:
         given = dataclasses.replace(given, title=title or "mine")
-        given.save(visitor.owner())
+        given.save(visitor.uploader())
         fitting.save(result, graph)
         visitor.predictions().append(
             UploadedPredictions(given.title, graph.digest, given.method, given.key, given.classes)

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import bup
-from bup.datasets.uploads.draft import (
+from bup.datasets.uploads.graph_tables import (
     ColumnChoice,
     guess_columns,
     make_graph,

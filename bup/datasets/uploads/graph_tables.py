@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import tempfile
-import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bup.datasets.folder.features import read_features
-from bup.datasets.uploads import limits, tables
-from bup.datasets.uploads.archive import Files, files_of
-from bup.datasets.uploads.networks import FORMS, read_network
+from bup.datasets.tables.archive import Files, files_by_name
+from bup.datasets.tables.csv import numbers, read_frame
+from bup.datasets.tables.limits import upload as upload_table_limits
+from bup.datasets.tables.networks import FORMS, read_network
+from bup.datasets.tables.npz import read_features
+from bup.datasets.uploads import limits
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.graph.convert import WEIGHTS, from_frames
@@ -91,9 +90,9 @@ class TablePreview:
         return cls(**plain | {"guess": guess, "numeric": numeric})
 
 
-def read_tables(dropped: Iterable[tuple[str, bytes]], separator: str | None = None) -> GraphTables:
+def read_tables(uploaded: Iterable[tuple[str, bytes]], separator: str | None = None) -> GraphTables:
     """Read the files; raises BupError where they are no graph."""
-    found = files_of(dropped)
+    found = files_by_name(uploaded)
     by_kind = {
         kind: [name for name in found if name.lower().endswith(ends)]
         for kind, ends in (("tables", TABLES), ("networks", FORMS), ("npz", (".npz",)))
@@ -122,7 +121,9 @@ def read_tables(dropped: Iterable[tuple[str, bytes]], separator: str | None = No
             "separator, and give columns for both ends"
         )
     if by_kind["npz"]:
-        features = _npz(found[by_kind["npz"][0]], len(nodes))
+        file = io.BytesIO(found[by_kind["npz"][0]])
+        row_names = tuple(f"row {i + 1}" for i in range(len(nodes)))
+        features = read_features(file, row_names, upload_table_limits())
     return GraphTables(nodes, edges, features, tuple(notes))
 
 
@@ -141,8 +142,7 @@ def _nodes_and_edges(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     read = {}
     for name in names:
-        text, encoding = tables.decoded(name, found[name])
-        read[name] = tables.read_table(name, text, separator)
+        read[name], encoding = read_frame(name, found[name], separator)
         if encoding:
             notes.append(f"{name} is not UTF-8; it was read as {encoding}.")
     # By name, else by what the columns are called.
@@ -153,22 +153,6 @@ def _nodes_and_edges(
         raise BupError(f"which of {quote_all(names)} holds the links? Call it edges.csv")
     (nodes,) = (name for name in names if name != links[0])
     return read[nodes], read[links[0]]
-
-
-def _npz(content: bytes, num_nodes: int) -> Any:
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            unpacked = sum(info.file_size for info in archive.infolist())
-    except Exception:  # said by the reader below, in its words
-        unpacked = 0
-    if unpacked > limits.UNPACKED_MB.value * limits.MEGABYTE:
-        raise BupError(
-            f"features.npz unpacks to {unpacked / limits.MEGABYTE:,.0f} MB: give at most "
-            f"{limits.UNPACKED_MB.value} ({limits.UNPACKED_MB.name})"
-        )
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "features.npz").write_bytes(content)
-        return read_features(folder, tuple(f"row {i + 1}" for i in range(num_nodes)))
 
 
 def _column(wanted: tuple[str, ...], table: pd.DataFrame, taken: tuple = ()) -> str | None:
@@ -190,7 +174,7 @@ def guess_columns(draft: GraphTables) -> ColumnChoice:
     most = min(MOST_CLASSES, len(nodes) - 1)
     classes = [c for c, kind in kinds.items() if c != id and 2 <= kind <= most]
     label = _column(_LABEL, nodes[classes]) or next(
-        (c for c in classes if tables.numbers(nodes[c]) is None), None
+        (c for c in classes if numbers(nodes[c]) is None), None
     )
     label = label or next(iter(classes), None)
     able = numeric(draft)
@@ -234,7 +218,7 @@ def make_preview(draft: GraphTables, decimal: str | None = None) -> TablePreview
 def numeric(draft: GraphTables, decimal: str | None = None) -> list[str]:
     """The columns of nodes that hold nothing but numbers."""
     nodes = draft.nodes
-    return [c for c in nodes.columns if tables.numbers(nodes[c], decimal) is not None]
+    return [c for c in nodes.columns if numbers(nodes[c], decimal) is not None]
 
 
 def make_graph(draft: GraphTables, choice: ColumnChoice, name: str) -> Graph:
@@ -247,7 +231,7 @@ def make_graph(draft: GraphTables, choice: ColumnChoice, name: str) -> Graph:
             f"column {quote(choice.label)} has {kinds:,} different values, more than "
             f"{MOST_CLASSES} classes: choose another column as class"
         )
-    values = {c: tables.numbers(draft.nodes[c], choice.decimal) for c in choice.features}
+    values = {c: numbers(draft.nodes[c], choice.decimal) for c in choice.features}
     bad = [c for c, numbers in values.items() if numbers is None]
     if bad:
         raise BupError(f"{quote_all(bad)} is not all numbers: choose other columns as features")

@@ -27,6 +27,7 @@ from tests.support.folder_files import (
     put,
     save_csr,
     savez,
+    set_limit,
     zipped,
 )
 
@@ -150,7 +151,7 @@ LONG_HEADER = b"\x93NUMPY\x02\x00" + struct.pack("<I", 60_000_000) + b" " * 60_0
     ],
 )
 def test_bombs_are_refused_before_they_are_unpacked(tmp_path, monkeypatch, features, fragment):
-    monkeypatch.setattr(folder.limits, "MAX_NPZ_BYTES", 9_000_000)
+    set_limit(monkeypatch, "npz_bytes", 9_000_000)
     put(tmp_path, TEXT_NODES, features=features)
     tracemalloc.start()
     try:

@@ -10,7 +10,7 @@ from xml.sax.handler import ContentHandler
 import numpy as np
 import pandas as pd
 
-from bup.datasets.uploads.tables import check_cells, decoded
+from bup.datasets.tables.csv import check_cells, decode
 from bup.errors import BupError
 from bup.graph.convert import format_cell, to_frames
 from bup.io.quoting import quote
@@ -23,12 +23,12 @@ def read_network(name: str, content: bytes) -> tuple[pd.DataFrame, pd.DataFrame,
     form = name.lower().rpartition(".")[2]
     try:
         if form == "json":
-            nodes, edges = _node_link(name, json.loads(decoded(name, content)[0]))
+            nodes, edges = _node_link(name, json.loads(decode(name, content)[0]))
         else:
             import networkx as nx
 
             if form == "gml":
-                graph = nx.parse_gml(decoded(name, content)[0].splitlines(), label="id")
+                graph = nx.parse_gml(decode(name, content)[0].splitlines(), label="id")
             else:
                 _refuse_definitions(name, content)
                 read = nx.read_graphml if form == "graphml" else nx.read_gexf

@@ -25,6 +25,7 @@ from tests.support.folder_files import (
     message,
     put,
     savez,
+    set_limit,
 )
 
 
@@ -177,7 +178,7 @@ def test_permission_denied_names_the_file(tmp_path, monkeypatch, name):
             raise PermissionError(13, "Permission denied", path)
         return open(path, mode)
 
-    monkeypatch.setattr(folder.files, "open", forbidden, raising=False)
+    monkeypatch.setattr(folder, "open", forbidden, raising=False)
     text = message(tmp_path, TEXT_NODES, features=savez(features=TABLE))
     assert f"{name}' (Permission denied)" in text
 
@@ -186,36 +187,36 @@ def test_a_lack_of_memory_is_an_error_in_one_line(tmp_path, monkeypatch):
     def full(*_):
         raise MemoryError
 
-    monkeypatch.setattr(folder.edges, "simple_edges", full)
+    monkeypatch.setattr(folder, "simple_edges", full)
     assert "not enough memory" in message(tmp_path, NODES)
 
 
 @pytest.mark.parametrize(
     ("limit", "value", "files", "fragment"),
     [
-        ("MAX_CSV_BYTES", 50, {"nodes": NODES}, "nodes.csv has 54 bytes"),
-        ("MAX_ROW_BYTES", 12, {"nodes": NODES}, "nodes.csv, line 1: the row has over 12"),
-        ("MAX_NODES", 3, {"nodes": NODES}, "nodes.csv, line 5: more than 3 rows"),
-        ("MAX_EDGES", 1, {"nodes": NODES}, "edges.csv, line 3: more than 1 rows"),
-        ("MAX_FEATURES", 1, {"nodes": NODES}, "nodes.csv has 2 feature columns"),
-        ("MAX_CELLS", 7, {"nodes": NODES}, "nodes.csv has 8 or more feature values"),
-        ("MAX_CLASSES", 1, {"nodes": NODES}, "2 different labels ('blue', 'red')"),
-        ("MAX_NPZ_BYTES", 99, {"features": savez(features=TABLE)}, "features.npz has"),
-        ("MAX_FEATURES", 1, {"features": savez(features=TABLE)}, "features.npz has 2 columns"),
-        ("MAX_CELLS", 7, {"features": savez(features=TABLE)}, "features.npz has 8"),
-        ("MAX_FEATURES", 3, {"features": csr_parts()}, "features.npz has 4 columns"),
-        ("MAX_CELLS", 2, {"features": csr_parts()}, "features.npz has 3"),
+        ("csv_bytes", 50, {"nodes": NODES}, "nodes.csv has 54 bytes"),
+        ("row_bytes", 12, {"nodes": NODES}, "nodes.csv, line 1: the row has over 12"),
+        ("nodes", 3, {"nodes": NODES}, "nodes.csv, line 5: more than 3 rows"),
+        ("edges", 1, {"nodes": NODES}, "edges.csv, line 3: more than 1 rows"),
+        ("features", 1, {"nodes": NODES}, "nodes.csv has 2 feature columns"),
+        ("values", 7, {"nodes": NODES}, "nodes.csv has 8 or more feature values"),
+        ("classes", 1, {"nodes": NODES}, "2 different labels ('blue', 'red')"),
+        ("npz_bytes", 99, {"features": savez(features=TABLE)}, "features.npz has"),
+        ("features", 1, {"features": savez(features=TABLE)}, "features.npz has 2 columns"),
+        ("values", 7, {"features": savez(features=TABLE)}, "features.npz has 8"),
+        ("features", 3, {"features": csr_parts()}, "features.npz has 4 columns"),
+        ("values", 2, {"features": csr_parts()}, "features.npz has 3"),
     ],
 )
 def test_too_much_is_refused(tmp_path, monkeypatch, limit, value, files, fragment):
     files = {"nodes": TEXT_NODES} | files
     assert load(tmp_path, **files)
-    monkeypatch.setattr(folder.limits, limit, value)
+    set_limit(monkeypatch, limit, value)
     assert fragment in message(tmp_path, **files)
 
 
 def test_a_row_does_not_outgrow_its_limit_over_quoted_newlines(tmp_path, monkeypatch):
-    monkeypatch.setattr(folder.limits, "MAX_ROW_BYTES", 60)
+    set_limit(monkeypatch, "row_bytes", 60)
     many_short_rows = "id,label,x\n" + "".join(f"n{i},c{i % 2},1\n" for i in range(50))
     assert load(tmp_path, many_short_rows, "source,target\nn1,n2\n").num_nodes == 50
     one_long_row = "id,label,x\n" + '"a","\n",' * 50 + "1\n"

@@ -23,7 +23,7 @@ import bup
 from bup import datasets
 from bup.datasets import uploads
 from bup.datasets.uploads import store
-from bup.datasets.uploads.draft import ColumnChoice, guess_columns, make_graph, read_tables
+from bup.datasets.uploads.graph_tables import ColumnChoice, guess_columns, make_graph, read_tables
 from bup.run.spec import Run, Spec
 from bup.training import fitting
 from dashboard.views.upload import example
