@@ -1,9 +1,10 @@
-"""The bar on top of every page while one is in a class."""
+"""The bar on top of every page for the members of a class."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
@@ -18,47 +19,36 @@ from dashboard.ui.errors import show_errors
 PAGE = "class"
 """The address of the page where classes are started, joined and led."""
 
-STYLE = """
-.stMain:has(.st-key-class_bar) { --bup-bar: 4.1rem; }
-.stMain .stMainBlockContainer:has(.st-key-class_bar) { padding-top: 4rem; }
-.st-key-class_bar {
-  margin-bottom: -0.5rem;
-  padding: 0.1rem 0.75rem;
-  gap: 0 0.75rem;
-  border-radius: 0.5rem;
-  background: rgb(0 114 178 / 12%);
-}
-.st-key-class_bar > :has(> .stBidiComponent) { position: absolute; }
-"""
+STYLE = (Path(__file__).parent / "bar.css").read_text(encoding="utf-8")
 
 
 def bar(address: str) -> None:
-    """For whoever has a seat; ``address`` is the page below."""
+    """Draw the bar for a member of a class; ``address`` is the page below."""
     here = membership.current()
     if here is not None:
         st.session_state.class_cookies = True
         if here.lecturer is not None:
-            _lead_bar(address)
+            _lecturer_bar(address)
         else:
-            _follow_bar(address)
+            _student_bar(address)
     elif code := membership.ended_class():
         with _row():
-            _say_that_it_ended(code)
-            _forget_seat()
+            _announce_end(code)
+            _remove_cookies()
     elif st.session_state.pop("class_cookies", False):
-        _forget_seat()
+        _remove_cookies()
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 
-def _forget_seat() -> None:
-    news("class_news", "", "", "", _nothing, cookies=membership.NO_COOKIES)
+def _remove_cookies() -> None:
+    news("class_news", "", "", "", _do_nothing, cookies=membership.NO_COOKIES)
 
 
-def _say_that_it_ended(code: str) -> None:
-    """Until it has been read: a phone may have been in a pocket meanwhile."""
+def _announce_end(code: str) -> None:
+    """Say that the class has ended, until the student closes the message."""
     st.markdown(
         f":material/waving_hand: **Class {code} has ended.** Its guesses are deleted, and you may "
         "go on by yourself."
@@ -66,30 +56,30 @@ def _say_that_it_ended(code: str) -> None:
     st.button("Close", key="class_close", type="tertiary", on_click=membership.change, args=(None,))
 
 
-def _over(here: Membership) -> None:
+def _leave_ended_class(here: Membership) -> None:
     """Leave a class that has ended."""
     membership.end(here.code)
     st.rerun()
 
 
 @st.fragment
-def _follow_bar(address: str) -> None:
-    """Runs again when the browser has heard of something new, at a moment when nobody types."""
+def _student_bar(address: str) -> None:
+    """Runs again when the browser has found news, but not while the student types."""
     here = membership.current()
     if here is None:
         st.rerun()
     with show_errors():
         room = Register().find(here.code)
         if room is None:
-            _over(here)
+            _leave_ended_class(here)
             return
         place = Destination.read(room.place, addresses()) if room.place else None
         going = False
-        if st.session_state.pop("class_heard", False):
-            st.session_state.class_known = room.news
+        if st.session_state.pop("class_has_news", False):
+            st.session_state.class_news_seen = room.news
             going = place is not None and here.follows and room.step != here.step
             here = membership.record_step(here, room)
-            if not going and guessing.answered(room):
+            if not going and guessing.has_new_answer(room):
                 st.rerun()
         with _row():
             st.markdown(f":material/groups: **Class {here.code}**", width="content")
@@ -102,8 +92,8 @@ def _follow_bar(address: str) -> None:
                 width="content",
             )
             if place is None:
-                says = "lets you look around" if room.step else "will take you along"
-                st.caption(f"Your lecturer {says}.", width="content")
+                action = "lets you look around" if room.step else "will take you along"
+                st.caption(f"Your lecturer {action}.", width="content")
             else:
                 st.caption(f"Your lecturer is at: {title(place.address)}", width="content")
                 going |= st.button(
@@ -119,22 +109,22 @@ def _follow_bar(address: str) -> None:
                 "class_news",
                 polling.source(here.code),
                 polling.STUDENT,
-                st.session_state.get("class_known", ""),
-                _heard,
+                st.session_state.get("class_news_seen", ""),
+                _on_news,
                 cookies=here.cookies,
                 lasting=membership.COOKIE_SECONDS,
-                go=_way(place) if going and place is not None else None,
+                go=_redirect_to(place) if going and place is not None else None,
             )
 
 
-def _way(place: Destination) -> Redirect:
-    st.session_state.class_ways = st.session_state.get("class_ways", 0) + 1
+def _redirect_to(place: Destination) -> Redirect:
+    st.session_state.class_redirects = st.session_state.get("class_redirects", 0) + 1
     root = Destination(".", place.query) if place.address == addresses()[0] else place
-    return Redirect(st.session_state.class_ways, str(root))
+    return Redirect(st.session_state.class_redirects, str(root))
 
 
-def _heard() -> None:
-    st.session_state.class_heard = True
+def _on_news() -> None:
+    st.session_state.class_has_news = True
 
 
 def _follow() -> None:
@@ -142,14 +132,14 @@ def _follow() -> None:
 
 
 @st.fragment
-def _lead_bar(address: str) -> None:
+def _lecturer_bar(address: str) -> None:
     here = membership.current()
     if here is None or here.lecturer is None:
         st.rerun()
     with show_errors():
         room = Register().find(here.code)
         if room is None:
-            _over(here)
+            _leave_ended_class(here)
             return
         with _row():
             students = "1 student" if room.students == 1 else f"{room.students} students"
@@ -164,7 +154,9 @@ def _lead_bar(address: str) -> None:
                 where = title(room.place.partition("?")[0])
                 st.caption(f"The class is at: {where}", width="content")
                 _button(
-                    "Let students browse", ":material/pan_tool:", partial(_let_go, here.lecturer)
+                    "Let students browse",
+                    ":material/pan_tool:",
+                    partial(_release_class, here.lecturer),
                 )
             if address != PAGE:
                 page_link(PAGE, "Guesses and code", ":material/qr_code_2:")
@@ -173,7 +165,7 @@ def _lead_bar(address: str) -> None:
                 polling.source(here.code),
                 polling.LEAD,
                 str(room.version),
-                _nothing,
+                _do_nothing,
                 cookies=here.cookies,
                 lasting=membership.COOKIE_SECONDS,
             )
@@ -189,11 +181,11 @@ def _button(label: str, icon: str, run: Callable[[], None]) -> None:
 
 @show_errors()
 def _send_here(lead: LecturerKey, address: str) -> None:
-    """Exactly what the lecturer sees: the page and all that its address says."""
+    """Send the class to exactly what the lecturer sees: page and parameters."""
     query = [(key, value) for key in st.query_params for value in st.query_params.get_all(key)]
     Register().send(lead, str(Destination.of(address, query)))
 
 
 @show_errors()
-def _let_go(lead: LecturerKey) -> None:
+def _release_class(lead: LecturerKey) -> None:
     Register().send(lead, "")

@@ -11,65 +11,23 @@ from pathlib import Path
 import bup
 
 MOST_BYTES = 64 << 20
-VERSION = 2  # each adds to what the one before it had
-PATIENCE = 10.0  # seconds to wait for somebody else's transaction
+VERSION = 2  # a newer version only adds tables
+TIMEOUT = 10.0  # seconds to wait for the transaction of another process
 
-_SCHEMA = """
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS class (
-  code TEXT PRIMARY KEY,
-  lock BLOB NOT NULL,
-  started REAL NOT NULL,
-  ends REAL NOT NULL,
-  place TEXT NOT NULL DEFAULT '',
-  step INTEGER NOT NULL DEFAULT 0,
-  holds INTEGER NOT NULL DEFAULT 1,
-  version INTEGER NOT NULL DEFAULT 0
-) STRICT;
-CREATE TABLE IF NOT EXISTS student (
-  code TEXT NOT NULL REFERENCES class ON DELETE CASCADE,
-  student TEXT NOT NULL,
-  PRIMARY KEY (code, student)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS question (
-  code TEXT NOT NULL REFERENCES class ON DELETE CASCADE,
-  id TEXT NOT NULL,
-  content TEXT NOT NULL,
-  number INTEGER NOT NULL,
-  revealed INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (code, id)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS guess (
-  code TEXT NOT NULL,
-  question TEXT NOT NULL,
-  student TEXT NOT NULL,
-  choice INTEGER NOT NULL,
-  PRIMARY KEY (code, question, student),
-  FOREIGN KEY (code, question) REFERENCES question (code, id) ON DELETE CASCADE
-) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS arrival (
-  code TEXT NOT NULL REFERENCES class ON DELETE CASCADE,
-  client TEXT NOT NULL,
-  address TEXT NOT NULL,
-  student TEXT NOT NULL,
-  PRIMARY KEY (code, client, student)
-) STRICT, WITHOUT ROWID;
-PRAGMA user_version = 2;
-COMMIT;
-"""
+_SCHEMA = (Path(__file__).parent / "schema.sql").read_text(encoding="utf-8")
 
 
 @contextlib.contextmanager
-def connected(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection for one transaction; whatever goes wrong with the file is said in a line."""
+def connect(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection for one transaction; any error of the file becomes a BupError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+        db = sqlite3.connect(path, timeout=TIMEOUT, isolation_level=None)
         try:
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute(f"PRAGMA max_page_count = {MOST_BYTES // 4096}")
-            if count(db, "PRAGMA user_version") < VERSION:
+            if query_number(db, "PRAGMA user_version") < VERSION:
                 _prepare(db)
             yield db
         finally:
@@ -82,11 +40,11 @@ def connected(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _prepare(db: sqlite3.Connection) -> None:
-    """Make a new or an older file ready, whoever else does the same at this moment."""
-    deadline = time.monotonic() + PATIENCE
+    """Make a new or an older file ready; other processes may do the same at this moment."""
+    deadline = time.monotonic() + TIMEOUT
     while True:
         try:
-            # Here alone SQLite does not wait for others by itself.
+            # For this statement SQLite does not wait for other processes by itself.
             db.execute("PRAGMA journal_mode = WAL")
             break
         except sqlite3.OperationalError:
@@ -96,6 +54,6 @@ def _prepare(db: sqlite3.Connection) -> None:
     db.executescript(_SCHEMA)
 
 
-def count(db: sqlite3.Connection, question: str, *values: str) -> int:
-    """The one number that a question has for an answer."""
-    return db.execute(question, values).fetchone()[0]
+def query_number(db: sqlite3.Connection, query: str, *values: str) -> int:
+    """Result of a query for one number."""
+    return db.execute(query, values).fetchone()[0]

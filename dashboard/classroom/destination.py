@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import bup
 
 PERSONAL_PARAMETERS = ("lead", "code", "large")
-"""Parameters that are a visitor's own: seats in a class, and how large she wants her text."""
+"""Parameters of one visitor: the membership in a class, and the size of the text."""
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,20 @@ from dashboard.components.news import news
 from dashboard.ui.errors import show_errors
 
 SECONDS = 1.0
-"""How often a lecturer's browser looks for guesses."""
+"""Between two looks of a lecturer's browser for guesses."""
 
 
 def guess(question: LessonQuestion, usual: bool = True) -> int | None:
     """The visitor's guess; None as long as the answer must stay hidden.
 
-    Alone, one sees the answer at once. In a class a guess is counted and its answer waits for the
-    lecturer; she is shown how many there are, and stands for what most of the room did. A question
-    that is not ``usual``, because somebody changed the settings of a lesson, is the room's only if
-    the lecturer has changed them too.
+    A visitor alone sees the answer at once. In a class the guess is counted and its answer waits
+    for the lecturer, who sees the number of guesses and, later, what most of the class guessed. A
+    question that is not ``usual``, because a student changed the settings of a lesson, counts for
+    the class only if the lecturer has changed them too.
     """
     here = membership.current()
     if here is None:
-        return _chosen(question)
+        return _radio(question)
     if here.lecturer is not None:
         return _room_guess(here.lecturer, question)
     with show_errors():
@@ -35,7 +35,7 @@ def guess(question: LessonQuestion, usual: bool = True) -> int | None:
 
 
 def leads() -> bool:
-    """Whether guesses are a room's, and this is the screen of its lecturer."""
+    """Whether this is the screen of a lecturer."""
     here = membership.current()
     return here is not None and here.lecturer is not None
 
@@ -45,16 +45,16 @@ def _awaited() -> set[str]:
     return st.session_state.setdefault("awaited_answers", set())
 
 
-def answered(room: Classroom) -> bool:
+def has_new_answer(room: Classroom) -> bool:
     """Whether an answer that this session waited for can be seen now."""
-    found = _awaited() if not room.holds else _awaited() & room.revealed
-    _awaited().difference_update(set(found))
-    return bool(found)
+    answered = _awaited() if not room.holds_answers else _awaited() & room.revealed_ids
+    _awaited().difference_update(set(answered))
+    return bool(answered)
 
 
-def _chosen(question: LessonQuestion, then: str = "Choose one to see the answer.") -> int | None:
+def _radio(question: LessonQuestion, hint: str = "Choose one to see the answer.") -> int | None:
     if (before := st.session_state.get(question.name)) is not None:
-        # Marked again where a wait had taken the question away: the browser has forgotten it.
+        # Marked again: the browser forgot it while a wait replaced the question.
         st.session_state[question.name] = before
     chosen = st.radio(
         question.words,
@@ -65,7 +65,7 @@ def _chosen(question: LessonQuestion, then: str = "Choose one to see the answer.
         label_visibility="collapsed",
     )
     if chosen is None:
-        st.caption(then)
+        st.caption(hint)
     return chosen
 
 
@@ -73,23 +73,23 @@ def _counted_guess(here: Membership, question: LessonQuestion, usual: bool) -> i
     register = Register()
     room = register.find(here.code)
     if room is None:
-        return _chosen(question)
-    if not usual and question.id not in room.asked:
+        return _radio(question)
+    if not usual and question.id not in room.question_ids:
         st.caption("You changed the settings: this guess is yours alone and not your class's.")
-        return _chosen(question)
-    told: dict[tuple[str, str], int | None] = st.session_state.setdefault("told_guesses", {})
-    asked = here.code, question.id
-    if asked not in told:
-        told[asked] = register.choice(here.code, here.student, question)
-        st.session_state.setdefault(question.name, told[asked])  # after a reload
-    waits = "Choose one. The answer shows when your lecturer reveals it."
-    chosen = _chosen(question) if room.shows(question) else _chosen(question, waits)
+        return _radio(question)
+    stored: dict[tuple[str, str], int | None] = st.session_state.setdefault("stored_guesses", {})
+    key = here.code, question.id
+    if key not in stored:
+        stored[key] = register.choice(here.code, here.student, question)
+        st.session_state.setdefault(question.name, stored[key])  # after a reload
+    hint = "Choose one. The answer shows when your lecturer reveals it."
+    chosen = _radio(question) if room.shows_answer(question) else _radio(question, hint)
     if chosen is None:
         return None
-    if chosen != told[asked]:
+    if chosen != stored[key]:
         register.guess(here.code, here.student, question, chosen)
-        told[asked] = chosen
-    if room.shows(question):
+        stored[key] = chosen
+    if room.shows_answer(question):
         _awaited().discard(question.id)
         return chosen
     _awaited().add(question.id)
@@ -101,11 +101,12 @@ def _counted_guess(here: Membership, question: LessonQuestion, usual: bool) -> i
 
 
 def _room_guess(lead: LecturerKey, question: LessonQuestion) -> int | None:
-    """The lecturer's view; once she has shown the answer, what more than half of the room guessed,
-    or what is right if the room did not agree on anything.
+    """Draw the lecturer's view; return None until the answer is shown.
+
+    Then it is what more than half of the class guessed, or the right option without a majority.
     """
     with show_errors():
-        tally = _tally(lead, question)
+        tally = _get_tally(lead, question)
         if not tally.revealed:
             _live(lead, question)
             return None
@@ -115,11 +116,11 @@ def _room_guess(lead: LecturerKey, question: LessonQuestion) -> int | None:
     return None
 
 
-def _tally(lead: LecturerKey, question: LessonQuestion) -> Tally:
+def _get_tally(lead: LecturerKey, question: LessonQuestion) -> Tally:
     register = Register()
-    found = [tally for tally in register.tallies(lead) if tally.question == question]
-    if found:
-        return found[0]
+    answered = [tally for tally in register.tallies(lead) if tally.question == question]
+    if answered:
+        return answered[0]
     register.ask(lead, question)
     return Tally(question, (0,) * len(question.options), revealed=False)
 
@@ -128,13 +129,13 @@ def _tally(lead: LecturerKey, question: LessonQuestion) -> Tally:
 def _live(lead: LecturerKey, question: LessonQuestion) -> None:
     with show_errors():
         watch(lead, f"watch_{question.id}")
-        tally = _tally(lead, question)
+        tally = _get_tally(lead, question)
         if show_guesses(lead, tally) or tally.revealed:
             st.rerun()
 
 
 def watch(lead: LecturerKey, key: str) -> None:
-    """Run the fragment around this again whenever something happens in the class."""
+    """Run the fragment around this again whenever the class changes."""
     room = Register().find(lead.code)
     known = polling.OVER if room is None else str(room.version)
     source = polling.source(lead.code)
@@ -142,10 +143,9 @@ def watch(lead: LecturerKey, key: str) -> None:
 
 
 def show_guesses(lead: LecturerKey, tally: Tally) -> bool:
-    """What the room guessed, for those who see the lecturer's screen; whether the answer was shown
-    to the room just now.
+    """Draw the guesses on the lecturer's screen; return whether she has just shown the answer.
 
-    Before it is, there is a number only: a projector would tell the room what most of it expects.
+    Before that there is a number only: a projector would tell the class what most of it expects.
     """
     question = tally.question
     if tally.revealed:
@@ -165,7 +165,7 @@ def show_guesses(lead: LecturerKey, tally: Tally) -> bool:
         shown = st.toggle(
             "Show guesses",
             key=f"guesses_{question.id}",
-            help="Everybody sees them who sees this screen.",
+            help="Everyone who sees this screen sees them.",
             width="content",
         )
     if shown:

@@ -1,6 +1,6 @@
-"""This browser's seat in a class: none, a student's or the lecturer's.
+"""This browser's membership in a class: none, a student's or the lecturer's.
 
-It is kept for the session, and in cookies for a reload. The key of a lecturer's link leaves the
+It is stored in the session, and in cookies for a reload. The key of a lecturer's link leaves the
 address bar at once, because a projector shows it to everybody.
 """
 
@@ -22,7 +22,7 @@ from dashboard.classroom.register import (
 from dashboard.network.visitor import client
 
 LEAD_PARAMETER, JOIN_PARAMETER = "lead", "code"
-"""What a lecturer's and a student's link carry."""
+"""Parameters of a lecturer's and a student's link."""
 LEAD_COOKIE, SEAT_COOKIE = "bup_lead", "bup_seat"
 COOKIE_SECONDS = 3600 * HOURS
 
@@ -32,7 +32,7 @@ class Membership:
     code: str
     student: str = ""  # a random number; the lecturer has none
     key: str = ""  # the lecturer's; a student has none
-    step: int = -1  # how far a student has gone along
+    step: int = -1  # the last step of the lecturer that a student followed
     follows: bool = True
 
     @property
@@ -53,25 +53,25 @@ def current() -> Membership | None:
     return st.session_state.get("class_membership")
 
 
-def change(seat: Membership | None) -> None:
-    """Sit down here, or nowhere."""
-    st.session_state.class_membership = seat
+def change(membership: Membership | None) -> None:
+    """Make the browser a member of a class, or of none."""
+    st.session_state.class_membership = membership
     st.session_state.ended_class = ""
 
 
 def end(code: str) -> None:
-    """The class of this code has ended; who sat in it is told until they have read it."""
+    """Leave a class that has ended; the bar says so until the student closes the message."""
     change(None)
     st.session_state.ended_class = code
 
 
 def ended_class() -> str:
-    """The code of a class that has ended under this visitor; "" if none has."""
+    """The code of the class that ended while this visitor was in it, or ""."""
     return st.session_state.get("ended_class", "")
 
 
 def restore() -> None:
-    """Take the seat that a link or a cookie gives; once a run, before anything asks for it."""
+    """Join the class that a link or a cookie names; called once a run, before any other use."""
     if "class_membership" not in st.session_state:
         change(_from_cookies())
         if current() is None and (code := _ended_class_of_cookies()):
@@ -99,12 +99,12 @@ def start_class() -> None:
 
 def join_class(code: str) -> None:
     before = current()
-    known = before.student if before is not None and before.code == normalize_code(code) else ""
-    change(Membership(normalize_code(code), Register().join(code, known, client())))
+    student = before.student if before is not None and before.code == normalize_code(code) else ""
+    change(Membership(normalize_code(code), Register().join(code, student, client())))
 
 
 def leave_class() -> None:
-    """A student's way out; a lecturer ends the class."""
+    """Leave as a student; a lecturer ends the class instead."""
     here = current()
     change(None)
     if here is not None and here.student:
@@ -112,7 +112,7 @@ def leave_class() -> None:
 
 
 def record_step(here: Membership, room: Classroom) -> Membership:
-    """Remember how far a student has gone along, or was told to."""
+    """Remember the last step of the lecturer that this student has followed."""
     here = replace(here, step=room.step)
     change(here)
     return here
@@ -124,22 +124,22 @@ def set_following(follows: bool) -> None:
 
 
 def _from_cookies() -> Membership | None:
-    """The seat of before a reload, if its class is still under way."""
-    kept = dict(st.context.cookies)
-    code, _, key = kept.get(LEAD_COOKIE, "").partition(".")
+    """The membership of before a reload, if its class is still under way."""
+    cookies = dict(st.context.cookies)
+    code, _, key = cookies.get(LEAD_COOKIE, "").partition(".")
     if key and Register().leads(LecturerKey(code, key)):
         return Membership(code, key=key)
-    code, student, step, follows, *_ = (kept.get(SEAT_COOKIE, "") + "....").split(".")
+    code, student, step, follows, *_ = (cookies.get(SEAT_COOKIE, "") + "....").split(".")
     if student and Register().is_in(code, student):
-        known = step.isascii() and step.isdigit() and len(step) < 9
+        is_number = step.isascii() and step.isdigit() and len(step) < 9
         return Membership(
-            normalize_code(code), student, "", int(step) if known else -1, follows != "0"
+            normalize_code(code), student, "", int(step) if is_number else -1, follows != "0"
         )
     return None
 
 
 def _ended_class_of_cookies() -> str:
-    """The class of before a reload that has ended meanwhile."""
-    kept = st.context.cookies
-    code = (kept.get(LEAD_COOKIE) or kept.get(SEAT_COOKIE) or "").partition(".")[0]
+    """The code of a class of before a reload that has ended meanwhile, or ""."""
+    cookies = st.context.cookies
+    code = (cookies.get(LEAD_COOKIE) or cookies.get(SEAT_COOKIE) or "").partition(".")[0]
     return code if is_code(code) and Register().find(code) is None else ""

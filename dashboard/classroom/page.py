@@ -22,16 +22,16 @@ from dashboard.ui.errors import show_errors
 def page() -> None:
     here = membership.current()
     if here is None:
-        _doors()
+        _join_or_start()
     elif here.lecturer is None:
-        _seated(here.code)
+        _student_page(here.code)
     else:
         room = Register().find(here.code)
         if room is not None:
-            _led(here.lecturer, room)
+            _lecturer_page(here.lecturer, room)
 
 
-def _doors() -> None:
+def _join_or_start() -> None:
     st.title("Teach with guesses, together")
     left, right = st.columns(2, gap="large")
     with left, st.container(border=True, height="stretch"):
@@ -61,7 +61,7 @@ def _doors() -> None:
         st.caption(f"It ends by itself after {HOURS} hours, and every guess is deleted with it.")
 
 
-def _seated(code: str) -> None:
+def _student_page(code: str) -> None:
     st.title(f"You are in class {code}")
     st.markdown(
         "Keep this page open. When your lecturer moves on, you come along by yourself; when a "
@@ -71,12 +71,12 @@ def _seated(code: str) -> None:
     page_link("learn", "Look at the lessons meanwhile", ":material/school:")
 
 
-def _led(lead: LecturerKey, room: Classroom) -> None:
+def _lecturer_page(lead: LecturerKey, room: Classroom) -> None:
     left, right = st.columns([2, 5], gap="large")
     with left, st.container(key="class_way_in"):
-        _way_in(lead)
+        _access(lead)
     with right:
-        _steering(lead, room)
+        _controls(lead, room)
         _guesses(lead)
 
 
@@ -110,13 +110,13 @@ def _students_root(roots: list[str]) -> str:
     )
 
 
-def _say_why_unreachable() -> None:
-    """Why no phone can come, and what to do."""
+def _explain_unreachable() -> None:
+    """Say why no phone can reach this app, and what to do."""
     listens = interfaces.listening_address()
     if listens is None:
         why = (
-            "This page was opened on the server itself, by an address that leads no phone here: "
-            "open it by one that does. This command starts the app and shows one:"
+            "This page was opened on the server itself, by an address that phones cannot reach: "
+            "open it by one that they can. This command starts the app and shows one:"
         )
     elif interfaces.is_every_interface(listens[0]):
         why = "This machine is in no network now, so no phone gets here: connect it, then reload."
@@ -133,7 +133,7 @@ def _say_why_unreachable() -> None:
         st.code(lines, "sh", wrap_lines=True)
 
 
-def _way_in(lead: LecturerKey) -> None:
+def _access(lead: LecturerKey) -> None:
     st.title(lead.code, anchor=False)
     roots = _roots()
     root = _students_root(roots) if roots else _root()
@@ -143,7 +143,7 @@ def _way_in(lead: LecturerKey) -> None:
         st.html(qr_picture(join))
         st.markdown(f"Scan, or open **{root}/{PAGE}** and type the code.")
     else:
-        _say_why_unreachable()
+        _explain_unreachable()
     if root != _root():
         st.caption(
             "No phone gets through? Phones must be in the network of this machine, whose firewall "
@@ -153,7 +153,7 @@ def _way_in(lead: LecturerKey) -> None:
         st.code(join, language=None)
     with st.popover("Lead from another device", icon=":material/devices:"):
         st.markdown(
-            "Whoever has this link leads the class. Turn the projector off before you look."
+            "Anyone with this link can lead the class. Turn the projector off before you look."
         )
         if st.toggle("Show the link", key="class_lead_link"):
             st.code(led, language=None)
@@ -173,7 +173,7 @@ def _end(lead: LecturerKey) -> None:
     membership.change(None)
 
 
-def _steering(lead: LecturerKey, room: Classroom) -> None:
+def _controls(lead: LecturerKey, room: Classroom) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         titles = {address: title(address) for address in addresses() if address != PAGE}
         chosen = st.selectbox(
@@ -190,10 +190,13 @@ def _steering(lead: LecturerKey, room: Classroom) -> None:
             st.rerun()
         st.toggle(
             "Answers wait for me",
-            room.holds,
+            room.holds_answers,
             key="class_holds",
-            on_change=show_errors()(lambda: Register().hold(lead, st.session_state.class_holds)),
-            help="Off: whoever guesses sees the answer at once, for a class that works alone.",
+            on_change=show_errors()(
+                lambda: Register().hold_answers(lead, st.session_state.class_holds)
+            ),
+            help="Off: each student sees the answer right after the guess, "
+            "for a class that works alone.",
         )
 
 
@@ -201,8 +204,8 @@ def _steering(lead: LecturerKey, room: Classroom) -> None:
 def _guesses(lead: LecturerKey) -> None:
     with show_errors():
         guessing.watch(lead, "watch_guesses")
-        asked = Register().tallies(lead)
-        tallies = [tally for tally in asked if tally.guesses or tally.revealed]
+        every_tally = Register().tallies(lead)
+        tallies = [tally for tally in every_tally if tally.guesses or tally.revealed]
         if not tallies:
             st.info(
                 "Guesses appear here as they come in. Send everybody to a lesson to begin.",
@@ -218,7 +221,7 @@ def _guesses(lead: LecturerKey) -> None:
             left = max(0, int(room.ends - time.time())) // 60
             st.download_button(
                 "The guesses as CSV",
-                partial(_sheet, lead),
+                partial(_csv, lead),
                 f"class-{lead.code}.csv",
                 "text/csv",
                 icon=":material/download:",
@@ -230,5 +233,5 @@ def _guesses(lead: LecturerKey) -> None:
             )
 
 
-def _sheet(lead: LecturerKey) -> str:
+def _csv(lead: LecturerKey) -> str:
     return as_csv(Register().guesses(lead))

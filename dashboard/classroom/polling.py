@@ -15,12 +15,12 @@ from dashboard.classroom.register import Register, normalize_code
 
 FOLDER = "class-news"
 STUDENT, LEAD = "student", "lead"
-"""What news are about: what a student has to know, and everything that happens."""
+"""Audiences: a student is told of less than the lecturer, who is told of every change."""
 OVER = "over"
-FRESH = 0.4  # seconds for which an answer serves everybody who asks
-MOST_KEPT = 200
+FRESH = 0.4  # seconds for which an answer serves all requests
+MOST_CACHED = 200
 
-_kept: OrderedDict[str, tuple[float, dict[str, str]]] = OrderedDict()
+_cached: OrderedDict[str, tuple[float, dict[str, str]]] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -36,27 +36,27 @@ def routes() -> list[Route]:
 def _answer(request: Request) -> Response:
     """In a thread, because reading takes a moment."""
     try:
-        said = news(normalize_code(request.path_params["code"]))
+        state = news(normalize_code(request.path_params["code"]))
     except bup.BupError:
         return Response(status_code=503)
-    return JSONResponse(said, headers={"Cache-Control": "no-store"})
+    return JSONResponse(state, headers={"Cache-Control": "no-store"})
 
 
 def news(code: str) -> dict[str, str]:
-    """Read once for all who ask within a moment."""
+    """State of a class by audience, read once for all requests within a moment."""
     now = time.monotonic()
     with _lock:
-        at, said = _kept.get(code, (-FRESH, {}))
-        if said and now - at < FRESH:
-            return said
+        at, state = _cached.get(code, (-FRESH, {}))
+        if state and now - at < FRESH:
+            return state
         room = Register().find(code)
-        said = (
+        state = (
             {STUDENT: OVER, LEAD: OVER}
             if room is None
             else {STUDENT: room.news, LEAD: str(room.version)}
         )
-        _kept[code] = now, said
-        _kept.move_to_end(code)
-        while len(_kept) > MOST_KEPT:
-            _kept.popitem(last=False)
-    return said
+        _cached[code] = now, state
+        _cached.move_to_end(code)
+        while len(_cached) > MOST_CACHED:
+            _cached.popitem(last=False)
+    return state

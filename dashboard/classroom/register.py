@@ -19,28 +19,28 @@ from pathlib import Path
 
 import bup
 from bup.io import files
-from dashboard.classroom.database import connected, count
+from dashboard.classroom.database import connect, query_number
 from dashboard.classroom.question import Guess, LessonQuestion, Tally
 from dashboard.network.clients import BROWSERS_PER_ADDRESS, Client
 
 HOURS = 4
-"""How long a class lasts if nobody ends it."""
+"""How long a class lasts unless its lecturer ends it."""
 MOST_CLASSES = 200
 MOST_STUDENTS = 500
 MOST_QUESTIONS = 100
-CLASSES_OF_ONE = 5  # that a browser may have under way
-SEATS_AT_ADDRESS = 250  # of a class
-SEATS_WITHOUT_COOKIE = 40  # of these, for browsers that cannot be told apart
-LONGEST_PLACE = 4000
+CLASSES_PER_BROWSER = 5  # that a browser may have under way
+STUDENTS_PER_ADDRESS = 250  # of a class
+STUDENTS_WITHOUT_COOKIE = 40  # of these, for browsers that cannot be told apart
+LONGEST_DESTINATION = 4000
 ALPHABET = "23456789BCDFGHJKMNPQRSTVWXZ"  # nothing that reads as something else, and no words
 CODE_LENGTH = 5
 LECTURER = ""
-"""Who arrived to start a class, among the students who arrived."""
+"""The ``student`` of an arrival that started a class."""
 
 
 @dataclass(frozen=True)
 class LecturerKey:
-    """What makes somebody the lecturer of a class; the key is kept nowhere but in her browser."""
+    """The right to lead a class; only the lecturer's browser stores the key."""
 
     code: str
     key: str
@@ -48,35 +48,35 @@ class LecturerKey:
 
 @dataclass(frozen=True)
 class Classroom:
-    """A class as everybody in it may see it."""
+    """A class, as its students and its lecturer may see it."""
 
     code: str
     ends: float  # seconds since 1970
-    place: str  # where the lecturer wants everybody, an address with its query; "" is anywhere
-    step: int  # counts what the lecturer said about the place
-    holds: bool  # answers wait until the lecturer shows them
+    place: str  # where the lecturer sends everybody, an address with its query; "" is anywhere
+    step: int  # number of times that the lecturer sent or released the class
+    holds_answers: bool  # until the lecturer shows them
     students: int
-    asked: frozenset[str]  # ids of questions
-    revealed: frozenset[str]  # those whose answers the lecturer has shown
-    version: int  # counts everything that happens
+    question_ids: frozenset[str]
+    revealed_ids: frozenset[str]  # of questions whose answers the lecturer has shown
+    version: int  # number of changes of the class
 
     @property
     def news(self) -> str:
-        """Changes with what a student has to know."""
-        return f"{self.step}-{len(self.revealed)}-{self.holds:d}"
+        """A text that changes whenever something changes for a student."""
+        return f"{self.step}-{len(self.revealed_ids)}-{self.holds_answers:d}"
 
-    def shows(self, question: LessonQuestion) -> bool:
-        """Whether whoever has guessed may see the answer."""
-        return not self.holds or question.id in self.revealed
+    def shows_answer(self, question: LessonQuestion) -> bool:
+        """Whether a student who has guessed may see the answer."""
+        return not self.holds_answers or question.id in self.revealed_ids
 
 
 def normalize_code(code: str) -> str:
-    """A code as it is kept, however it was typed; what cannot be one becomes one that is not."""
+    """A typed code as the database stores it; other text becomes a code that no class has."""
     return "".join(c for c in code.upper()[:40] if c.isascii() and c.isalnum())[: CODE_LENGTH + 1]
 
 
 def is_code(code: str) -> bool:
-    """Whether a class may have this code."""
+    """Whether this is the form of a code."""
     return len(code) == CODE_LENGTH and set(code) <= set(ALPHABET)
 
 
@@ -90,30 +90,30 @@ class Register:
         self.clock = clock
 
     def start(self, client: Client | None = None) -> LecturerKey:
-        """Open a class; where there are too many, one that nobody joined makes room.
+        """Start a class.
 
-        So it is among those of one ``client`` too.
+        Where there are too many, in all or of one ``client``, a class without students is deleted.
         """
         key, now = secrets.token_urlsafe(24), self.clock()
         with self._writing() as db:
             if client is not None:
                 _check_classes(db, client)
-            if count(db, "SELECT count(*) FROM class") >= MOST_CLASSES:
-                _make_room(db, "SELECT code FROM class")
-            if count(db, "SELECT count(*) FROM class") >= MOST_CLASSES:
+            if query_number(db, "SELECT count(*) FROM class") >= MOST_CLASSES:
+                _delete_empty_class(db, "SELECT code FROM class")
+            if query_number(db, "SELECT count(*) FROM class") >= MOST_CLASSES:
                 raise bup.BupError(
                     f"{MOST_CLASSES} classes are under way here, which is as many as there may be: "
                     "wait until one of them ends"
                 )
             code = ""
-            while not code or count(db, "SELECT count(*) FROM class WHERE code = ?", code):
+            while not code or query_number(db, "SELECT count(*) FROM class WHERE code = ?", code):
                 code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
             db.execute(
                 "INSERT INTO class (code, lock, started, ends) VALUES (?, ?, ?, ?)",
-                (code, _lock(key), now, now + 3600 * HOURS),
+                (code, _hash_key(key), now, now + 3600 * HOURS),
             )
             if client is not None:
-                _arrived(db, code, client, LECTURER)
+                _record_arrival(db, code, client, LECTURER)
         return LecturerKey(code, key)
 
     def find(self, code: str) -> Classroom | None:
@@ -126,25 +126,26 @@ class Register:
             return self._leads(db, lead)
 
     def join(self, code: str, student: str = "", client: Client | None = None) -> str:
-        """Take a seat; a student who comes back has the same, and so has a ``client``, in however
-        many tabs and however often it leaves. Returns who that is.
+        """Add a student to the class and return its random number.
+
+        A student who comes back has the same number, and so has a ``client`` in several tabs.
         """
         with self._writing() as db:
-            room = self._room(db, code)
+            room = self._get(db, code)
             if student and _is_in(db, room.code, student):
                 return student
             if room.students >= MOST_STUDENTS:
                 raise bup.BupError(
                     f"class {room.code} is full: it has {MOST_STUDENTS} students already"
                 )
-            student = _seat_of(db, room.code, client) if client is not None else ""
+            student = _student_of_client(db, room.code, client) if client is not None else ""
             if student and _is_in(db, room.code, student):
                 return student
             student = student or secrets.token_urlsafe(12)
             db.execute("INSERT INTO student VALUES (?, ?)", (room.code, student))
             if client is not None:
-                _arrived(db, room.code, client, student)
-            _happened(db, room.code)
+                _record_arrival(db, room.code, client, student)
+            _count_change(db, room.code)
         return student
 
     def is_in(self, code: str, student: str) -> bool:
@@ -153,53 +154,53 @@ class Register:
             return room is not None and _is_in(db, room.code, student)
 
     def leave(self, code: str, student: str) -> None:
-        """Her guesses stay: they are nobody's."""
+        """Remove a student; the guesses stay, because they hold no name."""
         with self._writing() as db:
             db.execute(
                 "DELETE FROM student WHERE code = ? AND student = ?",
-                (normalize_code(code), _plain(student)),
+                (normalize_code(code), _replace_surrogates(student)),
             )
 
     def guess(self, code: str, student: str, question: LessonQuestion, choice: int) -> None:
-        """Count a guess. It may change until its answer can be seen."""
+        """Count a guess. The student may change it until the answer is shown."""
         if not 0 <= choice < len(question.options):
             raise bup.BupError(
                 f"a guess is one of {len(question.options)} options, got number {choice}"
             )
         with self._writing() as db:
-            room = self._room(db, code)
+            room = self._get(db, code)
             if not _is_in(db, room.code, student):
                 raise bup.BupError(f"join class {room.code} before you guess")
-            if question.id in room.revealed:
+            if question.id in room.revealed_ids:
                 return
-            _note(db, room.code, question)
-            again = "UPDATE SET choice = excluded.choice" if room.holds else "NOTHING"
+            _add_question(db, room.code, question)
+            again = "UPDATE SET choice = excluded.choice" if room.holds_answers else "NOTHING"
             db.execute(
                 f"INSERT INTO guess VALUES (?, ?, ?, ?) ON CONFLICT DO {again}",
                 (room.code, question.id, student, choice),
             )
-            _happened(db, room.code)
+            _count_change(db, room.code)
 
     def choice(self, code: str, student: str, question: LessonQuestion) -> int | None:
-        """What a student guessed before."""
+        """The option that a student guessed before."""
         with self._reading() as db:
             found = db.execute(
                 "SELECT choice FROM guess WHERE code = ? AND question = ? AND student = ?",
-                (normalize_code(code), question.id, _plain(student)),
+                (normalize_code(code), question.id, _replace_surrogates(student)),
             ).fetchone()
         return found[0] if found else None
 
     def tallies(self, lead: LecturerKey) -> list[Tally]:
-        """What was guessed so far, the question that came last first."""
+        """The guesses so far, by question; the latest question comes first."""
         with self._reading() as db:
-            self._steer(db, lead)
+            self._check_lecturer(db, lead)
             counts: dict[str, dict[int, int]] = {}
-            for asked, choice, count in db.execute(
+            for question_id, choice, number in db.execute(
                 "SELECT question, choice, count(*) FROM guess WHERE code = ? "
                 "GROUP BY question, choice",
                 (lead.code,),
             ):
-                counts.setdefault(asked, {})[choice] = count
+                counts.setdefault(question_id, {})[choice] = number
             return [
                 Tally(
                     question,
@@ -214,7 +215,7 @@ class Register:
     def guesses(self, lead: LecturerKey) -> list[Guess]:
         """Every guess; students are numbered in the order of their random numbers."""
         with self._reading() as db:
-            self._steer(db, lead)
+            self._check_lecturer(db, lead)
             questions = {question.id: question for question, _ in _questions(db, lead.code)}
             rows = db.execute(
                 "SELECT student, question, choice FROM guess WHERE code = ? ORDER BY student",
@@ -222,65 +223,68 @@ class Register:
             ).fetchall()
         numbers = {student: i for i, student in enumerate(dict.fromkeys(r[0] for r in rows), 1)}
         return [
-            Guess(numbers[student], questions[asked], choice) for student, asked, choice in rows
+            Guess(numbers[student], questions[question_id], choice)
+            for student, question_id, choice in rows
         ]
 
     def ask(self, lead: LecturerKey, question: LessonQuestion) -> None:
-        """Put a question to the class before anybody has guessed."""
-        with self._steering(lead) as db:
-            _note(db, lead.code, question)
+        """Put a question to the class before the first guess."""
+        with self._changing(lead) as db:
+            _add_question(db, lead.code, question)
 
     def reveal(self, lead: LecturerKey, question: LessonQuestion) -> None:
-        """Show the answer to everybody who has guessed; from now on nothing is counted."""
-        with self._steering(lead) as db:
-            _note(db, lead.code, question)
+        """Show the answer to all students who have guessed; from now on no guess is counted."""
+        with self._changing(lead) as db:
+            _add_question(db, lead.code, question)
             db.execute(
                 "UPDATE question SET revealed = 1 WHERE code = ? AND id = ?",
                 (lead.code, question.id),
             )
 
-    def hold(self, lead: LecturerKey, holds: bool) -> None:
-        """Whether answers wait until they are revealed, or come with the guess."""
-        with self._steering(lead) as db:
+    def hold_answers(self, lead: LecturerKey, holds: bool) -> None:
+        """Let answers wait until the lecturer shows them, or come with the guess."""
+        with self._changing(lead) as db:
             db.execute("UPDATE class SET holds = ? WHERE code = ?", (int(holds), lead.code))
 
     def send(self, lead: LecturerKey, place: str) -> None:
-        """Bring everybody who follows to a place; "" lets go."""
-        if len(place) > LONGEST_PLACE:
+        """Send all students who follow to a place; "" releases them."""
+        if len(place) > LONGEST_DESTINATION:
             raise bup.BupError(
-                f"a link for a class has at most {LONGEST_PLACE:,} letters, got {len(place):,}"
+                f"a link for a class has at most {LONGEST_DESTINATION:,} letters, "
+                f"got {len(place):,}"
             )
         if not place.isascii():
             raise bup.BupError("a link for a class is plain ASCII, as in the address bar")
-        with self._steering(lead) as db:
+        with self._changing(lead) as db:
             db.execute(
                 "UPDATE class SET place = ?, step = step + 1 WHERE code = ?", (place, lead.code)
             )
 
     def end(self, lead: LecturerKey) -> None:
-        """End the class and forget what it did."""
-        with self._steering(lead) as db:
+        """End the class and delete everything about it."""
+        with self._changing(lead) as db:
             db.execute("DELETE FROM class WHERE code = ?", (lead.code,))
 
     @contextlib.contextmanager
-    def _steering(self, lead: LecturerKey) -> Iterator[sqlite3.Connection]:
+    def _changing(self, lead: LecturerKey) -> Iterator[sqlite3.Connection]:
         with self._writing() as db:
-            self._steer(db, lead)
+            self._check_lecturer(db, lead)
             yield db
-            _happened(db, lead.code)
+            _count_change(db, lead.code)
 
-    def _steer(self, db: sqlite3.Connection, lead: LecturerKey) -> None:
-        self._room(db, lead.code)
+    def _check_lecturer(self, db: sqlite3.Connection, lead: LecturerKey) -> None:
+        self._get(db, lead.code)
         if not self._leads(db, lead):
             raise bup.BupError(f"only its lecturer can steer class {normalize_code(lead.code)}")
 
     def _leads(self, db: sqlite3.Connection, lead: LecturerKey) -> bool:
         found = db.execute(
-            "SELECT lock FROM class WHERE code = ? AND ends > ?", (_plain(lead.code), self.clock())
+            "SELECT lock FROM class WHERE code = ? AND ends > ?",
+            (_replace_surrogates(lead.code), self.clock()),
         ).fetchone()
-        return found is not None and hmac.compare_digest(found[0], _lock(lead.key))
+        return found is not None and hmac.compare_digest(found[0], _hash_key(lead.key))
 
-    def _room(self, db: sqlite3.Connection, code: str) -> Classroom:
+    def _get(self, db: sqlite3.Connection, code: str) -> Classroom:
         if not normalize_code(code):
             raise bup.BupError("type the code of the class: your lecturer's screen shows it")
         room = self._find(db, code)
@@ -308,8 +312,8 @@ class Register:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that sees no half of another; what has ended is forgotten on the way."""
-        with connected(self.path) as db:
+        """A transaction for changes; it also deletes the classes that have ended."""
+        with connect(self.path) as db:
             db.execute("BEGIN IMMEDIATE")
             try:
                 db.execute("DELETE FROM class WHERE ends <= ?", (self.clock(),))
@@ -321,7 +325,7 @@ class Register:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with connected(self.path) as db:
+        with connect(self.path) as db:
             db.execute("BEGIN")
             yield db
 
@@ -329,25 +333,26 @@ class Register:
 def _check_classes(db: sqlite3.Connection, client: Client) -> None:
     """Refuse a browser or an address that has enough classes under way."""
     own = "SELECT count(*) FROM arrival WHERE student = ? AND client = ?"
-    if count(db, own, LECTURER, client.browser_id) >= CLASSES_OF_ONE:
+    if query_number(db, own, LECTURER, client.browser_id) >= CLASSES_PER_BROWSER:
         of = "SELECT code FROM arrival WHERE student = ? AND client = ?"
-        _make_room(db, of, LECTURER, client.browser_id)
-    if count(db, own, LECTURER, client.browser_id) >= CLASSES_OF_ONE:
+        _delete_empty_class(db, of, LECTURER, client.browser_id)
+    if query_number(db, own, LECTURER, client.browser_id) >= CLASSES_PER_BROWSER:
         raise bup.BupError(
-            f"you have started {CLASSES_OF_ONE} classes that are under way, which is as many as "
-            "one may: end one of them first"
+            f"you have started {CLASSES_PER_BROWSER} classes that are under way, which is the most "
+            "for one browser: end one of them first"
         )
     around = "SELECT count(*) FROM arrival WHERE student = ? AND address = ?"
-    if count(db, around, LECTURER, client.address_id) >= BROWSERS_PER_ADDRESS * CLASSES_OF_ONE:
+    most = BROWSERS_PER_ADDRESS * CLASSES_PER_BROWSER
+    if query_number(db, around, LECTURER, client.address_id) >= most:
         raise bup.BupError(
-            f"{BROWSERS_PER_ADDRESS * CLASSES_OF_ONE} classes from your network are under way, "
-            "which is as many as there may be: wait until one of them ends"
+            f"{most} classes from your network are under way, which is as many as there may be: "
+            "wait until one of them ends"
         )
 
 
-def _make_room(db: sqlite3.Connection, among: str, *values: str) -> None:
+def _delete_empty_class(db: sqlite3.Connection, among: str, *values: str) -> None:
     """Delete one of these classes that nobody joined, if there is one: the oldest of those from the
-    address that started most, so that nobody's classes make those of others go.
+    address that started most, so that one visitor cannot push out the classes of others.
     """
     near = (
         "SELECT count(*) FROM arrival AS one JOIN arrival AS other USING (address, student) "
@@ -360,62 +365,62 @@ def _make_room(db: sqlite3.Connection, among: str, *values: str) -> None:
     )
 
 
-def _seat_of(db: sqlite3.Connection, code: str, client: Client) -> str:
-    """The student that a browser is in a class; "" for one who comes for the first time.
+def _student_of_client(db: sqlite3.Connection, code: str, client: Client) -> str:
+    """The student that a browser is in a class; "" if it comes for the first time.
 
-    Of those that keep no cookie, whoever comes takes the seat of one who has left.
+    A browser that keeps no cookie takes the number of a student who has left.
     """
     rows = db.execute(
         "SELECT student FROM arrival WHERE code = ? AND client = ? AND student <> ?",
         (code, client.browser_id, LECTURER),
     )
-    seats = [student for (student,) in rows]
-    for student in seats:
+    students = [student for (student,) in rows]
+    for student in students:
         if client.has_cookie or not _is_in(db, code, student):
             return student
     around = "SELECT count(*) FROM arrival WHERE code = ? AND address = ? AND student <> ?"
-    if len(seats) >= SEATS_WITHOUT_COOKIE:
+    if len(students) >= STUDENTS_WITHOUT_COOKIE:
         raise bup.BupError(
-            f"class {code} has {len(seats)} students from your network whose browsers keep no "
+            f"class {code} has {len(students)} students from your network whose browsers keep no "
             "cookies, which is as many as there may be: allow cookies for this page, and join again"
         )
-    if count(db, around, code, client.address_id, LECTURER) >= SEATS_AT_ADDRESS:
+    if query_number(db, around, code, client.address_id, LECTURER) >= STUDENTS_PER_ADDRESS:
         raise bup.BupError(
-            f"class {code} has {SEATS_AT_ADDRESS} students from your network, which is as many as "
-            "there may be: join from another network, such as that of your phone"
+            f"class {code} has {STUDENTS_PER_ADDRESS} students from your network, which is as "
+            "many as there may be: join from another network, such as that of your phone"
         )
     return ""
 
 
-def _arrived(db: sqlite3.Connection, code: str, client: Client, student: str) -> None:
-    known = (code, client.browser_id, client.address_id, student)
-    db.execute("INSERT OR IGNORE INTO arrival VALUES (?, ?, ?, ?)", known)
+def _record_arrival(db: sqlite3.Connection, code: str, client: Client, student: str) -> None:
+    arrival = (code, client.browser_id, client.address_id, student)
+    db.execute("INSERT OR IGNORE INTO arrival VALUES (?, ?, ?, ?)", arrival)
 
 
-def _lock(key: str) -> bytes:
+def _hash_key(key: str) -> bytes:
     return hashlib.sha256(key.encode(errors="surrogatepass")).digest()
 
 
-def _plain(text: str) -> str:
-    """Text as SQLite can hold it; what has been changed is nobody's."""
+def _replace_surrogates(text: str) -> str:
+    """Text that SQLite can store; a changed text matches no row."""
     return text.encode(errors="replace").decode()
 
 
 def _is_in(db: sqlite3.Connection, code: str, student: str) -> bool:
-    asked = "SELECT count(*) FROM student WHERE code = ? AND student = ?"
-    return bool(count(db, asked, code, _plain(student)))
+    query = "SELECT count(*) FROM student WHERE code = ? AND student = ?"
+    return bool(query_number(db, query, code, _replace_surrogates(student)))
 
 
-def _happened(db: sqlite3.Connection, code: str) -> None:
+def _count_change(db: sqlite3.Connection, code: str) -> None:
     db.execute("UPDATE class SET version = version + 1 WHERE code = ?", (code,))
 
 
-def _note(db: sqlite3.Connection, code: str, question: LessonQuestion) -> None:
-    """Remember the words of a question, once."""
-    known = "SELECT count(*) FROM question WHERE code = ?"
-    if count(db, f"{known} AND id = ?", code, question.id):
+def _add_question(db: sqlite3.Connection, code: str, question: LessonQuestion) -> None:
+    """Store the words of a question unless they are stored."""
+    query = "SELECT count(*) FROM question WHERE code = ?"
+    if query_number(db, f"{query} AND id = ?", code, question.id):
         return
-    number = count(db, known, code)
+    number = query_number(db, query, code)
     if number >= MOST_QUESTIONS:
         raise bup.BupError(
             f"class {code} was asked {number} questions, which is as many as there may be"
@@ -432,8 +437,8 @@ def _questions(db: sqlite3.Connection, code: str) -> list[tuple[LessonQuestion, 
     rows = db.execute(
         "SELECT content, revealed FROM question WHERE code = ? ORDER BY number DESC", (code,)
     )
-    found = []
+    questions = []
     for content, revealed in rows:
         name, words, options, right = json.loads(content)
-        found.append((LessonQuestion(name, words, tuple(options), right), bool(revealed)))
-    return found
+        questions.append((LessonQuestion(name, words, tuple(options), right), bool(revealed)))
+    return questions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,22 +14,7 @@ from bup.graph.noun import Noun
 from dashboard.ui.numbers import percent, percent_range
 from dashboard.ui.theme import IN, Theme
 
-STYLE = """
-.picked p { margin: 0; line-height: 1.35; font-size: 0.95rem; }
-.picked .facts { font-size: 0.85rem; }
-.picked .mark { font-weight: bold; }
-.verdicts { width: 100%; border-collapse: collapse; font-size: 0.9rem; }
-.verdicts th, .verdicts td { text-align: left; padding: 0.3rem 0.8rem 0.3rem 0; border: 0;
-  border-bottom: 1px solid var(--faint); font-weight: normal; }
-.verdicts thead th { font-size: 0.8rem; }
-.verdicts .plot { width: 30%; min-width: 7rem; }
-.verdicts .plot > div { position: relative; height: 1.2rem; background: var(--faint); }
-.verdicts .plot i { position: absolute; display: block; box-sizing: border-box; }
-.verdicts .bar { inset: 0 auto 0 0; }
-.verdicts .span { top: 25%; bottom: 25%; border: solid currentColor; border-width: 0 2px; }
-.verdicts .span::before { content: ""; position: absolute; top: 50%; left: 0; right: 0;
-  border-top: 1.5px solid currentColor; }
-"""
+STYLE = (Path(__file__).parent / "card.css").read_text(encoding="utf-8")
 
 
 def card_html(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 from string import Template
 
 import numpy as np
@@ -22,39 +23,8 @@ _BELL = ", ".join(
     for x, y in zip(100 * (_Z + 3) / 6, 100 * (1 - np.exp(-(_Z**2) / 2)), strict=True)
 )
 
-STYLE = Template("""
-.classes { width: 100%; max-width: 44rem; border-collapse: collapse; font-size: 0.875rem; }
-.classes th { text-align: left; font-weight: normal; overflow-wrap: break-word; }
-.classes tbody th { min-width: 6.5rem; }
-.classes .predicted { font-weight: bold; }
-.classes th, .classes td { padding: 0 0.6rem 0 0; line-height: 1.15; border: 0; }
-.classes .number { padding: 0; text-align: right; white-space: nowrap; }
-.classes .plot { width: 60%; height: 1.75rem; }
-.classes .plot > div { position: relative; height: 100%; background: var(--grid); }
-.classes .plot i { position: absolute; display: block; box-sizing: border-box; }
-.classes .bar { top: 14%; bottom: 14%; left: 0; background: var(--others); }
-.classes .predicted .bar { background: $known; }
-.classes .ridge { top: 4%; bottom: 8%; background: ${known}70; clip-path: polygon($bell); }
-.classes .span { top: 34%; bottom: 34%; border: solid currentColor; border-width: 0 2px; }
-.classes .span::before { content: ""; position: absolute; top: 50%; left: 0; right: 0;
-  border-top: 1.5px solid currentColor; transform: translateY(-50%); }
-.classes .usual { top: 4%; bottom: 4%; border-left: 2px solid currentColor; }
-.classes .mean { top: 50%; width: 0.6rem; height: 0.6rem; border: 1px solid currentColor;
-  background: $other; transform: translate(-50%, -50%) rotate(45deg); }
-.classes .first, .classes .second { left: 0; height: 36%; }
-.classes .first { top: 10%; }
-.classes .second { bottom: 10%; }
-.classes .swatch { display: inline-block; width: 0.8em; height: 0.8em; }
-.classes.facts { font-size: 0.8rem; }
-.classes.facts th, .classes.facts td { padding: 0.1rem 0.5rem 0.1rem 0; vertical-align: top;
-  overflow-wrap: anywhere; }
-.classes.facts thead th { font-weight: bold; }
-.score-bar { display: flex; align-items: center; gap: 0.4rem; font-size: 0.8rem; }
-.score-bar i { flex: 0 1 9rem; height: 0.7rem; border-radius: 2px; }
-.score-bar b { font-weight: normal; }
-.classes .ticks { height: 1.2rem; font-size: 0.75rem; opacity: 0.8; }
-.classes .ticks span { position: absolute; top: 0.2rem; transform: translateX(-50%); }
-""").substitute(known=IN, other=OUT, bell=_BELL)
+_SHEET = (Path(__file__).parent / "class_tables.css").read_text(encoding="utf-8")
+STYLE = Template(_SHEET).substitute(known=IN, other=OUT, bell=_BELL)
 
 
 def probability_table(

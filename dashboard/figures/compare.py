@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 
 from bup.errors import BupError
 from bup.metrics import METRICS, Interval, ReliabilityBins
-from dashboard.figures.reliability import RUN_STYLES, bin_points, diagonal
-from dashboard.figures.style import apply_style
+from dashboard.figures.reliability import bin_points
+from dashboard.figures.style import RUN_STYLES, apply_style, diagonal, percent_axis
 from dashboard.ui.columns import score_title
 from dashboard.ui.theme import Theme
 
@@ -89,10 +89,9 @@ def overlay_reliability(runs: Sequence[tuple[str, ReliabilityBins]], theme: Them
         line = bin_points(bins, label, style, theme)
         figure.add_trace(line.update(mode="lines+markers", customdata=numbers))
         before += len(bins.count)
-    apply_style(figure, theme, height=440)
-    title = "confidence in the predicted class"
-    figure.update_xaxes(title=title, range=[0, 1.01], tickformat=".0%")
-    return figure.update_yaxes(title="share that is right", range=[0, 1.02], tickformat=".0%")
+    x_axis = percent_axis("confidence in the predicted class")
+    y_axis = percent_axis("share that is right", high=1.02)
+    return apply_style(figure, theme, 440, x=x_axis, y=y_axis)
 
 
 def disagreement_table(table_a: pd.DataFrame, table_b: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from PIL import ImageColor
 
 from bup.errors import BupError
 from dashboard.figures.edges import bounds
-from dashboard.figures.style import escape_markup
+from dashboard.figures.style import escape_markup, shorten
 from dashboard.ui import columns
 from dashboard.ui.columns import Column
 from dashboard.ui.theme import (
@@ -209,16 +209,12 @@ def _categories(
         (
             verdicts[name] if colour_by == "correct" else "square",
             colour,
-            _short(name or "unlabelled"),
+            shorten(name or "unlabelled"),
         )
         for (name, colour), occurs in zip(colours.items(), present, strict=True)
         if occurs
     ]
     return codes.astype(np.int16), marker, entries
-
-
-def _short(name: str, most: int = 26) -> str:
-    return escape_markup(name if len(name) <= most else name[: most - 1] + "…")
 
 
 def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.ndarray]:

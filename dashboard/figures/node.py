@@ -10,13 +10,11 @@ from plotly.subplots import make_subplots
 
 from bup.errors import BupError
 from bup.propagation import Shares
-from dashboard.figures.style import apply_style, escape_markup, hatch
+from dashboard.figures.style import apply_style, hatch, marker, row_axis, shorten
 from dashboard.ui.theme import IN, WRONG, Theme
 
 MOST_NEIGHBOURS = 8
 """How many neighbours have a bar of their own; the others share one."""
-
-LONGEST_NAME = 26
 
 
 def shares_figure(
@@ -36,7 +34,7 @@ def shares_figure(
     shown, rest = order[:MOST_NEIGHBOURS], order[MOST_NEIGHBOURS:]
     if len(rest) == 1:  # "1 other" would take as much room as its name
         shown, rest = order, order[:0]
-    names = [_short(neighbour_ids[i]) for i in shown]
+    names = [shorten(neighbour_ids[i]) for i in shown]
     names += [f"{len(rest)} others"] if len(rest) else []
     names += [theme.noun.apply_to("the node itself")] if own.any() else []
     names = ["before", *names, "after"]
@@ -52,11 +50,18 @@ def shares_figure(
         parts += [changes[column - 1, rest].sum()] if len(rest) else []
         parts += [own[column - 1]] if own.any() else []
         _add_waterfall(figure, step, np.array(parts), steps[0].neighbours[shown], theme, column)
-    apply_style(figure, theme, height=100 + 20 * len(names))
-    figure.update_layout(barmode="overlay", showlegend=False, margin={"t": 30, "b": 44, "r": 8})
-    ticks = {"tickvals": list(range(len(names))), "ticktext": names}
-    figure.update_yaxes(range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False, **ticks)
-    return figure.update_xaxes(title="variance", nticks=4)
+    x_axis = {"title": "variance", "nticks": 4}
+    y_axis = row_axis(names)
+    return apply_style(
+        figure,
+        theme,
+        100 + 20 * len(names),
+        x=x_axis,
+        y=y_axis,
+        barmode="overlay",
+        showlegend=False,
+        margin={"t": 30, "b": 44, "r": 8},
+    )
 
 
 def _add_waterfall(
@@ -110,15 +115,10 @@ def _add_waterfall(
         x=[before, after],
         y=[0, len(parts) + 1],
         mode="markers+text",
-        marker={"color": theme.text, "symbol": ["circle", "diamond"], "size": 11},
+        marker=marker(theme.text, 11, ["circle", "diamond"]),
         text=[f"{before:.{digits}f}", f"{after:.{digits}f}"],
         textposition=["middle left", "middle right"],
         hoverinfo="skip",
         showlegend=False,
         **place,
     )
-
-
-def _short(name: str) -> str:
-    """A name from the data, cut to fit beside a chart and harmless in it."""
-    return escape_markup(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")

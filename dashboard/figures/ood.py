@@ -13,8 +13,20 @@ from plotly.subplots import make_subplots
 
 from bup.errors import BupError
 from bup.metrics import PrecisionRecall, Roc
-from dashboard.figures.reliability import RUN_STYLES
-from dashboard.figures.style import apply_style, escape_markup, hatch, row_title
+from dashboard.figures.style import (
+    RUN_STYLES,
+    apply_style,
+    count_bars,
+    diagonal,
+    dotted,
+    escape_markup,
+    hatch,
+    histogram_outline,
+    line,
+    marker,
+    percent_axis,
+    row_title,
+)
 from dashboard.ui import columns
 from dashboard.ui.theme import IN, OUT, WRONG, Theme
 
@@ -78,16 +90,16 @@ def histograms(
     )
     for row, part in enumerate(parts, start=1):
         inside = values[part.member]
-        count = np.histogram(inside, edges)[0]
+        counts = np.histogram(inside, edges)[0]
         figure.add_bar(
             x=edges[:-1],
-            y=count / count.sum() / np.diff(edges),
+            y=counts / counts.sum() / np.diff(edges),
             customdata=(row - 1) * bins + np.arange(bins),
             width=np.diff(edges),
             offset=0,
             hovertext=[
                 f"{theme.noun.count(int(n))} from {a:.3g} to {b:.3g}"
-                for n, (a, b) in zip(count, pairwise(edges), strict=True)
+                for n, (a, b) in zip(counts, pairwise(edges), strict=True)
             ],
             hoverinfo="text",
             marker={
@@ -103,24 +115,23 @@ def histograms(
         for (other, numbers), style in zip(others, RUN_STYLES[1:], strict=False):
             theirs = np.histogram(numbers[part.member], edges)[0]
             height = theirs / theirs.sum() / np.diff(edges)
-            figure.add_scatter(
-                x=np.repeat(edges, 2),
-                y=np.concatenate([[0], np.repeat(height, 2), [0]]),
-                mode="lines",
-                line={"color": style.colour, "dash": style.dash, "width": 2},
-                hoverinfo="skip",
-                name=escape_markup(other),
-                showlegend=row == 1,
-                row=row,
-                col=1,
-            )
+            outline = histogram_outline(edges, height, style)
+            outline.update(name=escape_markup(other), showlegend=row == 1)
+            figure.add_trace(outline, row=row, col=1)
         mean = inside.mean()
-        figure.add_vline(mean, line={"color": theme.text, "width": 2}, row=row, col=1)
-        counted = theme.noun.count(len(inside))
-        row_title(figure, row, f"<b>{part.name}</b>: {counted}, mean {mean:.3f}")
-    apply_style(figure, theme, height=90 + 130 * len(parts) + 30 * bool(others))
-    figure.update_layout(bargap=0, legend_y=1.1, showlegend=bool(others))
-    figure.update_yaxes(nticks=4, rangemode="tozero")
+        figure.add_vline(mean, line=line(theme.text, 2), row=row, col=1)
+        count = theme.noun.count(len(inside))
+        row_title(figure, row, f"<b>{part.name}</b>: {count}, mean {mean:.3f}")
+    y_axis = {"nticks": 4, "rangemode": "tozero"}
+    apply_style(
+        figure,
+        theme,
+        90 + 130 * len(parts) + 30 * bool(others),
+        y=y_axis,
+        bargap=0,
+        legend_y=1.1,
+        showlegend=bool(others),
+    )
     figure.update_yaxes(title="density", row=(len(parts) + 1) // 2)
     return figure.update_xaxes(title=escape_markup(axis), row=len(parts))
 
@@ -151,23 +162,16 @@ def roc_figure(
             y=roc.true_positive_rate,
             customdata=nodes if roc is curves[0].roc else None,
             mode="lines",
-            line={"color": style.colour, "dash": style.dash, "width": 2.5},
+            line=style.line(2.5),
             hovertemplate="%{y:.1%} found, %{x:.1%} of the others flagged<extra></extra>",
             name=f"{escape_markup(label)}: AUROC {auroc:.1%}",
         )
-    figure.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        line={"color": theme.text, "width": 1, "dash": "dot"},
-        hoverinfo="skip",
-        name="guessing: 50.0%",
-    )
-    _unit_square(figure, theme)
+    figure.add_trace(diagonal(theme, "guessing: 50.0%"))
     if false_alarms is not None:
-        figure.add_vline(false_alarms, line={"color": theme.text, "width": 1, "dash": "dash"})
-    figure.update_xaxes(title="share of the others flagged by mistake")
-    return figure.update_yaxes(title="share found")
+        figure.add_vline(false_alarms, line=line(theme.text, 1, "dash"))
+    x_axis = percent_axis("share of the others flagged by mistake")
+    y_axis = percent_axis("share found", high=1.02)
+    return apply_style(figure, theme, 420, x=x_axis, y=y_axis)
 
 
 def precision_recall_figure(
@@ -188,21 +192,14 @@ def precision_recall_figure(
             customdata=nodes if curve is curves[0].precision_recall else None,
             mode="lines",
             # Steps, because average precision is the area under steps, not under slopes.
-            line={"color": style.colour, "dash": style.dash, "width": 2.5, "shape": "hv"},
+            line=style.line(2.5) | {"shape": "hv"},
             hovertemplate="%{x:.1%} found, %{y:.1%} of the flagged are right<extra></extra>",
             name=escape_markup(label),
         )
-    figure.add_scatter(
-        x=[0, 1],
-        y=[base_rate, base_rate],
-        mode="lines",
-        line={"color": theme.text, "width": 1, "dash": "dot"},
-        hoverinfo="skip",
-        name=f"guessing: {base_rate:.1%}",
-    )
-    _unit_square(figure, theme)
-    figure.update_xaxes(title="share found")
-    return figure.update_yaxes(title="share of the flagged that are sought")
+    figure.add_trace(dotted([base_rate, base_rate], theme, f"guessing: {base_rate:.1%}"))
+    x_axis = percent_axis("share found")
+    y_axis = percent_axis("share of the flagged that are sought", high=1.02)
+    return apply_style(figure, theme, 420, x=x_axis, y=y_axis)
 
 
 def matrix_figure(
@@ -215,7 +212,7 @@ def matrix_figure(
     """How many nodes of a class got which answer; a cell carries true * classes + assigned."""
     cells = counts[np.ix_(true, assigned)]
     number = np.array(true)[:, None] * len(names) + np.array(assigned)
-    words = [
+    hover = [
         [
             f"{theme.noun.count(int(n))}: {escape_markup(names[i])}, taken for "
             f"{escape_markup(names[j])}"
@@ -223,7 +220,6 @@ def matrix_figure(
         ]
         for i, row in zip(true, cells, strict=True)
     ]
-    scale = [[0, theme.background], [1, IN]]
     figure = go.Figure(
         go.Heatmap(
             z=cells,
@@ -232,57 +228,35 @@ def matrix_figure(
             customdata=number,
             text=[[f"{n:,}" if n else "" for n in row] for row in cells],
             texttemplate="%{text}",
-            hovertext=words,
+            hovertext=hover,
             hoverinfo="text",
-            colorscale=scale,
+            colorscale=[[0, theme.background], [1, IN]],
             showscale=False,
             xgap=2,
             ygap=2,
         )
     )
-    apply_style(figure, theme, height=170 + 40 * len(true))
-    ticks = {"showgrid": False, "zeroline": False}
-    figure.update_xaxes(
-        title="taken for",
-        tickvals=np.arange(len(assigned)),
-        ticktext=[escape_markup(names[j]) for j in assigned],
-        tickangle=-25,
-        **ticks,
+    across, down = (
+        {
+            "tickvals": np.arange(len(classes)),
+            "ticktext": [escape_markup(names[k]) for k in classes],
+            "showgrid": False,
+            "zeroline": False,
+        }
+        for classes in (assigned, true)
     )
-    return figure.update_yaxes(
-        tickvals=np.arange(len(true)),
-        ticktext=[escape_markup(names[i]) for i in true],
-        autorange="reversed",
-        **ticks,
-    )
+    x_axis = across | {"title": "taken for", "tickangle": -25}
+    y_axis = down | {"autorange": "reversed"}
+    return apply_style(figure, theme, 170 + 40 * len(true), x=x_axis, y=y_axis)
 
 
 def catches_figure(found: Mapping[tuple[str, ...], np.ndarray], theme: Theme) -> go.Figure:
     """How many sought nodes exactly these methods find; a bar carries its number."""
     names = [_only(who) for who in found]
     sizes = [len(nodes) for nodes in found.values()]
-    figure = go.Figure(
-        go.Bar(
-            x=sizes,
-            y=np.arange(len(sizes)),
-            customdata=np.arange(len(sizes)),
-            orientation="h",
-            marker={"color": [IN if who else WRONG for who in found]},
-            text=[f"{size:,}" for size in sizes],
-            textposition="outside",
-            cliponaxis=False,
-            hovertext=[
-                f"{theme.noun.count(size)} found by {name}"
-                for size, name in zip(sizes, names, strict=True)
-            ],
-            hoverinfo="text",
-        )
-    )
-    apply_style(figure, theme, height=110 + 34 * len(sizes))
-    figure.update_xaxes(title=theme.noun.many, range=[0, 1.15 * max([1, *sizes])])
-    return figure.update_yaxes(
-        tickvals=np.arange(len(sizes)), ticktext=names, autorange="reversed", showgrid=False
-    )
+    hover = [f"{theme.noun.count(n)} found by {name}" for n, name in zip(sizes, names, strict=True)]
+    colours = [IN if who else WRONG for who in found]
+    return count_bars(sizes, names, hover, colours, theme, 110 + 34 * len(sizes), room=1.15)
 
 
 def _only(who: tuple[str, ...]) -> str:
@@ -326,25 +300,18 @@ def share_figure(
                 text=name,
                 showarrow=False,
             )
-    figure.add_hline(50, line={"color": theme.text, "width": 1, "dash": "dot"})
-    apply_style(figure, theme, height=420 if here is None else 265)
+    figure.add_hline(50, line=line(theme.text, 1, "dot"))
+    across = theme.noun.apply_to("unseen nodes, % of the graph")
+    x_axis = {"title": across, "type": "log", "tickvals": [0.2, 0.5, 1, 2, 5, 10, 20, 50]}
+    y_axis = {"title": "AUROC (%)", "range": [25, 100]}
+    apply_style(figure, theme, 420 if here is None else 265, x=x_axis, y=y_axis)
     if here is not None:
         figure.add_scatter(
             x=[here[0]],
             y=[here[1]],
             mode="markers",
-            marker={"color": OUT, "size": 15, "line": {"width": 2, "color": theme.text}},
+            marker=marker(OUT, 15, edge=line(theme.text, 2)),
             name="this run",
         )
         figure.update_layout(showlegend=False)
-    ticks = [0.2, 0.5, 1, 2, 5, 10, 20, 50]
-    figure.update_xaxes(
-        title=theme.noun.apply_to("unseen nodes, % of the graph"), type="log", tickvals=ticks
-    )
-    return figure.update_yaxes(title="AUROC (%)", range=[25, 100])
-
-
-def _unit_square(figure: go.Figure, theme: Theme) -> None:
-    apply_style(figure, theme, height=420)
-    figure.update_xaxes(range=[0, 1.01], tickformat=".0%")
-    figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
+    return figure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -11,27 +11,19 @@ from plotly.subplots import make_subplots
 
 from bup.graph.noun import Noun
 from bup.metrics import ReliabilityBins, RiskCoverage
-from dashboard.figures.style import apply_style, escape_markup, hatch
-from dashboard.ui.theme import IN, OUT, WRONG, Theme
-
-
-@dataclass(frozen=True)
-class RunStyle:
-    """How one of several runs in a chart is told from the others, colour being only one cue."""
-
-    colour: str
-    symbol: str
-    dash: str
-
-
-RUN_STYLES = (
-    RunStyle(IN, "circle", "solid"),
-    RunStyle("#CC79A7", "diamond", "dash"),
-    RunStyle(OUT, "square", "dot"),
-    RunStyle("#009E73", "triangle-up", "dashdot"),
-    RunStyle("#56B4E9", "x", "longdash"),
-    RunStyle("#8C8C8C", "star", "longdashdot"),
+from dashboard.figures.style import (
+    RUN_STYLES,
+    RunStyle,
+    apply_style,
+    diagonal,
+    error_bars,
+    escape_markup,
+    hatch,
+    histogram_outline,
+    line,
+    percent_axis,
 )
+from dashboard.ui.theme import IN, WRONG, Theme
 
 NARROW = 0.045
 """Bins below this share of the axis have no room for their count above their bar."""
@@ -52,51 +44,29 @@ def reliability_figure(
     )
     full = np.flatnonzero(bins.count)
     left, width = bins.edges[full], np.diff(bins.edges)[full]
-    accuracy, gap = bins.accuracy[full], bins.gap[full]
     texts = np.array(_texts(bins, theme.noun))
     place = {"x": left, "width": width, "offset": 0, "customdata": full}
     common = {"hoverinfo": "text", "unselected": {"marker": {"opacity": 0.45}}}
     figure.add_bar(
         **place,
-        y=accuracy,
-        marker={"color": IN + "38", "line": {"width": 1, "color": IN}},
+        y=bins.accuracy[full],
+        marker={"color": IN + "38", "line": line(IN, 1)},
         hovertext=texts,
         showlegend=False,
         **common,
     )
-    for name, sign, colour, shape in (
-        ("too confident", -1, WRONG, "/"),
-        ("not confident enough", 1, "#009E73", "\\"),
-    ):
-        here = np.sign(gap) == sign
-        figure.add_bar(
-            x=left[here],
-            width=width[here],
-            offset=0,
-            customdata=full[here],
-            base=np.minimum(accuracy, bins.confidence[full])[here],
-            y=np.abs(gap[here]),
-            marker={
-                "color": colour + "30",
-                "pattern": hatch(shape, colour) | {"size": 7},
-            },
-            hovertext=texts[here],
-            name=name,
-            **common,
-        )
+    for bars, here in gap_bars(bins, full):
+        figure.add_trace(bars.update(customdata=full[here], hovertext=texts[here], **common))
     figure.add_trace(diagonal(theme))
-    figure.add_trace(
-        bin_points(bins, label, RUN_STYLES[0], theme).update(
-            customdata=full, unselected=common["unselected"]
-        )
-    )
+    points = bin_points(bins, label, RUN_STYLES[0], theme)
+    figure.add_trace(points.update(customdata=full, unselected=common["unselected"]))
     if other is not None:
         figure.add_trace(bin_points(*other, RUN_STYLES[1], theme).update(mode="lines+markers"))
     roomy = other is None and width.min() >= NARROW
     figure.add_bar(
         **place,
         y=bins.count[full],
-        marker={"color": IN, "line": {"width": 1, "color": theme.background}},
+        marker={"color": IN, "line": line(theme.background, 1)},
         text=[f"{count:,}" for count in bins.count[full]] if roomy else None,
         textposition="outside",
         textangle=0,
@@ -107,27 +77,40 @@ def reliability_figure(
         col=1,
         **common,
     )
+    highest = bins.count.max()
     if other is not None:
-        theirs = other[0]
-        figure.add_trace(
-            go.Scatter(
-                x=np.repeat(theirs.edges, 2),
-                y=np.concatenate([[0], np.repeat(theirs.count, 2), [0]]),
-                mode="lines",
-                line={"color": RUN_STYLES[1].colour, "dash": RUN_STYLES[1].dash, "width": 2},
-                hoverinfo="skip",
-                showlegend=False,
-            ),
-            row=2,
-            col=1,
-        )
-    apply_style(figure, theme, height=480).update_layout(barmode="overlay", bargap=0)
+        highest = max(highest, other[0].count.max())
+        outline = histogram_outline(other[0].edges, other[0].count, RUN_STYLES[1])
+        figure.add_trace(outline.update(showlegend=False), row=2, col=1)
+    apply_style(figure, theme, 480, barmode="overlay", bargap=0)
     figure.update_xaxes(range=[0, 1.01])
     figure.update_xaxes(title="confidence in the predicted class", tickformat=".0%", row=2)
-    figure.update_yaxes(title="share that is right", range=[0, 1.02], tickformat=".0%", row=1)
-    highest = max([*bins.count, *(other[0].count if other else ())])
-    figure.update_yaxes(title=theme.noun.many, range=[0, 1.35 * highest], nticks=4, row=2)
-    return figure
+    figure.update_yaxes(percent_axis("share that is right", high=1.02), row=1)
+    return figure.update_yaxes(title=theme.noun.many, range=[0, 1.35 * highest], nticks=4, row=2)
+
+
+def gap_bars(bins: ReliabilityBins, full: np.ndarray) -> Iterator[tuple[go.Bar, np.ndarray]]:
+    """Bars between accuracy and mean confidence of these bins, and which of them [k] have one.
+
+    One trace for bins that are too confident, one for those that are not confident enough.
+    """
+    accuracy, gap = bins.accuracy[full], bins.gap[full]
+    bottom = np.minimum(accuracy, bins.confidence[full])
+    for name, sign, colour, shape in (
+        ("too confident", -1, WRONG, "/"),
+        ("not confident enough", 1, "#009E73", "\\"),
+    ):
+        here = np.sign(gap) == sign
+        bars = go.Bar(
+            x=bins.edges[full][here],
+            width=np.diff(bins.edges)[full][here],
+            offset=0,
+            base=bottom[here],
+            y=np.abs(gap[here]),
+            marker={"color": colour + "30", "pattern": hatch(shape, colour) | {"size": 7}},
+            name=name,
+        )
+        yield bars, here
 
 
 def bin_points(bins: ReliabilityBins, label: str, style: RunStyle, theme: Theme) -> go.Scatter:
@@ -138,20 +121,9 @@ def bin_points(bins: ReliabilityBins, label: str, style: RunStyle, theme: Theme)
         x=bins.confidence[full],
         y=accuracy,
         mode="markers",
-        marker={
-            "color": style.colour,
-            "symbol": style.symbol,
-            "size": 9,
-            "line": {"width": 1, "color": theme.background},
-        },
-        line={"color": style.colour, "dash": style.dash, "width": 2},
-        error_y={
-            "array": bins.high[full] - accuracy,
-            "arrayminus": accuracy - bins.low[full],
-            "color": style.colour,
-            "thickness": 1.5,
-            "width": 4,
-        },
+        marker=style.marker(9, line(theme.background, 1)),
+        line=style.line(),
+        error_y=error_bars(accuracy, bins.low[full], bins.high[full], style.colour),
         text=_texts(bins, theme.noun),
         hovertemplate="%{text}<extra>%{fullData.name}</extra>",
         name=escape_markup(label),
@@ -168,18 +140,6 @@ def _texts(bins: ReliabilityBins, noun: Noun) -> list[str]:
     ]
 
 
-def diagonal(theme: Theme) -> go.Scatter:
-    """Where confidence and accuracy are equal."""
-    return go.Scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        line={"color": theme.text, "width": 1, "dash": "dot"},
-        hoverinfo="skip",
-        name="perfect",
-    )
-
-
 def confidence_histogram(
     confidence: np.ndarray, correct: np.ndarray, theme: Theme, bins: int = 20
 ) -> go.Figure:
@@ -189,38 +149,51 @@ def confidence_histogram(
     """
     correct = np.asarray(correct, dtype=bool)
     edges = np.linspace(0, 1, bins + 1)
-    figure = go.Figure()
-    for name, group, colour, pattern in (
-        ("right", correct, IN, ""),
-        ("wrong", ~correct, WRONG, "/"),
-    ):
-        figure.add_bar(
-            x=edges[:-1],
-            y=np.histogram(confidence[group], edges)[0],
-            customdata=2 * np.arange(bins) + (name == "wrong"),
-            width=1 / bins,
-            offset=0,
-            marker={
-                "color": colour,
-                "line": {"width": 1, "color": theme.background},
-                "pattern": hatch(pattern, theme.background),
-            },
-            hovertext=[f"{a:.0%} to {b:.0%} confident" for a, b in pairwise(edges)],
-            hovertemplate=theme.noun.apply_to("%{y:,} nodes, %{hovertext}"),
-            name=name,
-        )
-    apply_style(figure, theme)
+    figure = _stacked_bars(
+        edges[:-1],
+        {
+            "right": np.histogram(confidence[correct], edges)[0],
+            "wrong": np.histogram(confidence[~correct], edges)[0],
+        },
+        theme,
+        theme.noun.apply_to("%{y:,} nodes, %{hovertext}"),
+    )
+    figure.update_traces(
+        width=1 / bins,
+        offset=0,
+        marker_line=line(theme.background, 1),
+        hovertext=[f"{a:.0%} to {b:.0%} confident" for a, b in pairwise(edges)],
+    )
+    # Each label has a row of its own above the chart and lies on the side of its line with more
+    # room; the outer line has the upper row, so that no line crosses a label.
+    row = 1.5 * theme.font_size
     lines = [
         (confidence.mean(), "mean confidence", "dash"),
         (correct.mean(), "accuracy", "solid"),
     ]
-    # Each label has a row of its own above the chart and lies on the side of its line with more
-    # room; the outer line has the upper row, so that no line crosses a label.
-    row = 1.5 * theme.font_size
+    x_axis = percent_axis("confidence in the predicted class")
+    y_axis = {"title": theme.noun.many}
+    apply_style(
+        figure,
+        theme,
+        x=x_axis,
+        y=y_axis,
+        barmode="stack",
+        bargap=0,
+        margin_t=round(3.6 * row),
+        legend={"yanchor": "top", "y": 0.98, "x": 0.02, "orientation": "v"},
+    )
     to_left = lines[0][0] + lines[1][0] >= 1
     for height, (value, name, dash) in enumerate(sorted(lines, reverse=not to_left)):
-        line = {"color": theme.text, "width": 2, "dash": dash}
-        figure.add_shape(type="line", x0=value, x1=value, y0=0, y1=1, yref="paper", line=line)
+        figure.add_shape(
+            type="line",
+            x0=value,
+            x1=value,
+            y0=0,
+            y1=1,
+            yref="paper",
+            line=line(theme.text, 2, dash),
+        )
         figure.add_annotation(
             x=value,
             y=1,
@@ -234,16 +207,7 @@ def confidence_histogram(
             arrowcolor=theme.text,
             standoff=0,
         )
-    figure.update_layout(
-        barmode="stack",
-        bargap=0,
-        margin_t=round(3.6 * row),
-        legend={"yanchor": "top", "y": 0.98, "x": 0.02, "orientation": "v"},
-    )
-    figure.update_xaxes(
-        title="confidence in the predicted class", range=[0, 1.01], tickformat=".0%"
-    )
-    return figure.update_yaxes(title=theme.noun.many)
+    return figure
 
 
 def set_size_figure(size: np.ndarray, covered: np.ndarray, classes: int, theme: Theme) -> go.Figure:
@@ -252,23 +216,38 @@ def set_size_figure(size: np.ndarray, covered: np.ndarray, classes: int, theme: 
     A bar carries twice its size as ``customdata``, and one more if the sets miss the true class.
     """
     covered = np.asarray(covered, dtype=bool)
+    figure = _stacked_bars(
+        np.arange(classes + 1),
+        {
+            "contains the true class": np.bincount(size[covered], minlength=classes + 1),
+            "misses it": np.bincount(size[~covered], minlength=classes + 1),
+        },
+        theme,
+        theme.noun.apply_to("%{y:,} nodes with %{x} classes"),
+    )
+    x_axis = {"title": "classes in the set", "dtick": 1}
+    y_axis = {"title": theme.noun.many}
+    return apply_style(figure, theme, 320, x=x_axis, y=y_axis, barmode="stack", bargap=0.2)
+
+
+def _stacked_bars(
+    x: np.ndarray, heights: Mapping[str, np.ndarray], theme: Theme, hover: str
+) -> go.Figure:
+    """Bars of what is right and, hatched, of what is wrong; ``customdata`` is 2 * bar + which."""
     figure = go.Figure()
-    for name, group, colour, pattern in (
-        ("contains the true class", covered, IN, ""),
-        ("misses it", ~covered, WRONG, "/"),
+    looks = ((IN, ""), (WRONG, "/"))
+    for which, ((name, height), (colour, pattern)) in enumerate(
+        zip(heights.items(), looks, strict=True)
     ):
         figure.add_bar(
-            x=np.arange(classes + 1),
-            y=np.bincount(size[group], minlength=classes + 1),
-            customdata=2 * np.arange(classes + 1) + (name == "misses it"),
+            x=x,
+            y=height,
+            customdata=2 * np.arange(len(x)) + which,
             marker={"color": colour, "pattern": hatch(pattern, theme.background)},
-            hovertemplate=theme.noun.apply_to("%{y:,} nodes with %{x} classes"),
+            hovertemplate=hover,
             name=name,
         )
-    apply_style(figure, theme, 320)
-    figure.update_layout(barmode="stack", bargap=0.2)
-    figure.update_xaxes(title="classes in the set", dtick=1)
-    return figure.update_yaxes(title=theme.noun.many)
+    return figure
 
 
 def risk_coverage_figure(
@@ -293,8 +272,8 @@ def risk_coverage_figure(
             y=accuracy,
             customdata=nodes if run is curve else None,
             mode="lines" if len(accuracy) > 30 else "lines+markers",
-            line={"color": style.colour, "dash": style.dash, "width": 2.5},
-            marker={"color": style.colour, "symbol": style.symbol, "size": 6},
+            line=style.line(2.5),
+            marker=style.marker(6),
             hovertemplate="%{x:.1%} answered, %{y:.1%} right<extra>%{fullData.name}</extra>",
             name=f"{escape_markup(name)}: {here:.1%} right",
         )
@@ -302,23 +281,15 @@ def risk_coverage_figure(
             x=[coverage],
             y=[here],
             mode="markers",
-            marker={
-                "color": style.colour,
-                "symbol": style.symbol,
-                "size": 14,
-                "line": {"width": 2, "color": theme.text},
-            },
+            marker=style.marker(14, line(theme.text, 2)),
             hoverinfo="skip",
             showlegend=False,
         )
         # The first few nodes make the rate jump between 0 and 1; they must not set the scale.
         lowest = min(lowest, here, accuracy[run.coverage >= 0.05].min())
-    apply_style(figure, theme)
-    figure.add_vline(coverage, line={"color": theme.text, "width": 1, "dash": "dot"})
-    figure.update_xaxes(
-        title=theme.noun.apply_to("share of nodes answered, surest first"), range=[0, 1.02]
-    )
+    figure.add_vline(coverage, line=line(theme.text, 1, "dot"))
     pad = max(0.01, 0.06 * (1 - lowest))
-    figure.update_yaxes(title="share of answers that are right", range=[lowest - pad, 1 + pad])
-    figure.update_xaxes(tickformat=".0%")
-    return figure.update_yaxes(tickformat=".0%")
+    across = theme.noun.apply_to("share of nodes answered, surest first")
+    x_axis = percent_axis(across, high=1.02)
+    y_axis = percent_axis("share of answers that are right", lowest - pad, 1 + pad)
+    return apply_style(figure, theme, x=x_axis, y=y_axis)

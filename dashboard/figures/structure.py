@@ -10,13 +10,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bup.errors import BupError
-from dashboard.figures.style import apply_style, escape_markup
+from dashboard.figures.style import LOG_AXIS, apply_style, error_bars, escape_markup, line, marker
 from dashboard.ui.theme import IN, OUT, Theme
-
-# Plotly's own ticks are unreadable where an axis spans only one or two powers of ten.
-_TICKS = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
-_LOG_AXIS = {"type": "log", "tickvals": _TICKS, "ticktext": [f"{tick:,}" for tick in _TICKS]}
-
 
 MOST_POINTS = 20_000
 """Of more nodes, a chart shows how many are where instead of each."""
@@ -91,9 +86,9 @@ def against_figure(
     _add_points(figure, x, y, nodes, ids, (x_label.partition(" (")[0], y_label), theme)
     if binned is not None:
         _add_medians(figure, binned, theme)
-    apply_style(figure, theme, height=420)
-    figure.update_xaxes(title=escape_markup(x_label), **(_LOG_AXIS if log_x else {}))
-    return figure.update_yaxes(title=escape_markup(y_label))
+    x_axis = {"title": escape_markup(x_label)} | (LOG_AXIS if log_x else {})
+    y_axis = {"title": escape_markup(y_label)}
+    return apply_style(figure, theme, 420, x=x_axis, y=y_axis)
 
 
 def factor_figure(
@@ -113,8 +108,7 @@ def factor_figure(
         words = ("degree", "factor" if row == 1 else "message uncertainty")
         _add_points(figure, degree, values, nodes, ids, words, theme, **place)
         _add_medians(figure, binned_medians(degree, values), theme, **place)
-    apply_style(figure, theme, height=560)
-    figure.update_xaxes(**_LOG_AXIS)
+    apply_style(figure, theme, 560, x=LOG_AXIS)
     figure.update_xaxes(title=theme.noun.apply_to("degree (linked nodes + 1)"), row=2)
     figure.update_yaxes(title="factor of the rule", row=1)
     return figure.update_yaxes(title="message uncertainty", row=2)
@@ -150,8 +144,8 @@ def _add_points(
         customdata=nodes,
         text=[escape_markup(name) for name in names],
         mode="markers",
-        marker={"color": IN, "size": 6, "opacity": 0.6 if theme.dark else 0.35},
-        selected={"marker": {"color": OUT, "opacity": 1, "size": 12}},
+        marker=marker(IN, 6, opacity=0.6 if theme.dark else 0.35),
+        selected={"marker": marker(OUT, 12, opacity=1)},
         unselected={"marker": {"opacity": 0.25}},
         hovertemplate=f"{theme.noun.one} %{{text}}<br>{across} %{{x:.3g}}<br>{up} %{{y:.3g}}"
         "<extra></extra>",
@@ -193,21 +187,10 @@ def _add_medians(figure: go.Figure, b: BinnedMedians, theme: Theme, **place: obj
         x=b.x,
         y=b.median,
         mode="lines+markers",
-        line={"color": theme.text, "width": 2},
-        marker={
-            "color": OUT,
-            "symbol": "diamond",
-            "size": 9,
-            "line": {"width": 1.5, "color": theme.text},
-        },
+        line=line(theme.text, 2),
+        marker=marker(OUT, 9, "diamond", line(theme.text, 1.5)),
         unselected={"marker": {"opacity": 1}},
-        error_y={
-            "array": b.high - b.median,
-            "arrayminus": b.median - b.low,
-            "color": theme.text,
-            "thickness": 1.5,
-            "width": 4,
-        },
+        error_y=error_bars(b.median, b.low, b.high, theme.text),
         text=[
             f"{theme.noun.count(int(count))} from {first:.3g} to {last:.3g}<br>"
             f"median {median:.3g} ({low:.3g} to {high:.3g})"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard.figures.style import apply_style, escape_markup
+from dashboard.figures.style import LOG_AXIS, apply_style, count_bars, escape_markup, line, marker
 from dashboard.ui.theme import IN, Theme, class_colours
 
 _LINKS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000]
@@ -16,29 +16,19 @@ _LINKS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_0
 def class_sizes_figure(sizes: Mapping[str, int], theme: Theme) -> go.Figure:
     """Nodes per class, in the colours that the map gives the classes; a bar carries its class."""
     colours = class_colours(list(sizes))
-    figure = go.Figure(
-        go.Bar(
-            x=list(sizes.values()),
-            y=np.arange(len(sizes)),
-            customdata=np.arange(len(sizes)),
-            orientation="h",
-            marker={"color": [colours[name] for name in sizes]},
-            text=[f"{size:,}" for size in sizes.values()],
-            textfont={"color": theme.text},
-            textposition="outside",
-            cliponaxis=False,
-            hovertext=[
-                f"{escape_markup(name)}: {theme.noun.count(size)}" for name, size in sizes.items()
-            ],
-            hoverinfo="text",
-        )
-    )
-    apply_style(figure, theme, 360)
     names = [escape_markup(name) for name in sizes]
-    figure.update_yaxes(
-        autorange="reversed", tickvals=np.arange(len(sizes)), ticktext=names, showgrid=False
+    counts = list(sizes.values())
+    hover = [f"{name}: {theme.noun.count(n)}" for name, n in zip(names, counts, strict=True)]
+    return count_bars(
+        counts,
+        names,
+        hover,
+        [colours[name] for name in sizes],
+        theme,
+        360,
+        room=1.12,
+        textfont={"color": theme.text},
     )
-    return figure.update_xaxes(title=theme.noun.many, range=[0, 1.12 * max([1, *sizes.values()])])
 
 
 def degrees_figure(counts: np.ndarray, theme: Theme) -> go.Figure:
@@ -54,7 +44,7 @@ def degrees_figure(counts: np.ndarray, theme: Theme) -> go.Figure:
             y=counts[links],
             customdata=links,
             mode="markers",
-            marker={"color": IN, "size": 9, "line": {"width": 1, "color": theme.background}},
+            marker=marker(IN, 9, edge=line(theme.background, 1)),
             hovertext=[
                 f"{theme.noun.count(int(counts[k]))} with {k:,} link{'s' if k != 1 else ''}"
                 for k in links
@@ -62,15 +52,16 @@ def degrees_figure(counts: np.ndarray, theme: Theme) -> go.Figure:
             hoverinfo="text",
         )
     )
-    apply_style(figure, theme, 360)
     ticks = [k for k in _LINKS if k <= links.max()]
-    figure.update_xaxes(
-        title="links",
-        type="log",
-        tickvals=[k + 1 for k in ticks],
-        ticktext=[f"{k:,}" for k in ticks],
-    )
-    powers = [digit * 10**p for p in range(7) for digit in (1, 2, 5)]
-    return figure.update_yaxes(
-        title=theme.noun.many, type="log", tickvals=powers, ticktext=[f"{p:,}" for p in powers]
+    return apply_style(
+        figure,
+        theme,
+        360,
+        x={
+            "title": "links",
+            "type": "log",
+            "tickvals": [k + 1 for k in ticks],
+            "ticktext": [f"{k:,}" for k in ticks],
+        },
+        y=LOG_AXIS | {"title": theme.noun.many},
     )

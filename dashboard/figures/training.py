@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.figures.style import apply_style
+from dashboard.figures.style import apply_style, line
 from dashboard.ui.theme import IN, WRONG, Theme
 
 
@@ -33,14 +33,15 @@ def curves_figure(
             x=np.arange(1, len(values) + 1),
             y=list(values),
             mode="lines" if len(values) > 1 else "markers",
-            line={"color": colour, "dash": dash, "width": 2},
+            line=line(colour, 2, dash),
             name=name,
             row=row,
             col=1,
         )
-    apply_style(figure, theme, height=400)
+    span = {"range": [0, max(epochs, len(loss)) + 1]}
+    apply_style(figure, theme, 400, x=span, hovermode="x")
     if kept_epoch is not None:
-        figure.add_vline(kept_epoch, line={"color": theme.text, "width": 1.5, "dash": "dot"})
+        figure.add_vline(kept_epoch, line=line(theme.text, 1.5, "dot"))
         late = kept_epoch > epochs / 2
         figure.add_annotation(
             x=kept_epoch,
@@ -52,9 +53,7 @@ def curves_figure(
             yanchor="top",
             xshift=-4 if late else 4,
         )
-    figure.update_layout(hovermode="x")
-    figure.update_xaxes(range=[0, max(epochs, len(loss)) + 1])
     figure.update_xaxes(title="epoch", row=2)
     figure.update_yaxes(title=theme.noun.apply_to("nats per node"), rangemode="tozero", row=1)
-    span = {} if len(validation_accuracy) else {"range": [0, 1]}
-    return figure.update_yaxes(title="accuracy", tickformat=".0%", row=2, **span)
+    accuracies = {} if len(validation_accuracy) else {"range": [0, 1]}
+    return figure.update_yaxes(title="accuracy", tickformat=".0%", row=2, **accuracies)

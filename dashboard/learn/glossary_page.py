@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import streamlit as st
 
 from dashboard.learn import lesson
 from dashboard.learn.glossary import TERMS
-from dashboard.learn.pictures import picture
+from dashboard.learn.texts import FOLDER
 from dashboard.session.navigation import page_link
 
 
@@ -45,3 +47,12 @@ def _entry(word: str) -> None:
                 about = lesson.LESSONS[term.lesson - 1]
                 page_link(about.address, f"Lesson {term.lesson}", about.icon)
             page_link(term.page, "See it in this run", ":material/open_in_new:")
+
+
+def picture(word: str) -> str:
+    """The small picture of a word, as an image: Streamlit removes SVG between words.
+
+    It has no alternative text: the words beside it say the same.
+    """
+    svg = (FOLDER / "svg" / f"{word.replace(' ', '-')}.svg").read_text(encoding="utf-8")
+    return f'<img class="word" alt="" src="data:image/svg+xml,{quote(svg)}">'

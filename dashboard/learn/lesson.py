@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
@@ -20,65 +21,7 @@ from dashboard.session.navigation import Query, page_link
 from dashboard.session.view import current_theme
 from dashboard.ui.errors import show_errors
 
-STYLE = """
-.stMainBlockContainer:has(.st-key-learn_top) { padding: 3.5rem 1.5rem 0; }
-.st-key-learn_top { margin-bottom: -0.75rem; }
-.st-key-lesson_head h1 { font-size: 1.35rem; padding: 0; line-height: 1.25; }
-[class*="st-key-play"] { gap: 0.6rem; }
-[class*="st-key-play"] [data-testid="stMarkdownContainer"] :is(p, li) {
-  font-size: 0.875rem;
-  line-height: 1.42;
-}
-[class*="st-key-play"] [data-testid="stMetricValue"] [data-testid="stMarkdownContainer"] p {
-  font-size: 1.25rem;
-  line-height: 1.2;
-}
-[class*="st-key-play"] [data-testid="stColumn"] > div { gap: 0.5rem; }
-[class*="st-key-play"] [data-testid="stRadio"] [role="radiogroup"] {
-  flex-flow: row wrap;
-  gap: 0 1.1rem;
-}
-[class*="st-key-asked"] { gap: 0.3rem; padding: 0.6rem 0.8rem; }
-[class*="st-key-asked"] .tally { font-size: 0.875rem; }
-[class*="st-key-asked"] .tally i { height: 0.7rem; }
-[class*="st-key-asked"] :has(> .stBidiComponent) { position: absolute; }
-[class*="st-key-verdict"] { gap: 0; scroll-margin: 1rem; }
-.st-key-words { row-gap: 0; }
-@media (min-width: 1000px) and (min-height: 600px) {
-  [class*="st-key-play"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"],
-  [class*="st-key-play"] > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
-    max-height: calc(100dvh - 8.1rem - var(--bup-bar, 0rem));
-    overflow: hidden auto;
-    padding: 0 0.4rem 1rem 0;
-  }
-}
-@media (max-width: 640px) {
-  [class*="st-key-play"] > div > .stHorizontalBlock {
-    flex-flow: column nowrap;
-    gap: 0.6rem;
-    > .stColumn, > .stColumn > .stVerticalBlock { display: contents; }
-    > :first-child > .stVerticalBlock {
-      > * { order: 2; }
-      > :first-child { order: 0; }
-      > :has([class*="st-key-asked"]) { order: 1; }
-      > :has([class*="st-key-asked"]) ~ * { order: 4; }
-    }
-    > :last-child > .stVerticalBlock > * { order: 3; }
-  }
-  [class*="st-key-play"] [data-testid="stHorizontalBlock"]:has([data-testid="stMetric"]):not(
-    :has([data-testid="stHorizontalBlock"], .stPlotlyChart)
-  ) > [data-testid="stColumn"] { min-width: calc(33% - 1rem); }
-  [class*="st-key-play"] :is([data-testid="stMetricLabel"], [data-testid="stPageLink"]) * {
-    white-space: normal;
-  }
-  [class*="st-key-play"] [data-testid="stButtonGroup"] [role="radiogroup"] { flex-wrap: wrap; }
-}
-"""
-"""A lesson stands on one screen: words and question left, what is played with right.
-
-On a phone they follow each other, whatever the lesson's columns: words, the question, its controls
-and figure, then what is found out; and figures in numbers stay beside each other.
-"""
+STYLE = (Path(__file__).parent / "lesson.css").read_text(encoding="utf-8")
 
 
 def top(title: str) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bup.metrics import ReliabilityBins
-from dashboard.figures.reliability import diagonal
-from dashboard.figures.style import apply_style, hatch
+from dashboard.figures.reliability import gap_bars
+from dashboard.figures.style import apply_style, diagonal, line, marker, percent_axis
 from dashboard.ui.theme import IN, WRONG, Theme
 
 MOST_DOTS = 500
@@ -22,14 +22,13 @@ def dots_figure(
     """
     figure = go.Figure()
     filled = np.flatnonzero((bins.edges[1:] <= sweep + 1e-9) & (bins.count > 0))
-    left, width = bins.edges[filled], np.diff(bins.edges)[filled]
-    accuracy, gap = bins.accuracy[filled], bins.gap[filled]
+    accuracy, confident = bins.accuracy[filled], bins.confidence[filled]
     figure.add_bar(
-        x=left,
-        width=width,
+        x=bins.edges[filled],
+        width=np.diff(bins.edges)[filled],
         offset=0,
         y=accuracy,
-        marker={"color": IN + "50", "line": {"width": 1.5, "color": IN}},
+        marker={"color": IN + "50", "line": line(IN, 1.5)},
         text=[f"{a:.0%}" for a in accuracy] if len(bins.count) <= 12 else None,
         textposition="inside",
         insidetextanchor="start",
@@ -37,40 +36,32 @@ def dots_figure(
         textangle=0,
         hovertext=[
             f"{right:.0%} of {count:,} right, {sure:.0%} sure on average"
-            for right, count, sure in zip(
-                accuracy, bins.count[filled], bins.confidence[filled], strict=True
-            )
+            for right, count, sure in zip(accuracy, bins.count[filled], confident, strict=True)
         ],
         hoverinfo="text",
         showlegend=False,
     )
-    for name, sign, colour, shape in (
-        ("too confident", -1, WRONG, "/"),
-        ("not confident enough", 1, "#009E73", "\\"),
-    ):
-        here = np.sign(gap) == sign
-        figure.add_bar(
-            x=left[here],
-            width=width[here],
-            offset=0,
-            base=np.minimum(accuracy, bins.confidence[filled])[here],
-            y=np.abs(gap[here]),
-            marker={"color": colour + "30", "pattern": hatch(shape, colour) | {"size": 7}},
-            hoverinfo="skip",
-            name=name,
-        )
+    for bars, _ in gap_bars(bins, filled):
+        figure.add_trace(bars.update(hoverinfo="skip"))
     figure.add_trace(diagonal(theme).update(showlegend=False))
     figure.add_scatter(
-        x=bins.confidence[filled],
-        y=bins.confidence[filled],
+        x=confident,
+        y=confident,
         mode="markers",
-        marker={"color": theme.text, "symbol": "diamond", "size": 9},
+        marker=marker(theme.text, 9, "diamond"),
         hoverinfo="skip",
         name="mean confidence of the bin",
     )
     for edge in bins.edges:
-        line = {"color": theme.faint, "width": 1}
-        figure.add_shape(type="line", x0=edge, x1=edge, y0=-0.25, y1=1.25, line=line, layer="below")
+        figure.add_shape(
+            type="line",
+            x0=edge,
+            x1=edge,
+            y0=-0.25,
+            y1=1.25,
+            line=line(theme.faint, 1),
+            layer="below",
+        )
     random = np.random.RandomState(0)
     shown = random.permutation(len(confidence))[:MOST_DOTS]
     height = random.random_sample(len(shown))
@@ -84,19 +75,22 @@ def dots_figure(
             x=confidence[shown][here],
             y=low + (high - low) * height[here],
             mode="markers",
-            marker={"color": colour, "symbol": symbol, "size": size, "opacity": 0.75},
+            marker=marker(colour, size, symbol, opacity=0.75),
             hovertemplate="%{x:.0%} sure<extra></extra>",
             name=name,
         )
-    apply_style(figure, theme, height=400)
-    figure.update_layout(barmode="overlay", bargap=0)
-    figure.update_xaxes(
-        title="confidence in the predicted class", range=[0, 1.01], tickformat=".0%"
-    )
-    return figure.update_yaxes(
-        title="share that is right",
-        range=[-0.25, 1.25],
-        tickvals=[-0.14, 0, 0.25, 0.5, 0.75, 1, 1.14],
-        ticktext=["wrong", "0%", "25%", "50%", "75%", "100%", "right"],
-        zeroline=False,
+    return apply_style(
+        figure,
+        theme,
+        400,
+        x=percent_axis("confidence in the predicted class"),
+        y={
+            "title": "share that is right",
+            "range": [-0.25, 1.25],
+            "tickvals": [-0.14, 0, 0.25, 0.5, 0.75, 1, 1.14],
+            "ticktext": ["wrong", "0%", "25%", "50%", "75%", "100%", "right"],
+            "zeroline": False,
+        },
+        barmode="overlay",
+        bargap=0,
     )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from dashboard.figures.style import apply_style, escape_markup, hatch
+from dashboard.figures.style import apply_style, escape_markup, hatch, line, percent_axis
 from dashboard.ui.theme import IN, WRONG, Theme
 
 
@@ -42,10 +42,10 @@ def coverage_figure(groups: Sequence[NeighbourGroup], level: float, theme: Theme
         hoverinfo="skip",
         showlegend=False,
     )
-    figure.add_vline(x=level, line={"color": theme.text, "width": 2, "dash": "dash"})
+    figure.add_vline(x=level, line=line(theme.text, 2, "dash"))
     figure.add_annotation(
         x=level, y=1, yref="paper", yanchor="bottom", text=f"promised: {level:.0%}", showarrow=False
     )
-    apply_style(figure, theme, height=330)
-    figure.update_xaxes(title="sets that contain the truth", range=[0, 1.005], tickformat=".0%")
-    return figure.update_yaxes(autorange="reversed", showgrid=False)
+    x_axis = percent_axis("sets that contain the truth", high=1.005)
+    y_axis = {"autorange": "reversed", "showgrid": False}
+    return apply_style(figure, theme, 330, x=x_axis, y=y_axis)

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bup.explain.loss_surface import LossPoint
-from dashboard.figures.style import apply_style
+from dashboard.figures.style import apply_style, line, marker
 from dashboard.ui.theme import WRONG, Theme
 
 HIGHEST_LOSS = 4.0
@@ -76,11 +76,11 @@ def landscape_figure(
         x=[here[0]],
         y=[here[1]],
         mode="markers",
-        marker={"color": WRONG, "size": 14, "line": {"width": 2, "color": "#FFFFFF"}},
+        marker=marker(WRONG, 14, edge=line("#FFFFFF", 2)),
         hoverinfo="skip",
         unselected={"marker": {"opacity": 1}},
         showlegend=False,
     )
-    apply_style(figure, theme, height=290).update_layout(margin_t=10)
-    figure.update_xaxes(title="margin", range=[float(margins[0]), float(margins[-1])])
-    return figure.update_yaxes(title="standard deviation", range=[float(stds[0]), float(stds[-1])])
+    x_axis = {"title": "margin", "range": [float(margins[0]), float(margins[-1])]}
+    y_axis = {"title": "standard deviation", "range": [float(stds[0]), float(stds[-1])]}
+    return apply_style(figure, theme, 290, x=x_axis, y=y_axis, margin_t=10)

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bup.likelihood import ProbabilityDistribution
-from dashboard.figures.style import apply_style, escape_markup
+from dashboard.figures.style import apply_style, escape_markup, line, marker, percent_axis, row_axis
 from dashboard.ui.theme import Theme, class_colours
 
 HIGHEST, DENSEST = 1.7, 8.0  # where a message's density, and a probability's, leave the frame
@@ -32,7 +32,7 @@ def messages_figure(
             x=m + s * z,
             y=np.exp(-(z**2) / 2) / (s * np.sqrt(2 * np.pi)),
             mode="lines",
-            line={"color": colours[name], "width": 2.5, "dash": DASHES[i % len(DASHES)]},
+            line=line(colours[name], 2.5, DASHES[i % len(DASHES)]),
             fill="tozeroy",
             fillcolor=colours[name] + "30",
             hoverinfo="skip",
@@ -42,20 +42,17 @@ def messages_figure(
             x=[draw[i]],
             y=[0.04 * HIGHEST],
             mode="markers",
-            marker={
-                "color": colours[name],
-                "symbol": "x",
-                "size": 16 if draw[i] == draw.max() else 10,
-                "line": {"width": 1.5, "color": theme.text},
-            },
+            marker=marker(
+                colours[name], 16 if draw[i] == draw.max() else 10, "x", line(theme.text, 1.5)
+            ),
             hovertext=f"{escape_markup(name)}: {draw[i]:.2f}",
             hoverinfo="text",
             showlegend=False,
         )
-    apply_style(figure, theme, height=195)
-    # Fixed axes: what moves is the curve, not the frame.
-    figure.update_yaxes(visible=False, range=[0, HIGHEST])
-    return figure.update_xaxes(title="message: higher speaks for the class", range=[-5, 5])
+    # Fixed axes: the curve moves, not the frame.
+    x_axis = {"title": "message: higher speaks for the class", "range": [-5, 5]}
+    y_axis = {"visible": False, "range": [0, HIGHEST]}
+    return apply_style(figure, theme, 195, x=x_axis, y=y_axis)
 
 
 def wins_figure(
@@ -72,12 +69,9 @@ def wins_figure(
         x=np.concatenate([np.arange(c) + 0.5 for c in counts]) / total,
         y=np.repeat(rows, counts),
         mode="markers",
-        marker={
-            "color": np.repeat([colours[name] for name in names], counts),
-            "symbol": "line-ns-open",
-            "size": 14,
-            "line": {"width": 3},
-        },
+        marker=marker(
+            np.repeat([colours[name] for name in names], counts), 14, "line-ns-open", {"width": 3}
+        ),
         hoverinfo="skip",
         showlegend=False,
     )
@@ -88,13 +82,11 @@ def wins_figure(
             x1=chance,
             y0=row - 0.42,
             y1=row + 0.42,
-            line={"color": theme.text, "width": 3},
+            line=line(theme.text, 3),
         )
-    apply_style(figure, theme, height=180)
-    ticks = {"tickvals": rows, "ticktext": [escape_markup(name) for name in names]}
-    figure.update_yaxes(range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False, **ticks)
-    title = "share of the draws that the class won"
-    return figure.update_xaxes(title=title, range=[0, 1.01], tickformat=".0%")
+    x_axis = percent_axis("share of the draws that the class won")
+    y_axis = row_axis(list(map(escape_markup, names)))
+    return apply_style(figure, theme, 180, x=x_axis, y=y_axis)
 
 
 def densities_figure(
@@ -119,7 +111,7 @@ def densities_figure(
             x=np.concatenate([x, x[::-1]]),
             y=np.concatenate([row - 0.75 * shape, np.full(len(x), float(row))]),
             mode="lines",
-            line={"color": colours[name], "width": 2},
+            line=line(colours[name], 2),
             fill="toself",
             fillcolor=colours[name] + "40",
             hoverinfo="skip",
@@ -129,7 +121,7 @@ def densities_figure(
             x=[low[row], high[row]],
             y=[row + 0.08] * 2,
             mode="lines",
-            line={"color": theme.text, "width": 5},
+            line=line(theme.text, 5),
             hoverinfo="skip",
             name=f"{chances.level:.0%} credible interval",
             showlegend=row == 0,
@@ -138,20 +130,12 @@ def densities_figure(
             x=[middle[row]],
             y=[row + 0.08],
             mode="markers",
-            marker={
-                "color": colours[name],
-                "size": 13,
-                "line": {"width": 2, "color": theme.text},
-            },
+            marker=marker(colours[name], 13, edge=line(theme.text, 2)),
             hovertext=f"{middle[row]:.1%} ({low[row]:.1%} to {high[row]:.1%})",
             hoverinfo="text",
             name="mean",
             showlegend=row == 0,
         )
-    apply_style(figure, theme, height=235)
-    ticks = {
-        "tickvals": list(range(len(names))),
-        "ticktext": [escape_markup(name) for name in names],
-    }
-    figure.update_yaxes(range=[len(names) - 0.6, -1.0], showgrid=False, zeroline=False, **ticks)
-    return figure.update_xaxes(title="probability to win", range=[-0.01, 1.01], tickformat=".0%")
+    x_axis = percent_axis("probability to win", -0.01)
+    y_axis = row_axis(list(map(escape_markup, names)), range=[len(names) - 0.6, -1.0])
+    return apply_style(figure, theme, 235, x=x_axis, y=y_axis)

@@ -35,11 +35,11 @@ def rule_figures(
             totals={"marker": {"color": "#8C8C8C"}},
             connector={"line": {"color": theme.faint, "width": 1}},
         )
-        figure = apply_style(go.Figure(bars), theme, height=60 + 26 * len(values))
         ticks = {"tickvals": list(range(len(values))), "ticktext": ["before", *names, "after"]}
-        figure.update_layout(margin_t=10, bargap=0.35)
-        figure.update_yaxes(autorange="reversed", showgrid=False, zeroline=False, **ticks)
-        figures[rule] = figure
+        y_axis = {"autorange": "reversed", "showgrid": False, "zeroline": False} | ticks
+        figures[rule] = apply_style(
+            go.Figure(bars), theme, 60 + 26 * len(values), y=y_axis, margin_t=10, bargap=0.35
+        )
         highest = max(highest, *np.cumsum([before, *parts]))
     for figure in figures.values():
         # Room for the numbers beside the bars, which plotly does not count as part of them.

@@ -9,9 +9,20 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bup import metrics
-from dashboard.figures.reliability import diagonal
-from dashboard.figures.style import apply_style, escape_markup, hatch, row_title
+from dashboard.figures.style import (
+    apply_style,
+    diagonal,
+    escape_markup,
+    hatch,
+    line,
+    marker,
+    percent_axis,
+    row_title,
+)
 from dashboard.ui.theme import IN, OUT, WRONG, Theme
+
+KNOWN, MISTAKE, UNSEEN = (IN, ""), (WRONG, "/"), (OUT, "x")
+"""Colour and pattern of bars."""
 
 
 def answers_figure(
@@ -23,36 +34,54 @@ def answers_figure(
     """
     edges = np.linspace(0, 1, bins + 1)
     figure = make_subplots(rows=len(groups), cols=1, shared_xaxes=True, vertical_spacing=0.2)
-    looks = [(IN, ""), (WRONG, "/"), (OUT, "x")]
     for row, (name, (values, hidden)) in enumerate(groups.items(), start=1):
-        colour, pattern = looks[2] if hidden else looks[row - 1]
-        _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
+        look = UNSEEN if hidden else (KNOWN, MISTAKE)[row - 1]
+        _add_threshold_bars(figure, row, values, edges, threshold, look, theme)
         title = f"<b>{escape_markup(name)}</b>"
         if len(values):
             above, mean = (values >= threshold).mean(), values.mean()
             title += f": {above:.0%} of {len(values):,} trusted,<br>{mean:.0%} sure on average"
         row_title(figure, row, title)
-    apply_style(figure, theme, height=100 + 110 * len(groups))
-    figure.update_layout(barmode="overlay", bargap=0, margin_t=48)
-    figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
-    figure.update_xaxes(range=[0, 1.01], tickformat=".0%")
+    _style_panels(figure, theme, height=100 + 110 * len(groups), margin_t=48)
+    figure.update_xaxes(percent_axis())
     return figure.update_xaxes(title="confidence in the predicted class", row=len(groups))
 
 
-def _threshold_bars(
+def threshold_figure(
+    doubt: np.ndarray,
+    unseen: np.ndarray,
+    threshold: float,
+    title: str,
+    theme: Theme,
+    bins: int = 40,
+) -> go.Figure:
+    """Doubt among papers of known and of unseen classes; what reaches the threshold is solid."""
+    edges = np.histogram_bin_edges(doubt, bins)
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.17)
+    groups = (("known classes", ~unseen, KNOWN), ("the unseen class", unseen, UNSEEN))
+    for row, (name, member, look) in enumerate(groups, start=1):
+        values = doubt[member]
+        _add_threshold_bars(figure, row, values, edges, threshold, look, theme)
+        flagged = float((values >= threshold).mean()) if len(values) else 0.0
+        row_title(figure, row, f"<b>{name}</b>: {flagged:.0%} of {len(values):,} flagged")
+    _style_panels(figure, theme, height=205, margin_t=34)
+    return figure.update_xaxes(title=title, row=2)
+
+
+def _add_threshold_bars(
     figure: go.Figure,
     row: int,
     values: np.ndarray,
     edges: np.ndarray,
     threshold: float,
-    colour: str,
-    pattern: str,
+    look: tuple[str, str],
     theme: Theme,
 ) -> None:
     """A histogram as shares, pale, and solid what reaches the threshold, which a line marks.
 
     A bin that the threshold cuts is solid as far as its papers are.
     """
+    colour, pattern = look
     for part, opacity in ((values, 0.25), (values[values >= threshold], 1.0)):
         figure.add_bar(
             x=edges[:-1],
@@ -70,35 +99,12 @@ def _threshold_bars(
             row=row,
             col=1,
         )
-    line = {"color": theme.text, "width": 2, "dash": "dash"}
-    figure.add_vline(threshold, line=line, row=row, col=1)
+    figure.add_vline(threshold, line=line(theme.text, 2, "dash"), row=row, col=1)
 
 
-def threshold_figure(
-    doubt: np.ndarray,
-    unseen: np.ndarray,
-    threshold: float,
-    title: str,
-    theme: Theme,
-    bins: int = 40,
-) -> go.Figure:
-    """Doubt among papers of known and of unseen classes; what reaches the threshold is solid."""
-    edges = np.histogram_bin_edges(doubt, bins)
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.17)
-    for row, (name, values, colour, pattern) in enumerate(
-        (
-            ("known classes", doubt[~unseen], IN, ""),
-            ("the unseen class", doubt[unseen], OUT, "x"),
-        ),
-        start=1,
-    ):
-        _threshold_bars(figure, row, values, edges, threshold, colour, pattern, theme)
-        flagged = float((values >= threshold).mean()) if len(values) else 0.0
-        row_title(figure, row, f"<b>{name}</b>: {flagged:.0%} of {len(values):,} flagged")
-    apply_style(figure, theme, height=205)
-    figure.update_layout(barmode="overlay", bargap=0, margin_t=34)
-    figure.update_yaxes(tickformat=".0%", nticks=3, rangemode="tozero")
-    return figure.update_xaxes(title=title, row=2)
+def _style_panels(figure: go.Figure, theme: Theme, height: int, margin_t: int) -> None:
+    y = {"tickformat": ".0%", "nticks": 3, "rangemode": "tozero"}
+    apply_style(figure, theme, height, y=y, barmode="overlay", bargap=0, margin_t=margin_t)
 
 
 def drawn_roc_figure(
@@ -114,7 +120,7 @@ def drawn_roc_figure(
         x=curve.false_positive_rate,
         y=curve.true_positive_rate,
         mode="lines",
-        line={"color": "#56B4E9", "width": 1.5, "dash": "dot"},
+        line=line("#56B4E9", 1.5, "dot"),
         hoverinfo="skip",
         showlegend=False,
     )
@@ -122,7 +128,7 @@ def drawn_roc_figure(
         x=[*curve.false_positive_rate[drawn], here[0]],
         y=[*curve.true_positive_rate[drawn], here[1]],
         mode="lines",
-        line={"color": IN, "width": 3.5},
+        line=line(IN, 3.5),
         hoverinfo="skip",
         name="drawn so far",
     )
@@ -130,13 +136,11 @@ def drawn_roc_figure(
         x=[here[0]],
         y=[here[1]],
         mode="markers",
-        marker={"color": OUT, "size": 15, "line": {"width": 2, "color": theme.text}},
+        marker=marker(OUT, 15, edge=line(theme.text, 2)),
         hovertemplate="%{y:.0%} caught, %{x:.0%} flagged by mistake<extra></extra>",
         name="your threshold",
     )
-    figure.add_trace(diagonal(theme).update(name="chance"))
-    apply_style(figure, theme, height=255)
-    figure.update_xaxes(
-        title="known papers flagged by mistake", range=[-0.01, 1.01], tickformat=".0%"
-    )
-    return figure.update_yaxes(title="unseen papers caught", range=[-0.01, 1.02], tickformat=".0%")
+    figure.add_trace(diagonal(theme, "chance"))
+    x_axis = percent_axis("known papers flagged by mistake", -0.01)
+    y_axis = percent_axis("unseen papers caught", -0.01, 1.02)
+    return apply_style(figure, theme, 255, x=x_axis, y=y_axis)

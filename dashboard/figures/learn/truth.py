@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard.figures.reliability import diagonal
-from dashboard.figures.style import apply_style
+from dashboard.figures.style import apply_style, diagonal, marker, percent_axis
 from dashboard.ui.theme import IN, WRONG, Theme
 
 
@@ -23,13 +22,11 @@ def truth_figure(
             x=confidence[here],
             y=truth[here],
             mode="markers",
-            marker={"color": colour, "symbol": symbol, "size": 6, "opacity": 0.6},
+            marker=marker(colour, 6, symbol, opacity=0.6),
             hovertemplate="%{x:.0%} sure, should be %{y:.0%}<extra></extra>",
             name=f"answer {name}",
         )
-    figure.add_trace(diagonal(theme).update(name="as sure as it should be"))
-    apply_style(figure, theme, height=360)
-    figure.update_xaxes(title="confidence of the network", range=[0, 1.02], tickformat=".0%")
-    return figure.update_yaxes(
-        title="true probability of its answer", range=[-0.02, 1.03], tickformat=".0%"
-    )
+    figure.add_trace(diagonal(theme, "as sure as it should be"))
+    x_axis = percent_axis("confidence of the network", high=1.02)
+    y_axis = percent_axis("true probability of its answer", -0.02, 1.03)
+    return apply_style(figure, theme, 360, x=x_axis, y=y_axis)

@@ -50,9 +50,9 @@ def test_a_guess_is_counted_and_shown_to_the_lecturer_first(desk):
         desk.guess(lead.code, student, QUESTION, choice)
     (tally,) = desk.tallies(lead)
     assert tally.counts == (1, 2, 0) and tally.guesses == 3 and not tally.revealed
-    assert not desk.find(lead.code).shows(QUESTION)
+    assert not desk.find(lead.code).shows_answer(QUESTION)
     desk.reveal(lead, QUESTION)
-    assert desk.tallies(lead)[0].revealed and desk.find(lead.code).shows(QUESTION)
+    assert desk.tallies(lead)[0].revealed and desk.find(lead.code).shows_answer(QUESTION)
 
 
 def test_a_guess_may_change_until_its_answer_is_there(desk):
@@ -70,9 +70,9 @@ def test_a_guess_may_change_until_its_answer_is_there(desk):
 
 def test_where_answers_come_at_once_the_first_guess_counts(desk):
     lead = desk.start()
-    desk.hold(lead, False)
+    desk.hold_answers(lead, False)
     student = desk.join(lead.code)
-    assert desk.find(lead.code).shows(QUESTION)
+    assert desk.find(lead.code).shows_answer(QUESTION)
     for choice in (0, 1):
         desk.guess(lead.code, student, QUESTION, choice)
     assert counts(desk, lead) == {QUESTION.words: (1, 0, 0)}
@@ -112,7 +112,7 @@ def test_a_student_who_comes_back_has_the_same_seat(desk):
 STEERING = {
     "ask": lambda desk, lead: desk.ask(lead, QUESTION),
     "reveal": lambda desk, lead: desk.reveal(lead, QUESTION),
-    "hold": lambda desk, lead: desk.hold(lead, False),
+    "hold": lambda desk, lead: desk.hold_answers(lead, False),
     "send": lambda desk, lead: desk.send(lead, "learn"),
     "end": lambda desk, lead: desk.end(lead),
     "tallies": lambda desk, lead: desk.tallies(lead),
@@ -412,8 +412,8 @@ def test_one_browser_is_one_student_however_often_it_joins_and_leaves(desk):
 
 def test_a_class_behind_one_address_gets_in_and_one_address_never_fills_a_class(desk):
     lead = desk.start()
-    seats = {desk.join(lead.code, client=student(n)) for n in range(register.SEATS_AT_ADDRESS)}
-    assert len(seats) == register.SEATS_AT_ADDRESS >= 30
+    seats = {desk.join(lead.code, client=student(n)) for n in range(register.STUDENTS_PER_ADDRESS)}
+    assert len(seats) == register.STUDENTS_PER_ADDRESS >= 30
     for known in ("", *seats):
         desk.leave(lead.code, known)
     with pytest.raises(bup.BupError, match="students from your network"):
@@ -432,7 +432,7 @@ def test_thirty_browsers_without_cookies_get_in_and_one_votes_once(desk):
     assert counts(desk, lead) == {QUESTION.words: (0, 0, 1)}
     assert len({desk.join(lead.code, client=next(tabs)) for _ in range(30)}) == 30
     with pytest.raises(bup.BupError, match="allow cookies"):
-        for _ in range(register.SEATS_WITHOUT_COOKIE):
+        for _ in range(register.STUDENTS_WITHOUT_COOKIE):
             desk.join(lead.code, client=next(tabs))
 
 
@@ -441,7 +441,7 @@ def test_one_browser_starts_few_classes_and_an_address_not_all(desk, clock):
         clock.now += 1
         return desk.start(Client(f"lecturer{number}", address))
 
-    first, *others = (lead(0) for _ in range(register.CLASSES_OF_ONE))
+    first, *others = (lead(0) for _ in range(register.CLASSES_PER_BROWSER))
     another = lead(1, "10.0.0.2")
     newest = lead(0)
     assert desk.find(first.code) is None, "the oldest that nobody joined"

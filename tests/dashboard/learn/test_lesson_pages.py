@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.learn import cases
 from dashboard.learn.glossary import TERMS
 from dashboard.learn.lesson import LESSONS
-from dashboard.learn.pictures import SHAPES, drawing
+from dashboard.learn.texts import FOLDER
 from dashboard.pages import PAGES
 
 OTHERS = ("learn", "learn-tour", "learn-glossary", "learn-lecturers")
@@ -195,9 +195,11 @@ def test_every_word_of_a_lesson_has_a_meaning():
 
 
 def test_every_word_has_a_picture_and_a_place_where_it_is_seen():
-    assert set(SHAPES) == set(TERMS)
-    assert len(set(SHAPES.values())) == len(SHAPES), "no two words share a picture"
+    pictures = {path.stem: path.read_text() for path in (FOLDER / "svg").iterdir()}
+    assert set(pictures) == {word.replace(" ", "-") for word in TERMS}
+    assert len(set(pictures.values())) == len(pictures), "no two words share a picture"
     addresses = {page.address for page in PAGES}
-    for word, term in TERMS.items():
+    for term in TERMS.values():
         assert term.page in addresses
-        fromstring(drawing(word))
+    for svg in pictures.values():
+        fromstring(svg)
