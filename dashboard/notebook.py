@@ -1,6 +1,7 @@
 """Charts and the app from a notebook: ``bup.figures`` and ``bup.explore``.
 
-Every function takes results and returns a Plotly figure, the same that the app draws.
+Each chart takes results and returns the Plotly figure that the app draws, and raises BupError where
+it is given something else.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from bup import metrics
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.metrics import Scheme, conformal
-from bup.results.result import Result
+from bup.results.result import EvalSet, Result
 from bup.run.splits import usual_sizes
 from bup.training import fitting
 from dashboard import layouts
@@ -40,19 +41,29 @@ PATIENCE = 90  # seconds until the app answers
 _servers: dict[int, subprocess.Popen] = {}
 
 
+def _check(result: Result) -> Result:
+    if not isinstance(result, Result):
+        raise BupError(f"a run is a bup.Result, as bup.fit returns it, got {result!r}")
+    return result
+
+
 def _theme(result: Result, dark: bool) -> Theme:
-    return Theme(dark=dark, noun=result.get_graph().noun)
+    return Theme(dark=dark, noun=_check(result).get_graph().noun)
+
+
+def _eval_set(result: Result) -> EvalSet:
+    return _check(result).judged(result.get_graph())
 
 
 def _name(result: Result) -> str:
-    return fitting.methods.describe_run(result.spec)
+    return fitting.methods.describe_run(_check(result).spec)
 
 
 def _scores_of(result: Result, score: str) -> np.ndarray:
-    known = result.uncertainties()
-    if score not in known:
-        raise BupError(f"this run has no score {score!r}: choose one of {', '.join(known)}")
-    return known[score]
+    scores = _check(result).uncertainties()
+    if score not in scores:
+        raise BupError(f"this run has no score {score!r}: choose one of {', '.join(scores)}")
+    return scores[score]
 
 
 def reliability(
@@ -62,21 +73,63 @@ def reliability(
     scheme: Scheme = "width",
     dark: bool = False,
 ) -> go.Figure:
-    """How often the nodes of each confidence are right."""
-    found = {r.spec: _bins(r, bins, scheme) for r in (result, rival) if r is not None}
-    other = None if rival is None else (found[rival.spec], _name(rival))
-    return reliable.reliability_figure(
-        found[result.spec], _theme(result, dark), _name(result), other
-    )
+    """Draw how often the nodes of each confidence are right.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+    rival : Result, default None
+        Another run to draw beside it.
+    bins : int, default 10
+        Bins of confidence.
+    scheme : "width" or "mass", default "width"
+        Bins of equal width, or of equally many nodes.
+    dark : bool, default False
+        Colours for a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> figure = bup.figures.reliability(result)
+    """
+    theme, name = _theme(result, dark), _name(result)
+    other = None if rival is None else (_bins(rival, bins, scheme), _name(rival))
+    return reliable.reliability_figure(_bins(result, bins, scheme), theme, name, other)
 
 
 def _bins(result: Result, bins: int, scheme: Scheme) -> metrics.ReliabilityBins:
-    probs, targets, _ = result.judged(result.get_graph())
+    probs, targets, _ = _eval_set(result)
     return metrics.reliability_bins(probs, targets, bins, scheme)
 
 
 def compare(*results: Result, bins: int = 10, dark: bool = False) -> go.Figure:
-    """The reliability of several runs, one line each."""
+    """Draw the reliability of several runs, one line each.
+
+    Parameters
+    ----------
+    *results : Result
+        The runs.
+    bins : int, default 10
+        Bins of confidence.
+    dark : bool, default False
+        Colours for a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> figure = bup.figures.compare(result, result)
+    """
     if not results:
         raise BupError("there is nothing to compare: give at least one result")
     lines = [(_name(result), _bins(result, bins, "width")) for result in results]
@@ -84,8 +137,28 @@ def compare(*results: Result, bins: int = 10, dark: bool = False) -> go.Figure:
 
 
 def confidence(result: Result, bins: int = 20, dark: bool = False) -> go.Figure:
-    """How sure the run is of its test nodes, right and wrong ones apart."""
-    probs, targets, _ = result.judged(result.get_graph())
+    """Draw how confident the run is on its test nodes, right and wrong ones apart.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+    bins : int, default 20
+        Bins of confidence.
+    dark : bool, default False
+        Colours for a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> figure = bup.figures.confidence(result)
+    """
+    probs, targets, _ = _eval_set(result)
     values, right = metrics.confidence(probs), metrics.hits(probs, targets)
     return reliable.confidence_histogram(values, right, _theme(result, dark), bins)
 
@@ -93,40 +166,126 @@ def confidence(result: Result, bins: int = 20, dark: bool = False) -> go.Figure:
 def risk_coverage(
     result: Result, rival: Result | None = None, coverage: float = 0.8, dark: bool = False
 ) -> go.Figure:
-    """How often the run is right if it only answers when it is surest."""
-    other = None if rival is None else (_curve(rival), _name(rival))
+    """Draw how often the run is right if it only answers where it is most confident.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+    rival : Result, default None
+        Another run to draw beside it.
+    coverage : float, default 0.8
+        The share of answered nodes that is marked.
+    dark : bool, default False
+        Colours for a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> figure = bup.figures.risk_coverage(result)
+    """
     theme = _theme(result, dark)
+    other = None if rival is None else (_curve(rival), _name(rival))
     return reliable.risk_coverage_figure(_curve(result), coverage, theme, _name(result), other)
 
 
 def _curve(result: Result) -> metrics.RiskCoverage:
-    probs, targets, _ = result.judged(result.get_graph())
+    probs, targets, _ = _eval_set(result)
     return metrics.risk_coverage(1 - metrics.confidence(probs), metrics.hits(probs, targets))
 
 
 def set_sizes(
     result: Result, level: float = 0.9, rule: str = "daps", dark: bool = False
 ) -> go.Figure:
-    """How many classes a set needs that shall contain the true one."""
+    """Draw how many classes the conformal sets of the test nodes hold.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+    level : float, default 0.9
+        The share of sets that shall contain the true class.
+    rule : "daps", "aps" or "measured", default "daps"
+        How a set is made, see ``bup.conformal``.
+    dark : bool, default False
+        Colours for a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> figure = bup.figures.set_sizes(result)
+    """
+    _, targets, nodes = _eval_set(result)
     sets = conformal.conformal_sets(
         result.probs, result.get_graph(), result.split, level=level, rule=rule
     )
-    _, targets, nodes = result.judged(result.get_graph())
     covered = sets.member[nodes, targets]
     classes = len(result.split.classes)
     return reliable.set_size_figure(sets.size[nodes], covered, classes, _theme(result, dark))
 
 
 def unseen(result: Result, score: str = "confidence", dark: bool = False) -> go.Figure:
-    """How a score is spread over known, mistaken and never shown test nodes."""
+    """Draw a score's histograms over right, wrong and never shown test nodes.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+    score : str, default "confidence"
+        A score of the run, see ``Result.scores``.
+    dark : bool, default False
+        Colours for a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import bup
+    >>> graph = "synthetic:nodes=60,classes=3,words=20"
+    >>> result = bup.fit(graph, per_class=5, epochs=3, left_out=[2])
+    >>> figure = bup.figures.unseen(result)
+    """
     _scores_of(result, score)
     table = result.table()
     return ood.score_histograms(table[table.part == "test"], score, _theme(result, dark))
 
 
 def roc(result: Result, score: str = "confidence", dark: bool = False) -> go.Figure:
-    """How well a score finds the nodes of classes that were never shown."""
-    test = result.split.test
+    """Draw how well a score finds the nodes of left-out classes.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+    score : str, default "confidence"
+        A score of the run, see ``Result.scores``.
+    dark : bool, default False
+        Colours for a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import bup
+    >>> graph = "synthetic:nodes=60,classes=3,words=20"
+    >>> result = bup.fit(graph, per_class=5, epochs=3, left_out=[2])
+    >>> figure = bup.figures.roc(result)
+    """
+    test = _check(result).split.test
     positive = result.split.is_ood(result.get_graph().labels[test])
     if not 0 < positive.sum() < len(positive):
         raise BupError("no test node is of a class never shown: fit with left_out=[a class number]")
@@ -143,8 +302,30 @@ def roc(result: Result, score: str = "confidence", dark: bool = False) -> go.Fig
 def against(
     result: Result, score: str = "confidence", axis: str = "degree", dark: bool = False
 ) -> go.Figure:
-    """A score of every node against its ``degree`` or its ``mean_distance`` to training."""
-    table = result.table()
+    """Draw a score of every node against its degree or its distance to the training nodes.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+    score : str, default "confidence"
+        A score of the run, see ``Result.scores``.
+    axis : "degree" or "mean_distance", default "degree"
+        What the score is drawn against.
+    dark : bool, default False
+        Colours for a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> figure = bup.figures.against(result)
+    """
+    table = _check(result).table()
     known = {name: c for name, c in columns.all_columns(table).items() if c.uncertain}
     if score not in known or axis not in ("degree", "mean_distance"):
         raise BupError(
@@ -168,8 +349,26 @@ def against(
 
 
 def training(result: Result, dark: bool = False) -> go.Figure:
-    """Loss and validation figures after every epoch."""
-    history = result.history
+    """Draw loss, validation loss and validation accuracy of every epoch.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+    dark : bool, default False
+        Colours for a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> figure = bup.figures.training(result)
+    """
+    history = _check(result).history
     return trained.curves_figure(
         history["loss"],
         history["validation_nll"],
@@ -181,16 +380,62 @@ def training(result: Result, dark: bool = False) -> go.Figure:
 
 
 def node_map(result: Result, colour: str = "confidence", dark: bool = False) -> go.Figure:
-    """The map, one point a node; a new graph is drawn first, which takes seconds."""
-    graph = result.get_graph()
-    theme = _theme(result, dark)
+    """Draw the map of the graph; the layout of a new graph takes seconds.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+    colour : str, default "confidence"
+        A column of ``Result.table`` that colours the nodes.
+    dark : bool, default False
+        Colours for a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> figure = bup.figures.node_map(result)
+    """
+    theme, graph = _theme(result, dark), result.get_graph()
     return maps.map_figure(
         result.table(), layouts.positions(graph), colour, graph.class_names, theme
     )
 
 
 def explore(result: Result, port: int = 8501, browser: bool = True) -> str:
-    """Open the app on a run, starting it if need be; returns its address."""
+    """Open the app on a run, and start the app if it is not running.
+
+    Parameters
+    ----------
+    result : Result
+        The run; it is stored, so that the app finds it.
+    port : int, default 8501
+        Where the app listens, or is to listen.
+    browser : bool, default True
+        Open a browser window.
+
+    Returns
+    -------
+    str
+        The address.
+
+    Raises
+    ------
+    BupError
+        If the app cannot show the run, or does not start.
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("cora")  # doctest: +SKIP
+    >>> bup.explore(result)  # doctest: +SKIP
+    'http://localhost:8501/?graph=Cora&method=BUP&per_class=20&seed=0'
+    """
     url = address(result, port)
     _serve(port)
     if browser:
@@ -199,8 +444,33 @@ def explore(result: Result, port: int = 8501, browser: bool = True) -> str:
 
 
 def address(result: Result, port: int = 8501) -> str:
-    """Where the app shows a run; the run is stored, so that it can."""
-    graph = result.get_graph()
+    """The address at which the app shows a run.
+
+    Parameters
+    ----------
+    result : Result
+        The run; it is stored, so that the app finds it.
+    port : int, default 8501
+        Where the app listens.
+
+    Returns
+    -------
+    str
+        The address; ``bup dashboard`` starts the app.
+
+    Raises
+    ------
+    BupError
+        If the app cannot show the run, as it has another number of validation or test nodes.
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> bup.address(result).startswith("http://localhost:8501/?graph=")
+    True
+    """
+    graph = _check(result).get_graph()
     sizes = usual_sizes(graph)
     if not result.spec.split and (result.spec.validation, result.spec.test) != sizes:
         raise BupError(
@@ -217,7 +487,7 @@ def address(result: Result, port: int = 8501) -> str:
 
 
 def _findable(graph: Graph) -> Graph:
-    """The graph under a name by which the app can load it: folders it has to be offered."""
+    """The graph under a name by which the app can load it; a graph without one is stored."""
     from bup.datasets import is_allowed, uploads
 
     with contextlib.suppress(BupError):
@@ -227,7 +497,7 @@ def _findable(graph: Graph) -> Graph:
 
 
 def _serve(port: int) -> None:
-    """See to it that the app answers on a port; one that we started ends with us."""
+    """Start the app on a port if none answers there; it ends with this process."""
     if _answers(port):
         return
     command = [sys.executable, "-m", "bup.cli", "dashboard", "--port", str(port), "--no-prepare"]

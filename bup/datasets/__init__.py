@@ -59,9 +59,27 @@ def source_chain(name: str) -> list[tuple[GraphSource, str]]:
 def load_graph(name: str) -> Graph:
     """Load a graph by name.
 
-    ``cora``, ``citeseer``, ``pubmed``: fetched on first use. ``synthetic``, or
-    ``synthetic:homophily=0.6,nodes=500``: drawn from a known model. ``folder:PATH``: your files.
-    ``pyg:Amazon/Photo``: what PyTorch Geometric can download.
+    Parameters
+    ----------
+    name : str
+        ``cora``, ``citeseer`` or ``pubmed``, which are fetched on first use; ``synthetic`` or
+        ``synthetic:homophily=0.6,nodes=500``, drawn from a known model; ``folder:PATH``, your
+        files; ``pyg:Amazon/Photo``, what PyTorch Geometric can download.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    BupError
+        If there is no such graph, or it cannot be fetched or read.
+
+    Examples
+    --------
+    >>> import bup
+    >>> bup.load_graph("synthetic:nodes=60,classes=2,words=20").num_nodes
+    60
     """
     if not isinstance(name, str):
         raise BupError(f"a graph is loaded by its name, got {_kind(name)}")

@@ -20,19 +20,52 @@ from bup.io.memory import keep_freed_memory
 
 
 class Cancelled(Exception):
-    """Raised by a progress callback to stop training between two epochs."""
+    """Raised by a progress callback to stop training between two epochs.
+
+    Examples
+    --------
+    >>> import bup
+    >>> def stop(progress):
+    ...     raise bup.Cancelled
+    >>> try:
+    ...     bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, on_epoch=stop)
+    ... except bup.Cancelled:
+    ...     print("stopped")
+    stopped
+    """
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where training stands after an epoch; numbers are means over the seeds still training."""
+    """Where training stands after an epoch; numbers are means over the seeds still training.
 
-    epoch: int  # counts from 1
-    epochs: int  # at most
+    Parameters
+    ----------
+    epoch : int
+        The epoch, counting from 1.
+    epochs : int
+        Epochs at most.
+    loss, validation_nll, validation_accuracy : float
+        The training loss, and the two measures on the validation nodes.
+    seconds : float
+        Time since the start.
+
+    Examples
+    --------
+    >>> import bup
+    >>> epochs = []
+    >>> options = {"per_class": 5, "epochs": 3, "on_epoch": lambda p: epochs.append(p.epoch)}
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", "gcn", **options)
+    >>> epochs
+    [1, 2, 3]
+    """
+
+    epoch: int
+    epochs: int
     loss: float
     validation_nll: float
     validation_accuracy: float
-    seconds: float  # since the start
+    seconds: float
 
 
 OnEpoch = Callable[[Progress], None]

@@ -140,7 +140,38 @@ class Inspector:
 
 
 def inspect(graph: Graph, result: Result, node: int | str, level: float = 0.9) -> Inspection:
-    """Everything about one node's message; for several nodes, keep one ``Inspector``."""
+    """Everything about one node's message; for several nodes, keep one ``Inspector``.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    result : Result
+        A run on it, of a method whose messages have a variance.
+    node : int or str
+        The node, by its index or its id.
+    level : float, default 0.9
+        The probability of the credible intervals.
+
+    Returns
+    -------
+    Inspection
+        Mean and variance of the message, class probabilities with their intervals, and the share of
+        every neighbour.
+
+    Raises
+    ------
+    BupError
+        If there is no such node, or the method's messages have no variance.
+
+    Examples
+    --------
+    >>> import bup
+    >>> graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
+    >>> result = bup.fit(graph, per_class=5, epochs=3)
+    >>> bup.inspection.inspect(graph, result, node=35).var.shape
+    (2,)
+    """
     return Inspector(graph, result).inspect(node, level)
 
 

@@ -31,8 +31,51 @@ NO_PART = -1
 class Graph:
     """An undirected simple graph with features and, for most nodes, a class.
 
-    Arrays are read-only. Self-loops, duplicate and dangling edges, features that are not finite and
-    labels outside ``class_names`` are refused here, so that nothing later has to check again.
+    Arrays are read-only, and checked here once.
+
+    Parameters
+    ----------
+    name : str
+        What the graph is called; runs on it carry this name.
+    features : csr_array or array [n, f]
+        Features, as float32.
+    edges : array [2, m]
+        Edges, each once, with ``edges[0] < edges[1]``, sorted; ``simple_edges`` makes them.
+    labels : array [n]
+        Class numbers; -1 where the class is unknown.
+    class_names : tuple of str
+        Names of the classes.
+    ids : tuple of str, default None
+        Names of the nodes; None: their indices.
+    titles : tuple of str, default None
+        A line of text about each node.
+    notes : tuple of str, default ()
+        What a user should know about these data.
+    words : tuple of str, default None
+        What each feature stands for, if features are words.
+    noun : Noun, default NODE
+        What texts call a node, such as a paper.
+    parts : array [n], default None
+        A split that came with the graph: 0 train, 1 validation, 2 test, -1 none.
+
+    Raises
+    ------
+    BupError
+        If there are self-loops, duplicate or dangling edges, features that are not finite or labels
+        outside ``class_names``.
+
+    Examples
+    --------
+    >>> import bup, numpy as np
+    >>> graph = bup.Graph(
+    ...     name="path",
+    ...     features=np.eye(3, dtype=np.float32),
+    ...     edges=np.array([[0, 1], [1, 2]]),
+    ...     labels=np.array([0, 1, -1]),
+    ...     class_names=("a", "b"),
+    ... )
+    >>> graph.degree.tolist()
+    [1, 2, 1]
     """
 
     name: str

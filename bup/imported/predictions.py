@@ -200,7 +200,39 @@ def check(
     scores: Mapping[str, Any] | None = None,
     parts: np.ndarray | None = None,
 ) -> Predictions:
-    """Predictions in the order of the graph's nodes, if every row is sound."""
+    """Predictions for a graph from arrays, with every row checked.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph; rows are in the order of its nodes.
+    probs : array [n, c], default None
+        Class probabilities; or ``mean`` and ``var`` instead.
+    mean, var : array [n, c], default None
+        Means and variances of messages.
+    classes : tuple of int, default None
+        The class of each column; None: all classes of the graph.
+    scores : mapping of arrays [n], default None
+        Uncertainty scores by name; higher means less certain.
+    parts : array [n], default None
+        The split on which the model was made: 0 train, 1 validation, 2 test, -1 none.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    BupError
+        If an array has another shape or a row is wrong; the message names the node.
+
+    Examples
+    --------
+    >>> import bup, numpy as np
+    >>> graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
+    >>> bup.predictions.check(graph, np.full((60, 2), 0.5)).method
+    'own'
+    """
     classes = tuple(range(graph.num_classes)) if classes is None else classes
     shape = (graph.num_nodes, len(classes))
     arrays: dict[str, Any] = {}
@@ -287,7 +319,35 @@ def _parts(graph: Graph, classes: tuple[int, ...], parts: np.ndarray | None) -> 
 
 
 def read(graph: Graph, name: str, content: bytes) -> Predictions:
-    """Predictions for a graph from ``probs.csv`` or ``probs.npz``."""
+    """Predictions for a graph from a file.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    name : str
+        The file's name, which ends in .csv, .tsv, .txt or .npz.
+    content : bytes
+        What is in it: a table with a column ``id`` and one per class, or an npz with ``probs``.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    BupError
+        If the file cannot be read, or does not suit the graph.
+
+    Examples
+    --------
+    >>> import bup
+    >>> graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
+    >>> rows = [f"{graph.node_id(i)},0.25,0.75" for i in range(60)]
+    >>> table = chr(10).join([",".join(("id", *graph.class_names)), *rows])
+    >>> bup.predictions.read(graph, "probs.csv", table.encode()).title
+    'probs'
+    """
     if len(content) > limits.UPLOAD_MB.value * limits.MEGABYTE:
         raise BupError(
             f"{quote(name)} is larger than {limits.UPLOAD_MB.value} MB ({limits.UPLOAD_MB.name})"

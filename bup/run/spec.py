@@ -21,10 +21,44 @@ Value = bool | int | float | str | None
 
 @dataclass(frozen=True)
 class Spec:
-    """Everything that determines a run's result.
+    """Everything that determines a run's result, but for the content of the graph.
 
-    ``settings`` are the method's own and its training's, as sorted pairs. Two specifications are
-    the same run exactly when they are equal; ``bup.methods.complete`` fills in every default first.
+    Two complete specifications are the same run exactly when they are equal;
+    ``bup.methods.complete`` fills in the defaults of the settings.
+
+    Parameters
+    ----------
+    graph : str, default "cora"
+        The graph's name.
+    method : str, default "bup"
+        The method's name.
+    per_class : int, default 20
+        Training nodes of each class.
+    validation : int, default 200
+        Validation nodes.
+    test : int or None, default 2000
+        Test nodes; None: all that are left.
+    left_out : tuple of int, default ()
+        Classes that the model is never shown, kept in ascending order.
+    seed : int, default 0
+        Seed of the split and of the weights.
+    settings : mapping or tuple of pairs, default ()
+        Settings of the method and of its training, kept as sorted pairs.
+    split : str, default ""
+        A split by name in place of the three numbers: ``public``, ``20/10/70``, or ``own:KEY``,
+        which names a custom split by its content, see ``bup.run.custom_split``.
+
+    Raises
+    ------
+    BupError
+        If a value is of the wrong type, or a setting is given twice.
+
+    Examples
+    --------
+    >>> import bup
+    >>> spec = bup.Spec(method="gcn", seed=3, settings={"hidden": 32})
+    >>> bup.Spec.from_dict(spec.as_dict()) == spec
+    True
     """
 
     graph: str = "cora"
@@ -36,8 +70,6 @@ class Spec:
     seed: int = 0
     settings: tuple[tuple[str, Value], ...] = ()
     split: str = ""
-    """A split by name, in place of so many nodes per class: ``public``, ``20/10/70``, or
-    ``own:KEY``, one of somebody's own by its content, see ``bup.run.custom_split``."""
 
     def __post_init__(self) -> None:
         for name, kinds in _KINDS.items():
@@ -72,7 +104,7 @@ class Spec:
             raise BupError(f"a setting is given twice: {[name for name, _ in settings]}")
         if self.split:
             _check_split(self.split)
-            # What has no effect is at its default: equal runs are equal.
+            # Fields without effect take their defaults, so that equal runs are equal.
             for name in ("per_class", "validation", "test"):
                 object.__setattr__(self, name, getattr(type(self), name))
         object.__setattr__(self, "left_out", left_out)
@@ -93,13 +125,13 @@ class Spec:
 
     def as_dict(self) -> dict[str, Any]:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        if not self.split:  # as every run before there were others
+        if not self.split:  # runs without one keep the form that they had before there were any
             del plain["split"]
         return plain | {"left_out": list(self.left_out), "settings": dict(self.settings)}
 
     @property
     def labels_in_words(self) -> str:
-        """How many labels it learns from."""
+        """The training nodes, as a text: ``20 per class`` or ``split 20/10/70``."""
         return f"split {self.split}" if self.split else f"{self.per_class} per class"
 
     @classmethod
@@ -117,12 +149,11 @@ class Spec:
 
 @dataclass(frozen=True)
 class Run:
-    """A run: its complete specification and the content of its graph.
+    """A complete specification and the content of its graph.
 
-    ``bup.training.fitting.run_of`` makes it.
-
-    It names the folder in the store, keys every cache and is what a job carries. A graph that
-    changed on disk is another graph, and what was trained on it another run.
+    It names the folder in the store and is the key of every cache. A graph that changed on disk is
+    another graph, so what is trained on it is another run. ``bup.training.fitting.run_of`` makes
+    it.
     """
 
     spec: Spec
@@ -130,19 +161,19 @@ class Run:
 
     @property
     def key(self) -> str:
-        """A short name for a folder: readable at the front, unique by its hashes."""
+        """The name of its folder: readable at the front, unique by its hashes."""
         return f"{self.family}-{self.digest[:12]}"
 
     @property
     def family(self) -> str:
-        """The part of its key that is the same on a graph of other content."""
+        """The part of the key that is the same for a graph of other content."""
         digest = hashlib.sha256(self.spec.to_json().encode()).hexdigest()[:16]
         spec = self.spec
         return "-".join((_slug(spec.graph), _slug(spec.method), self._nodes, digest))
 
     @property
     def _nodes(self) -> str:
-        """The part that is the same for all methods that train on the same nodes by one seed."""
+        """The part of the key that all methods on the same nodes and seed share."""
         spec = self.spec
         return f"{_slug(spec.split or str(spec.per_class))}-{_slug(f'seed{spec.seed}')}"
 

@@ -1,4 +1,4 @@
-"""Which nodes train, validate and test: drawn at random, as a protocol has them, or given."""
+"""Which nodes train, validate and test: drawn at random, by name, or given."""
 
 from __future__ import annotations
 
@@ -23,12 +23,28 @@ Classes = int | str | Iterable[int | str]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Node indices of each part; every part is in the order in which its nodes were drawn.
-
-    ``classes`` are the classes a model learns: column k of its output is class ``classes[k]``. The
-    test part holds nodes of every class, the left-out ones too; those are out of distribution.
+    """Which nodes train, validate and test.
 
     A split of your own for ``bup.fit`` needs the three parts only, which may be masks.
+
+    Parameters
+    ----------
+    train, validation, test : array of int
+        Node indices, in the order in which they were drawn. ``test`` holds nodes of every class,
+        left-out ones too; those are out of distribution.
+    classes : tuple of int, default ()
+        The classes that a model learns: column k of its output is class ``classes[k]``.
+    left_out : tuple of int, default ()
+        The classes that it is never shown.
+
+    Examples
+    --------
+    >>> import bup
+    >>> graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
+    >>> drawn = bup.make_split(graph, per_class=5)
+    >>> split = bup.Split(drawn.train, drawn.validation, drawn.test)
+    >>> bup.fit(graph, split=split, epochs=3).split.classes
+    (0, 1)
     """
 
     train: np.ndarray
@@ -188,11 +204,40 @@ def make_split(
 ) -> Split:
     """Draw a split at random; the same arguments give the same split on every machine.
 
-    All nodes are shuffled once. Each class that is learned gives its first ``per_class`` nodes to
-    training; the first ``validation`` others of those classes validate; the first ``test`` nodes
-    that are left, of any class, test (None: all of them; see ``usual_sizes``). So a larger
-    ``per_class`` with the same seed contains the smaller one's training nodes. Nodes without a
-    label take no part.
+    All nodes are shuffled once; training, validation and test nodes are then taken in this order.
+    With the same seed, a larger ``per_class`` contains the training nodes of a smaller one. Nodes
+    without a label take no part.
+
+    Parameters
+    ----------
+    graph : Graph, str or another package's graph
+        The graph, see :func:`bup.fit`.
+    per_class : int, default 20
+        Training nodes of each class that is learned.
+    validation : int, default "usual"
+        Validation nodes, of these classes; by default as in ``usual_sizes``.
+    test : int or None, default "usual"
+        Test nodes, of any class; None: all that are left.
+    left_out : int, str or a list of them, default ()
+        Classes, by number or name, of which no node trains or validates.
+    seed : int, default 0
+        Seed of the shuffle.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    BupError
+        If the graph has too few nodes for these numbers, or an argument is wrong.
+
+    Examples
+    --------
+    >>> import bup
+    >>> split = bup.make_split("synthetic:nodes=60,classes=2,words=20", per_class=5)
+    >>> len(split.train), len(split.validation), len(split.test)
+    (10, 12, 38)
     """
     graph = as_graph(graph)
     left_out = _checked_classes(graph, left_out)

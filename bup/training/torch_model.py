@@ -1,4 +1,4 @@
-"""Predictions and models of one's own as runs beside ours."""
+"""Imported predictions and your own PyTorch models as runs like any other."""
 
 from __future__ import annotations
 
@@ -36,7 +36,42 @@ FitFunction = Callable[[Graph, Split], Any]
 def run_of_predictions(
     graph: Graph, given: Predictions, per_class: int | None = None, seed: int = 0, **settings: Any
 ) -> Spec:
-    """Keep predictions, and say which run they are."""
+    """Store predictions and return the specification of their run.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    given : Predictions
+        The predictions, see :func:`bup.predictions.read`.
+    per_class : int, default None
+        Training nodes of each class of the split that they are judged on; None: 20, fewer where a
+        class is small. Predictions with a split of their own are judged on that.
+    seed : int, default 0
+        Seed of this split.
+    **settings
+        Settings of the method ``own``, such as ``calibrate="temperature"``.
+
+    Returns
+    -------
+    Spec
+        ``bup.runs.fit_specs(graph, [spec])`` returns its result.
+
+    Raises
+    ------
+    BupError
+        If they cannot be stored, or a setting is wrong.
+
+    Examples
+    --------
+    >>> import bup, numpy as np
+    >>> graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
+    >>> given = bup.predictions.check(graph, np.full((60, 2), 0.5))
+    >>> spec = bup.own.run_of_predictions(graph, given)
+    >>> (result,) = bup.runs.fit_specs(graph, [spec])
+    >>> result.probs[0].tolist()
+    [0.5, 0.5]
+    """
     given.save()
     return spec_of_predictions(graph, given, per_class, seed, **settings)
 
@@ -44,7 +79,7 @@ def run_of_predictions(
 def spec_of_predictions(
     graph: Graph, given: Predictions, per_class: int | None = None, seed: int = 0, **settings: Any
 ) -> Spec:
-    """Which run predictions are; a split of their own goes before the others."""
+    """The specification of predictions; their own split, if any, replaces the one here."""
     if per_class is None:
         sizes = np.bincount(graph.labels[graph.labelled], minlength=graph.num_classes)
         per_class = max(1, min(20, int(sizes[list(given.classes)].min()) // 3))
@@ -68,14 +103,56 @@ def fit_model(
     weight_decay: float = 5e-4,
     **settings: Any,
 ) -> Result:
-    """Train a model of one's own on the split of ``spec``, or let it train itself.
+    """Train a model of your own on the split of ``spec``; ``bup.fit(graph, model=...)`` calls this.
 
-    A module is called with (x, edge_index) or with PyTorch Geometric's ``Data``, as its ``forward``
-    asks, and answers with a score [n, c] for each class or with the mean and the variance of
-    messages. Our loop trains a copy that starts from the weights the module has; the module itself
-    stays as it is, and the copy, in the state that was judged, is the result's ``model``. A
-    function is called with the graph and the split, and answers with probabilities or with a mean
-    and a variance of messages for every node.
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    model : torch.nn.Module or callable
+        A module is called with ``(x, edge_index)``, with PyTorch Geometric's ``Data`` or with
+        ``(x)``, as its ``forward`` asks, and returns logits [n, c], or the mean and the variance of
+        messages. A copy of it is trained, from the weights that it has. A function is called with
+        the graph and the split, trains itself, and returns probabilities [n, c], or the mean and
+        the variance of messages.
+    spec : Spec
+        The graph's name, the split and the seed.
+    on_epoch : callable, default None
+        Called with a :class:`bup.Progress` after every epoch of a module.
+    epochs : int, default 400
+        Epochs at most.
+    patience : int, default 40
+        Epochs without a better validation loss after which training ends.
+    learning_rate : float, default 0.01
+        Learning rate of Adam.
+    weight_decay : float, default 5e-4
+        Weight decay of all parameters.
+    **settings
+        Settings of the method ``own``, such as ``calibrate="temperature"``.
+
+    Returns
+    -------
+    Result
+        Its ``model`` is the trained copy, with the weights and buffers of the kept epoch.
+
+    Raises
+    ------
+    BupError
+        If the model cannot be called or copied, or its output has another shape.
+
+    Examples
+    --------
+    >>> import bup, torch
+    >>> class Linear(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.layer = torch.nn.Linear(20, 2)
+    ...     def forward(self, x):
+    ...         return self.layer(x)
+    >>> graph = bup.load_graph("synthetic:nodes=60,classes=2,words=20")
+    >>> spec = bup.Spec.for_graph(graph, "own", per_class=5)
+    >>> bup.own.fit_model(graph, Linear(), spec, epochs=3).probs.shape
+    (60, 2)
     """
     split = split_of(graph, spec)
     start = time.perf_counter()
