@@ -64,7 +64,7 @@ def look(page: Page, loaded_run: LoadedRun, beside: st.delta_generator.DeltaGene
     with context.run_with_active_hash(context.page_script_hash), show_errors():
         page.draw(View(loaded_run, node, current_theme(loaded_run.graph.noun), picked))
     with steps:  # they keep to what the page shows
-        picking.walk(loaded_run.graph, st.session_state.walk_among)
+        picking.walk_buttons(loaded_run.graph, st.session_state.walk_among)
 
 
 def draw() -> None:

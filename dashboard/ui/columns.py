@@ -36,7 +36,7 @@ class Column:
     def map_sentence(self, dark: bool) -> str:
         """Explain the colours of a map to the visitor."""
         if self.kind == "category":
-            return f"The colour of a dot is {self.dot_meaning}."
+            return f"The colour of a dot shows {self.dot_meaning}."
         more = "brighter" if self.uncertain or dark else "darker"
         return f"The {more} a dot, {self.dot_meaning}."
 

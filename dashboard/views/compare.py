@@ -10,8 +10,7 @@ import streamlit as st
 
 from bup import metrics
 from bup.experiments import epistemic_score
-from bup.io.csv import csv_text
-from dashboard.cache import maps, run_cache
+from dashboard.cache import maps
 from dashboard.components.chart import ChartFigure
 from dashboard.figures.card import MethodAnswer, answers_table
 from dashboard.figures.compare import (
@@ -24,28 +23,24 @@ from dashboard.figures.pair import paired_maps
 from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
-from dashboard.views import charts, exports, highlight, picking
+from dashboard.views import charts, exports, tables
 from dashboard.views.comparison_runs import (
     TYPED_HELP,
     comparable_specs,
+    compared_views,
     label_of,
-    on_same_nodes,
     specs_of_labels,
-    train_missing,
-    view_of,
 )
-from dashboard.views.highlight import NodeList
+from dashboard.views.highlight import Highlights, NodeList
 from dashboard.views.node_card import node_card
 from dashboard.views.reruns import compare_reruns
-
-PAGE = "compare"
 
 
 def page(view: View) -> None:
     st.title("Which method knows best what it does not know?")
-    node_card(view, PAGE)
+    node_card(view, "compare")
     specs = comparable_specs(view)
-    chosen = st.multiselect(
+    labels = st.multiselect(
         "Compare this run with",
         list(specs),
         default=list(specs)[:1],
@@ -56,25 +51,26 @@ def page(view: View) -> None:
             f"All are trained on the same nodes and tested on the same nodes. {TYPED_HELP}"
         ),
     )
-    wanted = specs_of_labels(view, chosen, specs)
-    missing = [spec for spec in wanted if run_cache.find(spec, view.graph) is None]
-    if missing:
-        train_missing(missing, view)
-    found = [v for v in (view_of(spec, view) for spec in wanted) if v is not None]
-    view, *found = on_same_nodes([view, *found])
-    views = {label_of(v.spec, view): v for v in (view, *found)}
+    chosen = specs_of_labels(view, labels, specs)
+    view, *others = compared_views(view, chosen)
+    views = {label_of(v.spec, view): v for v in (view, *others)}
     if view.picked:
-        _under_each(view, views)
-    if not wanted:
+        _picked_node(view, views)
+    if not chosen:
         st.info("Choose at least one other method to compare this run with.")
-    if not found:
-        return
+    if others:
+        _metrics(view, views)
+        compare_reruns(view, views)
+        _calibration(view, views)
+        _pair(view, views)
+        exports.downloads(view, compared=others)
 
+
+def _metrics(view: View, views: Mapping[str, View]) -> None:
     st.header("The numbers")
-    parts = {label: v.judged()[:2] for label, v in views.items()}
     numbers = metrics_table(
         {label: v.loaded_run.report() for label, v in views.items()},
-        {label: metrics.bootstrap_intervals(*part) for label, part in parts.items()},
+        {label: metrics.bootstrap_intervals(*v.judged()[:2]) for label, v in views.items()},
     )
     st.dataframe(wide_table(numbers), hide_index=True, width="stretch")
     st.caption(
@@ -83,33 +79,41 @@ def page(view: View) -> None:
             "where intervals overlap, the difference may be chance."
         )
     )
-    st.download_button("CSV", csv_text(numbers), "comparison.csv", "text/csv")
+    exports.csv_button("CSV", numbers, "comparison", icon=None)
 
-    compare_reruns(view, views)
 
+def _calibration(view: View, views: Mapping[str, View]) -> None:
     st.header("Calibration")
-    bins = {label: metrics.reliability_bins(p, y, 10) for label, (p, y) in parts.items()}
-    groups = _bins(views, bins)
-    charts.clickable(
+    bins, lists = {}, []
+    for label, v in views.items():
+        probs, targets, nodes = v.judged()
+        found = bins[label] = metrics.reliability_bins(probs, targets, 10)
+        for b, (low, high) in enumerate(pairwise(found.edges)):
+            title = f"of which {escaped(label)} is {low:.0%} to {high:.0%} sure"
+            lists.append(NodeList(title, nodes[found.member == b]))
+    highlights = Highlights(view, "compare")
+    highlights.chart(
         overlay_reliability(list(bins.items()), view.theme),
         "overlay",
-        "The nearer a line is to the diagonal, the more its confidence can be taken at its word. "
+        "The nearer a line is to the diagonal, the better its confidence agrees with its accuracy. "
         "Above the diagonal a method is under-confident, below it over-confident."
         + view.say(" Click a point to see its nodes."),
-        lambda k: highlight.highlight(view, PAGE, list(groups)[k], list(groups.values())[k]),
+        dict(enumerate(lists)),
+        settings=tuple(views),
     )
-    if (asked := highlight.highlighted(PAGE)) in groups:
-        highlight.show_nodes(view, PAGE, groups[asked])
+    highlights.show()
 
+
+def _pair(view: View, views: Mapping[str, View]) -> None:
+    """Two of the runs on maps, and the nodes on which they disagree."""
     st.header(view.say("Two methods, node by node"))
-    first = next(iter(views.items()))
-    others = list(views)[1:]
-    against = others[0]
+    first, *others = views
+    second = others[0]
     if len(others) > 1:
-        against = st.selectbox("Beside this run", others, key="pair_rival") or others[0]
-    second = against, views[against]
-    offered = columns.menu_columns(first[1].table)
-    both = [key for key in offered if key in columns.menu_columns(second[1].table)]
+        second = st.selectbox("Beside this run", others, key="pair_rival") or second
+    names, pair = (first, second), (views[first].table, views[second].table)
+    offered, theirs = map(columns.menu_columns, pair)
+    both = [key for key in offered if key in theirs]
     colour = st.selectbox(
         "Colour both maps by",
         both,
@@ -119,8 +123,8 @@ def page(view: View) -> None:
         format_func=lambda key: offered[key].label,
     )
     figure = paired_maps(
-        (first[1].table, second[1].table),
-        (first[0], second[0]),
+        pair,
+        names,
         view.positions,
         colour,
         view.graph.class_names,
@@ -137,54 +141,36 @@ def page(view: View) -> None:
         ),
         axes=("", "2"),
     )
-
     st.header("Where they disagree")
-    rows = disagreement_table(first[1].table, second[1].table)
+    rows = disagreement_table(*pair)
+    noun, nodes = view.graph.noun, rows.pop("node").tolist()
     st.caption(
-        f"{view.graph.noun.count(len(rows))} with different answers; those of which both are "
-        f"surest come first. Click a row to pick its {view.graph.noun.one}."
+        f"{noun.count(len(rows))} with different answers. Those of which both methods are "
+        f"surest come first. Click a row to pick its {noun.one}."
     )
-    nodes = rows.pop("node").tolist()
-    for suffix, (label, _) in zip("ab", (first, second), strict=True):
-        rows = rows.rename(
-            columns={
-                f"predicted_{suffix}": f"{label} says",
-                f"confidence_{suffix}": f"confidence of {label}",
-            }
-        )
-    rows = rows.rename(columns={"ood": "never shown"})
-    picking.picking_table(view, nodes, rows, "disagree")
-    exports.downloads(view, others=found)
+    headings = {"ood": "never shown"}
+    for suffix, label in zip("ab", names, strict=True):
+        headings[f"predicted_{suffix}"] = f"{label} says"
+        headings[f"confidence_{suffix}"] = f"confidence of {label}"
+    tables.node_table(view, nodes, rows.rename(columns=headings), "disagree")
 
 
-def _bins(
-    views: Mapping[str, View], found: Mapping[str, metrics.ReliabilityBins]
-) -> dict[str, NodeList]:
-    """The nodes of every bin of every method, in the order of the chart's points."""
-    groups = {}
-    for label, bins in found.items():
-        nodes = views[label].judged().nodes
-        for b, (low, high) in enumerate(pairwise(bins.edges)):
-            title = f"of which {escaped(label)} is {low:.0%} to {high:.0%} sure"
-            groups[f"{label} {b}"] = NodeList(title, nodes[bins.member == b])
-    return groups
-
-
-def _under_each(view: View, views: Mapping[str, View]) -> None:
-    """The picked node under each method."""
+def _picked_node(view: View, views: Mapping[str, View]) -> None:
+    """The answer of each method for the picked node."""
     noun = view.graph.noun
     st.header(f"{view.say('Node')} {escaped(view.name_of(view.node))} under each method")
-    st.html(answers_table([_verdict(label, v) for label, v in views.items()], view.theme))
+    st.html(answers_table([_answer(label, v) for label, v in views.items()], view.theme))
     true = str(view.table.true.iloc[view.node])
     st.caption(
-        (f"True class: {escaped(true)}. " if true else "The true class is not loaded_run. ")
-        + "Bars: the probability of the answer; whiskers: where it would lie in 90% of cases, were "
-        "the message known exactly, for methods that can say. Uncertainty is each method's own "
-        f"score, with the share of {noun.many} of which it is surer."
+        (f"True class: {escaped(true)}. " if true else "The true class is not known. ")
+        + "Bars: the probability of the answer. Whiskers: if the message were known exactly, the "
+        "probability would lie in this range in 90% of cases; some methods give no range. "
+        "Uncertainty is each method's own "
+        f"score; the percentage says of how many {noun.many} the method is surer."
     )
 
 
-def _verdict(label: str, view: View) -> MethodAnswer:
+def _answer(label: str, view: View) -> MethodAnswer:
     row, node = view.table.iloc[view.node], view.node
     score = epistemic_score(view.spec.method)
     span = None

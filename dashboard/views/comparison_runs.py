@@ -1,4 +1,4 @@
-"""Choosing further runs to hold against the one in the sidebar."""
+"""Choose the runs that a page compares with the run of the sidebar."""
 
 from __future__ import annotations
 
@@ -20,28 +20,30 @@ from dashboard.session.view import View
 from dashboard.training_queue.job import Job
 from dashboard.ui.markdown import escaped
 
-NONE = "no other method"
 OLD_LABELS = {"BUP: Doubt, uncertain variance": "doubt+spread"}
-"""What links may still call a run."""
+"""Labels that older links may have, and what they stand for."""
 TYPED_HELP = (
-    "What was trained on this machine is offered; any other you can type, such as `gcn+gats` or "
-    "`bup (lam=2, dropout=0.5)`."
+    "The list has the runs that are stored on this machine. You can also type a run, such as "
+    "`gcn+gats` or `bup (lam=2, dropout=0.5)`."
 )
 
 
 def comparable_specs(view: View) -> dict[str, Spec]:
-    """Runs on the same nodes: every method, BUP under each of its rules, predictions that were
-    brought, and whatever else was trained on them, by what was changed."""
+    """The runs on the same nodes that menus offer, by label.
+
+    These are every method, BUP under each of its rules, the predictions that the visitor uploaded,
+    and the stored runs, which are labelled by their changed settings.
+    """
     offers: dict[str, tuple[str, dict[str, Any]]] = {}
-    for other in METHODS.values():
-        too_large = other.max_nodes is not None and view.graph.num_nodes > other.max_nodes
-        if other.is_imported or too_large:
+    for method in METHODS.values():
+        too_large = method.max_nodes is not None and view.graph.num_nodes > method.max_nodes
+        if method.is_imported or too_large:
             continue
-        if "propagation" in other.app_defaults:
+        if "propagation" in method.app_defaults:
             for name, rule in RULES.items():
-                offers[f"{other.short}: {rule.title}"] = (other.name, {"propagation": name})
+                offers[f"{method.short}: {rule.title}"] = (method.name, {"propagation": name})
         else:
-            offers[other.short] = (other.name, {})
+            offers[method.short] = (method.name, {})
     offers["GCN, temperature-scaled"] = ("gcn+temperature", {})
     for given in visitor.predictions_of(view.graph):
         if not given.classes or given.classes == view.result.split.classes:
@@ -49,10 +51,9 @@ def comparable_specs(view: View) -> dict[str, Spec]:
             label += f" ({given.key[:6]})" if label in offers else ""
             offers[label] = (given.method, {"predictions": given.key})
     specs = {}
-    for label, (method, settings) in offers.items():
-        spec = complete(
-            dataclasses.replace(view.spec, method=method, settings=tuple(settings.items()))
-        )
+    for label, (name, settings) in offers.items():
+        settings_of_run = tuple(settings.items())
+        spec = complete(dataclasses.replace(view.spec, method=name, settings=settings_of_run))
         if spec != view.spec:
             specs[label] = spec
     offered = set(specs.values())
@@ -63,7 +64,7 @@ def comparable_specs(view: View) -> dict[str, Spec]:
 
 
 def can_offer(spec: Spec) -> bool:
-    """Whether a stored run may be told of: what others brought is theirs; some methods are gone."""
+    """Whether menus may show a stored run: not the predictions of others, no removed method."""
     try:
         return complete(spec) == spec and not METHODS[spec.method].is_imported
     except bup.BupError:
@@ -73,90 +74,74 @@ def can_offer(spec: Spec) -> bool:
 def label_of(spec: Spec, view: View) -> str:
     if spec == view.spec:
         return f"{METHODS[spec.method].short} (this run)"
-    named = (label for label, s in comparable_specs(view).items() if s == spec)
-    return next(named, describe_run(spec))
+    labels = (label for label, s in comparable_specs(view).items() if s == spec)
+    return next(labels, describe_run(spec))
 
 
 def specs_of_labels(view: View, labels: Sequence[str], specs: Mapping[str, Spec]) -> list[Spec]:
-    """The runs behind what was chosen, or typed as in ``gcn+gats`` or ``bup (lam=2)``."""
+    """The runs of labels that were chosen, or typed as in ``gcn+gats`` or ``bup (lam=2)``."""
     found = []
     for label in labels:
         try:
-            words = OLD_LABELS.get(label, label)
-            found.append(specs[words] if words in specs else parse_run(words, view.spec))
+            text = OLD_LABELS.get(label, label)
+            found.append(specs[text] if text in specs else parse_run(text, view.spec))
         except bup.BupError as error:
             st.warning(escaped(f"{label}: {error}"))
     return [spec for spec in dict.fromkeys(found) if spec != view.spec]
 
 
-def view_of(spec: Spec, view: View) -> View | None:
-    """A finished run as a view; None while it is not trained."""
-    loaded_run = run_cache.find(spec, view.graph)
-    return None if loaded_run is None else dataclasses.replace(view, loaded_run=loaded_run)
+def compared_views(view: View, specs: Sequence[Spec]) -> list[View]:
+    """The page's run and those to compare it with, tested on the same nodes.
+
+    Runs that are not trained yet are trained; the page runs again when they are there.
+    """
+    runs = {spec: run_cache.find(spec, view.graph) for spec in specs}
+    if missing := [spec for spec, run in runs.items() if run is None]:
+        train_missing(missing, view)
+    others = [dataclasses.replace(view, loaded_run=run) for run in runs.values() if run is not None]
+    return _on_same_nodes([view, *others])
 
 
-def on_same_nodes(views: Sequence[View]) -> list[View]:
-    """The same runs, all judged on the nodes that are test nodes of each.
+def _on_same_nodes(views: Sequence[View]) -> list[View]:
+    """The same runs, all tested on the nodes that are test nodes of each.
 
-    Predictions that came with a split were tested on other nodes than our runs: where these differ,
-    it is said. A run that none of these nodes is left of is left out, the first one excepted.
+    Uploaded predictions may have a split of their own: the page says so. A run that shares no test
+    node with the others is left out.
     """
     first, *others = views
     test = first.result.split.test
-    alike, none_left = [first], []
+    kept, left_out = [first], []
     for other in others:
         both = np.intersect1d(test, other.result.split.test)
         if first.result.split.is_ood(first.graph.labels[both]).all():
-            none_left.append(METHODS[other.spec.method].short)
+            left_out.append(METHODS[other.spec.method].short)
         else:
-            test, alike = both, [*alike, other]
-    if none_left:
+            test, kept = both, [*kept, other]
+    if left_out:
         st.warning(
-            f"{escaped(', '.join(none_left))}: no test {first.graph.noun.one} in common with the "
+            f"{escaped(', '.join(left_out))}: no test {first.graph.noun.one} in common with the "
             "other runs, so there is nothing to compare."
         )
-    if all(len(view.result.split.test) == len(test) for view in alike):
-        return alike
-    learned = ", ".join(
-        f"{METHODS[view.spec.method].short} from {len(view.result.split.train):,}" for view in alike
+    if all(len(view.result.split.test) == len(test) for view in kept):
+        return kept
+    trained_on = ", ".join(
+        f"{METHODS[view.spec.method].short} from {len(view.result.split.train):,}" for view in kept
     )
     st.info(
         first.say(
             f"These runs were not tested on the same nodes: they are compared on the {len(test):,} "
             "that are test nodes of all of them. They did not learn from the same labels either: "
         )
-        + f"{escaped(learned)}.",
+        + f"{escaped(trained_on)}.",
         icon=":material/balance:",
     )
     return [
-        dataclasses.replace(v, loaded_run=run_cache.tested_on(v.loaded_run, test)) for v in alike
+        dataclasses.replace(v, loaded_run=run_cache.tested_on(v.loaded_run, test)) for v in kept
     ]
 
 
-def choose_comparison(view: View, page: str) -> View | None:
-    """A second run to overlay; trains it on demand."""
-    specs = comparable_specs(view)
-    label = st.selectbox(
-        "Compare with",
-        [NONE, *specs],
-        key="rival",
-        bind="query-params",
-        accept_new_options=True,
-        help=view.say(f"Another method, trained and tested on the same nodes. {TYPED_HELP}"),
-    )
-    if label in (None, NONE):
-        return None
-    wanted = specs_of_labels(view, [label], specs)
-    if not wanted:
-        return None
-    found = view_of(wanted[0], view)
-    if found is None:
-        train_missing(wanted, view)
-    return found
-
-
 def train_missing(specs: list[Spec], view: View) -> None:
-    """Start what is not trained yet and refresh until it is there."""
+    """Train these runs and draw the page again when they are there."""
     jobs = submit(specs, view.graph)
     given_up = [job for job in jobs if job.state in ("failed", "cancelled")]
     for job in given_up:

@@ -1,9 +1,11 @@
-"""What can be taken away: the command of a run, tables, the numbers behind a picture."""
+"""Downloads: the command of a run, tables, the numbers of a chart, a run as a web page."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -25,12 +27,20 @@ Export = Callable[[View], tuple[str, str, str]]
 """Makes a file name, its text and its type."""
 
 
-def downloads(
-    view: View, extra: dict[str, Export] | None = None, others: Sequence[View] = ()
-) -> None:
-    """Downloads at the end of every page, made only when somebody opens them.
+def csv_button(label: str, table: pd.DataFrame, name: str, **options: Any) -> None:
+    """A button that downloads a table as CSV, which is written when somebody clicks."""
+    icon = {"icon": ":material/download:"}
+    st.download_button(label, lambda: csv_text(table), f"{name}.csv", "text/csv", **icon | options)
 
-    ``others`` are runs that the page holds against the chosen one.
+
+def downloads(
+    view: View,
+    extra: Mapping[str, Export] = MappingProxyType({}),
+    compared: Sequence[View] = (),
+) -> None:
+    """The downloads at the end of every page, made when the visitor opens them.
+
+    ``compared`` are the runs that the page compares with the chosen one.
     """
     with st.expander(
         "Command and downloads", icon=":material/download:", key="exports", on_change="rerun"
@@ -39,56 +49,55 @@ def downloads(
             return
         st.caption("The command that trains this run again, on any machine:")
         st.code(command_line(view.spec), language="sh")
-        name = f"{view.run.key}-nodes.csv"
         st.download_button(
             view.say("All nodes as CSV"),
             view.loaded_run.table_csv,
-            name,
+            f"{view.run.key}-nodes.csv",
             "text/csv",
             icon=":material/table:",
         )
-        _web_page([view, *others])
-        for label, make in (extra or {}).items():
+        _web_page_button([view, *compared])
+        for label, make in extra.items():
             name, text, kind = make(view)
             st.download_button(label, text, name, kind, icon=":material/download:")
-        st.caption("The camera button of a chart saves it as a picture.")
+        st.caption("The camera button of a chart saves the chart as a picture.")
 
 
-def _web_page(views: Sequence[View]) -> None:
-    """All of it as one file that needs no server; made by another thread when somebody clicks."""
-    view, several = views[0], len(views) > 1
+def _web_page_button(views: Sequence[View]) -> None:
+    """A button that makes and downloads the runs as one file that needs no server."""
+    view = views[0]
     if why := refusal(view.graph, len(views)):
-        st.caption(f"No web page of this: {escaped(why)}.")
+        st.caption(f"There is no web page of this: {escaped(why)}.")
         return
-    loaded_run, client = tuple(one.loaded_run for one in views), visitor.client()
+    runs, client = tuple(v.loaded_run for v in views), visitor.client()
     st.download_button(
-        "These runs as a web page" if several else "This run as a web page",
-        lambda: _made(loaded_run, datetime.date.today(), client),
+        "These runs as a web page" if len(views) > 1 else "This run as a web page",
+        lambda: _web_page(runs, datetime.date.today(), client),
         f"{view.run.key}.html",
         "text/html",
         icon=":material/public:",
         help=view.say(
             "Map, charts and what the model says of every node, in one file that opens without a "
-            "server or a network. It takes some seconds to make."
+            "server or a network. Making it takes some seconds."
         ),
     )
     if why := PAGES.refusal(client):
         st.caption(f"No new web page now: {why}.")
 
 
-@cached(by=lambda loaded_run, day, client: (tuple(map(_identity, loaded_run)), day))
-def _made(loaded_run: Sequence[LoadedRun], day: datetime.date, client: Client) -> str:
+@cached(by=lambda runs, day, client: (tuple(map(_identity, runs)), day))
+def _web_page(runs: Sequence[LoadedRun], day: datetime.date, client: Client) -> str:
     with PAGES.one(client):
-        return page(loaded_run, day)
+        return page(runs, day)
 
 
-def _identity(loaded_run: LoadedRun) -> Hashable:
-    """A run, and on which of its nodes it is tested."""
-    return loaded_run.run, loaded_run.result.split.test.tobytes()
+def _identity(run: LoadedRun) -> Hashable:
+    """What a web page of a run depends on: the run and its test nodes."""
+    return run.run, run.result.split.test.tobytes()
 
 
-def numbers(frame: pd.DataFrame, name: str, key: str) -> None:
-    """The numbers behind a picture, with a CSV, made only when somebody opens them."""
+def show_numbers(frame: pd.DataFrame, name: str, key: str) -> None:
+    """The numbers of a chart as a table and as CSV, made when the visitor opens them."""
     with st.expander(
         "The numbers", icon=":material/table:", key=f"{key}_numbers", on_change="rerun"
     ) as box:
@@ -96,6 +105,6 @@ def numbers(frame: pd.DataFrame, name: str, key: str) -> None:
             return
         if len(frame) > MOST_ROWS:
             st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows; the CSV has all of them.")
-        shown = frame.head(MOST_ROWS)
-        st.dataframe(shown, hide_index=True, width="stretch", key=f"{key}_table")
-        st.download_button("CSV", csv_text(frame), f"{name}.csv", "text/csv", key=f"{key}_csv")
+        rows = frame.head(MOST_ROWS)
+        st.dataframe(rows, hide_index=True, width="stretch", key=f"{key}_table")
+        csv_button("CSV", frame, name, icon=None, key=f"{key}_csv")

@@ -1,73 +1,108 @@
-"""The nodes behind a bar, a bin or a cell that was clicked: listed, and lit on a map."""
+"""The nodes behind a clicked bar, bin or cell: listed, and highlighted on a map."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
-from bup.io.csv import csv_text
 from dashboard.cache import maps
+from dashboard.components.chart import ChartFigure, Mark
 from dashboard.session.view import View
-from dashboard.views import charts, picking
+from dashboard.views import charts, exports, tables
+from dashboard.views.picking import pick_node
 
 COLUMNS = ("true", "predicted", "confidence")
 
 
 @dataclass(frozen=True, eq=False)
 class NodeList:
-    """Some nodes in the order in which to look at them, and what they have in common."""
+    """Nodes in the order in which to show them, and what they have in common."""
 
     title: str  # after "12 papers"
     nodes: np.ndarray
-    columns: tuple[str, ...] = COLUMNS
+    columns: Sequence[str] = COLUMNS
 
 
-def highlight(view: View, page: str, name: str, group: NodeList) -> None:
-    """Ask for a group, and pick its first node; for callbacks.
+class Highlights:
+    """The lists of nodes that can be clicked on a page, and the one that was clicked.
 
-    ``name`` says which of the page's groups it is: the page looks it up among those that it has,
-    so that none outlives the settings that it was clicked under.
+    The session remembers a list by its name: the key of its chart, the settings of the chart, the
+    number of the bar. A list is gone as soon as the page has no list of that name.
     """
-    st.session_state[f"lit_{page}"] = name
-    if len(group.nodes):
-        picking.pick_node(view, int(group.nodes[0]))
 
+    def __init__(self, view: View, page: str) -> None:
+        self.view, self.page = view, page
+        self._key = f"highlight_{page}"
+        self._lists: dict[Hashable, NodeList] = {}
 
-def highlighted(page: str) -> str | None:
-    return st.session_state.get(f"lit_{page}")
+    def chart(
+        self,
+        figure: go.Figure | ChartFigure,
+        key: str,
+        caption: str,
+        lists: Mapping[int, NodeList],
+        marks: Sequence[Mark] = (),
+        settings: Hashable = None,
+    ) -> None:
+        """A chart whose points carry the numbers of ``lists``; a click highlights the list."""
+        on_pick = self.add(key, lists, settings)
+        charts.clickable(figure, key, caption, on_pick, marks)
 
+    def add(
+        self, key: str, lists: Mapping[int, NodeList], settings: Hashable = None
+    ) -> Callable[[int], None]:
+        """Offer lists; returns the callback that highlights one of them by its number."""
+        self._lists |= {(key, settings, number): nodes for number, nodes in lists.items()}
 
-def show_nodes(view: View, page: str, group: NodeList) -> None:
-    """The group as a list and on the map."""
-    noun, nodes = view.graph.noun, group.nodes
-    st.header(f"{noun.count(len(nodes))} {group.title}", anchor=False)
-    left, right = st.columns(2)
-    with left:
-        picking.node_list(view, nodes.tolist(), list(group.columns), f"{page}_lit_list")
-        rows = view.table.iloc[nodes]
-        with st.container(horizontal=True):
-            st.download_button(
-                "These as CSV",
-                lambda: csv_text(rows),
-                f"{view.run.key}-{page}.csv",
-                "text/csv",
-                key=f"{page}_lit_csv",
-                icon=":material/download:",
+        def on_pick(number: int) -> None:
+            if (key, settings, number) in self._lists:
+                self.choose((key, settings, number))
+
+        return on_pick
+
+    def choose(self, name: Hashable) -> None:
+        """Highlight a list and pick its first node; for callbacks."""
+        st.session_state[self._key] = name
+        if len(nodes := self._lists[name].nodes):
+            pick_node(self.view, int(nodes[0]))
+
+    def show(self) -> None:
+        """The highlighted list as a table and on a map."""
+        chosen = self._lists.get(st.session_state.get(self._key))
+        if chosen is None:
+            return
+        view, nodes, key = self.view, chosen.nodes, self._key
+        st.header(f"{view.graph.noun.count(len(nodes))} {chosen.title}", anchor=False)
+        left, right = st.columns(2)
+        with left:
+            tables.node_table(view, nodes.tolist(), chosen.columns, f"{key}_list")
+            with st.container(horizontal=True):
+                rows, name = view.table.iloc[nodes], f"{view.run.key}-{self.page}"
+                exports.csv_button("These as CSV", rows, name, key=f"{key}_csv")
+                st.button(
+                    "Close",
+                    icon=":material/close:",
+                    key=f"{key}_close",
+                    on_click=lambda: st.session_state.pop(key, None),
+                )
+        with right:
+            highlighted = np.zeros(view.graph.num_nodes, dtype=bool)
+            highlighted[nodes] = True
+            charts.node_map(
+                view,
+                maps.map_drawing(view.loaded_run, "correct", view.theme, highlighted),
+                f"{key}_map",
+                view.say("The same nodes, highlighted on the map. Click a node to pick it."),
             )
-            st.button(
-                "Close",
-                icon=":material/close:",
-                key=f"{page}_lit_close",
-                on_click=lambda: st.session_state.pop(f"lit_{page}", None),
-            )
-    with right:
-        shown = np.zeros(view.graph.num_nodes, dtype=bool)
-        shown[nodes] = True
-        charts.node_map(
-            view,
-            maps.map_drawing(view.loaded_run, "correct", view.theme, shown),
-            f"{page}_lit_map",
-            view.say("The same nodes, lit on the map. Click one to pick it."),
-        )
+
+
+def nodes_by(values: np.ndarray, nodes: np.ndarray) -> dict[int, np.ndarray]:
+    """The nodes of each value, ``values`` [m] being those of ``nodes`` [m], in their order."""
+    order = np.argsort(values, kind="stable")
+    found, starts = np.unique(values[order], return_index=True)
+    parts = np.split(nodes[order], starts[1:])
+    return dict(zip(found.tolist(), parts, strict=True)) if len(nodes) else {}

@@ -12,12 +12,12 @@ from dashboard.session.view import View
 from dashboard.ui import columns
 
 
-def node_card(view: View, here: str = "", run: str = "") -> None:
-    """What the run says of the picked node, with the ways on; ``here`` is the page's own address.
+def node_card(view: View, address: str = "", run: str = "") -> None:
+    """What the run says of the picked node, with links to pages about it.
 
-    It stays in sight while the page scrolls, so that whatever is clicked is seen to be picked.
-    ``run`` names a run that is not the sidebar's: the ways on lead to it. Until somebody picks a
-    node there is none.
+    The card stays in sight while the page scrolls, so that a click on a chart below is seen to
+    pick a node. Without a picked node there is no card. ``address`` is the page's own, which gets
+    no link; ``run`` names a run that is not the sidebar's, to which the links then lead.
     """
     if not view.picked:
         return
@@ -35,10 +35,10 @@ def node_card(view: View, here: str = "", run: str = "") -> None:
                 run,
             )
         )
-        opens = None
+        query = None
         if run:
             node = ("node", view.graph.node_id(view.node))
-            opens = [*parameters(view.spec, view.graph), node]
-        page_link("explore", "Open in Explore", ":material/hub:", opens)
-        if here != "compare":
-            page_link("compare", "Compare methods", ":material/compare:", opens)
+            query = [*parameters(view.spec, view.graph), node]
+        page_link("explore", "Open in Explore", ":material/hub:", query)
+        if address != "compare":
+            page_link("compare", "Compare methods", ":material/compare:", query)

@@ -1,4 +1,4 @@
-"""What the picked node speaks of, where features are words."""
+"""The words of the picked node, for graphs whose features are words."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ MOST_NEIGHBOURS = 6
 
 
 def node_words(view: View) -> None:
-    """The most telling words of the picked node, and those that it shares with its neighbours."""
+    """The most informative words of the picked node, and those that its neighbours share."""
     graph, node = view.graph, view.node
     if graph.words is None:
         return
     words = speaks_of(graph, node)
-    said = ", ".join(f"**{escaped(word)}**" for word in words)
-    st.markdown(f"Speaks of {said}" if words else "None of the words is in its text.")
+    if words:
+        st.markdown(f"Most informative words: {', '.join(f'**{escaped(w)}**' for w in words)}")
+    else:
+        st.markdown("Its text has none of the words that this graph counts.")
     near = graph.neighbours(node).tolist()
     if not near:
         return

@@ -1,8 +1,6 @@
-"""Is 80% really 80%? Calibration of a run, and answering only when sure."""
+"""Is 80% really 80%? Calibration of a run, answering only when sure, and conformal sets."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -10,7 +8,7 @@ import streamlit as st
 
 from bup import metrics
 from bup.methods import METHODS
-from bup.metrics import METRICS, Scheme, conformal
+from bup.metrics import METRICS, ReliabilityBins, RiskCoverage, Scheme, conformal
 from dashboard.cache.maps import drawn
 from dashboard.components.chart import Mark
 from dashboard.figures.reliability import (
@@ -20,14 +18,19 @@ from dashboard.figures.reliability import (
     set_size_figure,
 )
 from dashboard.session.view import View
-from dashboard.views import charts, exports, highlight, picking
-from dashboard.views.comparison_runs import choose_comparison, on_same_nodes
-from dashboard.views.highlight import NodeList
+from dashboard.views import charts, exports, picking, tables
+from dashboard.views.comparison_runs import (
+    TYPED_HELP,
+    comparable_specs,
+    compared_views,
+    specs_of_labels,
+)
+from dashboard.views.highlight import Highlights, NodeList, nodes_by
 from dashboard.views.node_card import node_card
 
-PAGE = "reliability"
 BARS = 20
 SCHEMES: dict[Scheme, str] = {"width": "an equal range", "mass": "equally many nodes"}
+NO_COMPARISON = "no other method"
 
 
 def page(view: View) -> None:
@@ -45,41 +48,73 @@ def page(view: View) -> None:
         bind="query-params",
     )
     with three:
-        rival = choose_comparison(view, "reliability")
-    if rival is not None:
-        view, *rivals = on_same_nodes([view, rival])
-        rival = rivals[0] if rivals else None
+        view, *others = _compared_views(view)
+    other = others[0] if others else None
+    _calibration(view, other, bins, scheme or "width")
+    _selective(view, other)
+    _sets(view)
+    exports.downloads(view)
+
+
+def _compared_views(view: View) -> list[View]:
+    """This run, and the one that the visitor compares it with, if any."""
+    specs = comparable_specs(view)
+    label = st.selectbox(
+        "Compare with",
+        [NO_COMPARISON, *specs],
+        key="rival",
+        bind="query-params",
+        accept_new_options=True,
+        help=view.say(f"Another method, trained and tested on the same nodes. {TYPED_HELP}"),
+    )
+    labels = [label] if label not in (None, NO_COMPARISON) else []
+    return compared_views(view, specs_of_labels(view, labels, specs))
+
+
+def _name(view: View) -> str:
+    return METHODS[view.spec.method].short
+
+
+def _calibration(view: View, other: View | None, bins: int, scheme: Scheme) -> None:
     probs, targets, nodes = view.judged()
-    found = metrics.reliability_bins(probs, targets, bins, scheme or "width")
-    other = None
-    if rival is not None:
-        rival_probs, rival_targets, _ = rival.judged()
-        other = (
-            metrics.reliability_bins(rival_probs, rival_targets, bins, scheme or "width"),
-            METHODS[rival.spec.method].short,
-        )
-    _scores(view, found)
+    found = metrics.reliability_bins(probs, targets, bins, scheme)
+    beside = None
+    if other is not None:
+        beside = metrics.reliability_bins(*other.judged()[:2], bins, scheme), _name(other)
+    _metrics(view, found)
     confidence, right = metrics.confidence(probs), metrics.hits(probs, targets)
-    groups = _bins(found, nodes, scheme or "width") | _bars(confidence, right, nodes)
-    place = np.flatnonzero(np.isin(nodes, view.marked))  # the picked node's, if it is measured
-    left, beside = st.columns(2)
-    with left:
+    marked = np.flatnonzero(np.isin(nodes, view.marked))  # the picked node, if it is a test node
+    highlights = Highlights(view, "reliability")
+    left_column, right_column = st.columns(2)
+    with left_column:
         st.header("Confidence against accuracy")
-        charts.clickable(
-            drawn(reliability_figure, found, view.theme, METHODS[view.spec.method].short, other),
+        highlights.chart(
+            drawn(reliability_figure, found, view.theme, _name(view), beside),
             "reliability",
             view.say(
-                "On the diagonal, confidence is what it claims to be; above it the model is right "
-                "more often than it says (under-confident), below it less often. Whiskers are 95% "
-                "intervals: few nodes in a bin make them wide. Click a bin to see its nodes."
+                "On the diagonal, the model is right as often as it says. Above it the model is "
+                "right more often than it says (under-confident), below it less often. Whiskers "
+                "are 95% intervals: few nodes in a bin make them wide. Click a bin to see its "
+                "nodes."
             ),
-            lambda number: _light(view, groups, f"bin {number} of {bins} by {scheme}"),
-            [Mark(float(confidence[i]), float(found.accuracy[found.member[i]])) for i in place],
+            {
+                b: NodeList(
+                    f"with a confidence of {100 * found.edges[b]:.3g}% to "
+                    f"{100 * found.edges[b + 1]:.3g}%",
+                    members,
+                )
+                for b, members in nodes_by(found.member, nodes).items()
+            },
+            [Mark(float(confidence[i]), float(found.accuracy[found.member[i]])) for i in marked],
+            (bins, scheme),
         )
-        exports.numbers(_bin_frame(found, view.graph.noun.many), f"{view.run.key}-bins", "bins")
-    with beside:
+        rows = {"from": found.edges[:-1], "to": found.edges[1:], view.graph.noun.many: found.count}
+        rows |= {"mean confidence": found.confidence, "accuracy": found.accuracy}
+        rows |= {"low": found.low, "high": found.high}
+        exports.show_numbers(pd.DataFrame(rows), f"{view.run.key}-bins", "bins")
+    with right_column:
         st.header("How confident is it?")
-        charts.clickable(
+        highlights.chart(
             drawn(confidence_histogram, confidence, right, view.theme, BARS),
             "confidence",
             view.say(
@@ -87,81 +122,43 @@ def page(view: View) -> None:
                 "two lines lie apart, the model is over- or under-confident on the whole. Click a "
                 "bar to see its nodes."
             ),
-            lambda number: _light(view, groups, f"bar {number}"),
-            [Mark(float(confidence[i]), 0.0) for i in place],
+            _bar_lists(confidence, right, nodes),
+            [Mark(float(confidence[i]), 0.0) for i in marked],
         )
-    if (name := highlight.highlighted(PAGE)) in groups:
-        highlight.show_nodes(view, PAGE, groups[str(name)])
-    _selective(view, rival)
-    _sets(view)
-    exports.downloads(view)
+    highlights.show()
 
 
-def _light(view: View, groups: Mapping[str, NodeList], name: str) -> None:
-    if name in groups:
-        highlight.highlight(view, PAGE, name, groups[name])
-
-
-def _bins(found: metrics.ReliabilityBins, nodes: np.ndarray, scheme: Scheme) -> dict[str, NodeList]:
-    """The nodes of every bin that holds any."""
-    bins = len(found.count)
-    return {
-        f"bin {b} of {bins} by {scheme}": NodeList(
-            f"with a confidence of {100 * found.edges[b]:.3g}% to {100 * found.edges[b + 1]:.3g}%",
-            nodes[found.member == b],
-        )
-        for b in np.flatnonzero(found.count).tolist()
-    }
-
-
-def _bars(confidence: np.ndarray, right: np.ndarray, nodes: np.ndarray) -> dict[str, NodeList]:
-    """Those of every bar of the histogram, the surest first."""
+def _bar_lists(confidence: np.ndarray, right: np.ndarray, nodes: np.ndarray) -> dict[int, NodeList]:
+    """The nodes of each bar of the histogram, the surest first."""
     bar = (confidence * BARS).astype(int).clip(max=BARS - 1)
     order = np.argsort(-confidence, kind="stable")
-    groups = {}
-    for number in np.unique(2 * bar + ~right).tolist():
+    lists = {}
+    for number, members in nodes_by((2 * bar + ~right)[order], nodes[order]).items():
         low, wrong = divmod(number, 2)
-        chosen = order[(2 * bar + ~right)[order] == number]
-        title = (
+        lists[number] = NodeList(
             f"answered {'wrongly' if wrong else 'rightly'} with a confidence of "
-            f"{low / BARS:.0%} to {(low + 1) / BARS:.0%}"
+            f"{low / BARS:.0%} to {(low + 1) / BARS:.0%}",
+            members,
         )
-        groups[f"bar {number}"] = NodeList(title, nodes[chosen])
-    return groups
+    return lists
 
 
-def _scores(view: View, found: metrics.ReliabilityBins) -> None:
-    """The metrics, those of calibration by the very bins that are drawn."""
-    test = view.loaded_run.report()["test"] | {
-        "ece": found.expected_error,
-        "ace": found.average_error,
-    }
-    shown = ["accuracy", "ece", "ace", "nll", "brier"]
-    for column, key in zip(st.columns(len(shown)), shown, strict=True):
-        metric = METRICS[key]
-        value = f"{test[key]:.1%}" if metric.percent else f"{test[key]:.3f}"
-        column.metric(metric.short, value, help=view.say(metric.meaning))
+def _metrics(view: View, found: ReliabilityBins) -> None:
+    """The metrics of the run; both calibration errors are those of the bins in the chart."""
+    errors = {"ece": found.expected_error, "ace": found.average_error}
+    test = view.loaded_run.report()["test"] | errors
+    shown = [METRICS[key] for key in ("accuracy", "ece", "ace", "nll", "brier")]
+    tables.metric_row(
+        {m.short: f"{test[m.key]:.1%}" if m.percent else f"{test[m.key]:.3f}" for m in shown},
+        {m.short: view.say(m.meaning) for m in shown},
+    )
     st.caption(
-        f"On {test['nodes']:,} test {view.graph.noun.many} of learned classes; both calibration "
-        "errors are those of the bins drawn below."
+        f"On {test['nodes']:,} test {view.graph.noun.many} of learned classes. Both calibration "
+        "errors are those of the bins in the chart below."
     )
 
 
-def _bin_frame(found: metrics.ReliabilityBins, many: str) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "from": found.edges[:-1],
-            "to": found.edges[1:],
-            many: found.count,
-            "mean confidence": found.confidence,
-            "accuracy": found.accuracy,
-            "low": found.low,
-            "high": found.high,
-        }
-    )
-
-
-def _selective(view: View, rival: View | None) -> None:
+def _selective(view: View, other: View | None) -> None:
     st.header("Answer only when sure")
     coverage = st.slider(
         view.say("Share of nodes that get an answer"),
@@ -173,35 +170,34 @@ def _selective(view: View, rival: View | None) -> None:
         bind="query-params",
     )
     curve = _curve(view)
-    accuracy = curve.accuracy_at(coverage)
-    one, two, three = st.columns(3)
-    one.metric("Answered", f"{coverage:.0%}")
-    two.metric("Accuracy among them", f"{accuracy:.1%}")
-    three.metric(
-        "Area under the risk-coverage curve",
-        f"{curve.area:.3f}",
-        help=view.say(METRICS["aurc"].meaning),
+    area = "Area under the risk-coverage curve"
+    tables.metric_row(
+        {
+            "Answered": f"{coverage:.0%}",
+            "Accuracy among them": f"{curve.accuracy_at(coverage):.1%}",
+            area: f"{curve.area:.3f}",
+        },
+        {area: view.say(METRICS["aurc"].meaning)},
     )
     probs, _, nodes = view.judged()
-    doubt = 1 - metrics.confidence(probs)
-    point = np.searchsorted(curve.threshold, doubt)  # of the curve, for every node
-    entering = np.empty(len(curve.threshold), dtype=np.int64)
-    entering[point] = nodes
+    point = np.searchsorted(curve.threshold, 1 - metrics.confidence(probs))  # of each node
+    node_at = np.empty(len(curve.threshold), dtype=np.int64)
+    node_at[point] = nodes
     charts.clickable(
         drawn(
             risk_coverage_figure,
             curve,
             coverage,
             view.theme,
-            METHODS[view.spec.method].short,
-            None if rival is None else (_curve(rival), METHODS[rival.spec.method].short),
-            entering,
+            _name(view),
+            None if other is None else (_curve(other), _name(other)),
+            node_at,
         ),
         "risk_coverage",
         view.say(
-            "The nodes are answered in the order of confidence. A model that knows what it does "
-            "not know gains accuracy with every doubtful node that it leaves unanswered. Click "
-            "the line to pick the node that comes next there."
+            "The model answers the nodes in the order of its confidence. A model that knows what "
+            "it does not know gains accuracy with every doubtful node that it leaves unanswered. "
+            "Click the line to pick the node that comes next there."
         ),
         lambda node: picking.pick_node(view, node),
         [
@@ -209,14 +205,9 @@ def _selective(view: View, rival: View | None) -> None:
             for at in point[np.isin(nodes, view.marked)]
         ],
     )
-    rows = pd.DataFrame(
-        {
-            "coverage": curve.coverage,
-            "accuracy": 1 - curve.risk,
-            "least confidence": 1 - curve.threshold,
-        }
-    )
-    exports.numbers(rows, f"{view.run.key}-risk-coverage", "risk")
+    rows = {"coverage": curve.coverage, "accuracy": 1 - curve.risk}
+    rows |= {"least confidence": 1 - curve.threshold}
+    exports.show_numbers(pd.DataFrame(rows), f"{view.run.key}-risk-coverage", "risk")
 
 
 def _sets(view: View) -> None:
@@ -231,8 +222,8 @@ def _sets(view: View) -> None:
         key="set_level",
         bind="query-params",
         help=view.say(
-            "Conformal prediction: a node gets as many classes as it takes, judged by how the "
-            "validation nodes fared."
+            "Conformal prediction gives a node as many classes as this share needs, judging by the "
+            "answers for the validation nodes."
         ),
     )
     rule = right.segmented_control(
@@ -251,44 +242,42 @@ def _sets(view: View) -> None:
             "With DAPS, a node's scores are averaged with those of the nodes it is linked to."
         ),
     )
-    split, labels = view.result.split, view.graph.labels
+    split = view.result.split
     sets = conformal.conformal_sets(view.result.probs, view.graph, split, level, rule or "daps")
     _, targets, nodes = view.judged()
-    one, two, three = st.columns(3)
-    one.metric("Sets that contain the true class", f"{sets.coverage(nodes, targets):.1%}")
-    two.metric("Classes per set", f"{sets.size[nodes].mean():.2f}")
-    unseen = split.test[split.is_ood(labels[split.test])]
-    if len(unseen):
-        three.metric(
-            "Classes per set, class never shown",
-            f"{sets.size[unseen].mean():.2f}",
-            help="No set can contain a class that the model cannot answer with.",
-        )
-    covered = sets.member[nodes, targets]
-    number = 2 * sets.size[nodes] + ~covered
-    asked = f"at {level:.0%} by {rule}"
-    groups = {
-        f"sets {k} {asked}": NodeList(
-            f"whose set of {k // 2} {'misses' if k % 2 else 'contains'} the true class",
-            nodes[number == k],
-        )
-        for k in np.unique(number).tolist()
+    figures = {
+        "Sets that contain the true class": f"{sets.coverage(nodes, targets):.1%}",
+        "Classes per set": f"{sets.size[nodes].mean():.2f}",
     }
-    charts.clickable(
+    unseen = split.test[split.is_ood(view.graph.labels[split.test])]
+    label = "Classes per set, class never shown"
+    if len(unseen):
+        figures[label] = f"{sets.size[unseen].mean():.2f}"
+    help_text = "No set can contain a class that the model cannot answer with."
+    tables.metric_row(figures, {label: help_text}, columns=3)
+    covered = sets.member[nodes, targets]
+    highlights = Highlights(view, "reliability")
+    highlights.chart(
         drawn(set_size_figure, sets.size[nodes], covered, len(view.answers), view.theme),
         "set_sizes",
         view.say(
-            "Doubtful nodes get larger sets, and the promise holds on average over the nodes, "
-            "whatever the model. The validation nodes also chose the best epoch, so it holds "
-            "nearly, not strictly. Click a bar to see its nodes."
+            "Doubtful nodes get larger sets. On average over the nodes, the promised share of sets "
+            "contains the true class, whatever the model is. This holds nearly, not strictly: the "
+            "validation nodes were also used to choose the best epoch. Click a bar to see its "
+            "nodes."
         ),
-        lambda k: _light(view, groups, f"sets {k} {asked}"),
+        {
+            k: NodeList(
+                f"whose set of {k // 2} {'misses' if k % 2 else 'contains'} the true class", members
+            )
+            for k, members in nodes_by(2 * sets.size[nodes] + ~covered, nodes).items()
+        },
         [Mark(float(size), 0.0) for size in sets.size[nodes[np.isin(nodes, view.marked)]]],
+        (level, rule),
     )
-    if (name := highlight.highlighted(PAGE)) in groups:
-        highlight.show_nodes(view, PAGE, groups[str(name)])
+    highlights.show()
 
 
-def _curve(view: View) -> metrics.RiskCoverage:
+def _curve(view: View) -> RiskCoverage:
     probs, targets, _ = view.judged()
     return metrics.risk_coverage(1 - metrics.confidence(probs), metrics.hits(probs, targets))

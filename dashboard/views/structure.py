@@ -40,71 +40,62 @@ def page(view: View) -> None:
         format_func=lambda key: scores[key].label,
         bind="query-params",
     )
-    values, noun = view.table[score].to_numpy(), view.graph.noun
     rows = []
-    for column, (axis, (label, log)) in zip(st.columns(2), AXES.items(), strict=True):
-        label, x = view.say(label), view.table[axis].to_numpy(float) + log  # logs have no zero
-        reachable = np.isfinite(x)
+    for column, axis in zip(st.columns(2), AXES, strict=True):
         with column:
-            st.header(f"Against {'degree' if axis == 'degree' else 'distance to training'}")
-            nodes = np.flatnonzero(reachable)
-            binned = cached_call(binned_medians, x[nodes], values[nodes])
-            figure = drawn(
-                against_figure,
-                x[nodes],
-                values[nodes],
-                nodes,
-                _ids(view, nodes),
-                view.theme,
-                label,
-                scores[score].label,
-                log,
-                binned,
-            )
-            found = cached_call(_correlation, x[nodes], values[nodes])
-            words = (
-                f"Spearman {found.value:+.2f} (95% interval {found.low:+.2f} to "
-                f"{found.high:+.2f}) over {noun.count(found.count)}."
-                if found
-                else "One of the two does not vary, so there is no correlation."
-            )
-            lost = int((~reachable).sum())
-            if lost:
-                words += (
-                    f" Not drawn: {noun.count(lost)} without a path to any training {noun.one}."
-                )
-            train = view.result.split.train
-            sources = len(paths.sample_sources(train, view.graph.num_nodes))
-            if axis == "mean_distance" and sources < len(train):
-                words += (
-                    f" Distances are to {sources:,} of the {len(train):,} training {noun.many}."
-                )
-            charts.clickable(
-                figure,
-                f"against_{axis}",
-                words
-                + " The line joins the medians of equally filled bins, with 95% intervals. "
-                + points_caption(len(nodes), view.theme),
-                lambda node: picking.pick_node(view, node),
-                [Mark(float(x[i]), float(values[i])) for i in view.marked if reachable[i]],
-            )
-        if found:
-            rows.append(
-                {
-                    "against": label,
-                    "Spearman": found.value,
-                    "low": found.low,
-                    "high": found.high,
-                    noun.many: found.count,
-                }
-            )
-    exports.numbers(pd.DataFrame(rows), f"{view.run.key}-structure", "structure")
+            if correlation := _against(view, axis, score, scores[score].label):
+                numbers = {"low": correlation.low, "high": correlation.high}
+                numbers[view.graph.noun.many] = correlation.count
+                label = view.say(AXES[axis][0])
+                rows.append({"against": label, "Spearman": correlation.value} | numbers)
+    exports.show_numbers(pd.DataFrame(rows), f"{view.run.key}-structure", "structure")
     _factor(view)
     exports.downloads(view)
 
 
+def _against(view: View, axis: str, score: str, score_label: str) -> metrics.Correlation | None:
+    """The score of every node against its degree or its distance; returns the correlation."""
+    label, log = AXES[axis]
+    noun, train = view.graph.noun, view.result.split.train
+    x, y = view.table[axis].to_numpy(float) + log, view.table[score].to_numpy()  # logs have no 0
+    nodes = np.flatnonzero(np.isfinite(x))
+    st.header(f"Against {'degree' if axis == 'degree' else 'distance to training'}")
+    correlation = cached_call(_correlation, x[nodes], y[nodes])
+    text = (
+        f"Spearman {correlation.value:+.2f} (95% interval {correlation.low:+.2f} to "
+        f"{correlation.high:+.2f}) over {noun.count(correlation.count)}."
+        if correlation
+        else "One of the two does not vary, so there is no correlation."
+    )
+    if unreachable := len(x) - len(nodes):
+        text += f" Not drawn: {noun.count(unreachable)} without a path to any training {noun.one}."
+    sources = len(paths.sample_sources(train, view.graph.num_nodes))
+    if axis == "mean_distance" and sources < len(train):
+        text += f" Distances are to {sources:,} of the {len(train):,} training {noun.many}."
+    charts.clickable(
+        drawn(
+            against_figure,
+            x[nodes],
+            y[nodes],
+            nodes,
+            _ids(view, nodes),
+            view.theme,
+            view.say(label),
+            score_label,
+            log,
+            cached_call(binned_medians, x[nodes], y[nodes]),
+        ),
+        f"against_{axis}",
+        f"{text} The line joins the medians of equally filled bins, with 95% intervals. "
+        + points_caption(len(nodes), view.theme),
+        lambda node: picking.pick_node(view, node),
+        [Mark(float(x[i]), float(y[i])) for i in view.marked if np.isfinite(x[i])],
+    )
+    return correlation
+
+
 def _ids(view: View, nodes: np.ndarray) -> list[str]:
-    """Of those that are drawn one by one."""
+    """Ids of the nodes, where the chart draws them one by one."""
     return [view.graph.node_id(i) for i in nodes.tolist()] if len(nodes) <= MOST_POINTS else []
 
 
@@ -115,23 +106,16 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> metrics.Correlation | None:
 
 
 def _factor(view: View) -> None:
+    """How much of the uncertainty comes from the propagation rule, for rules that only multiply."""
     rule = view.loaded_run.propagation if view.explains.variance else None
     if rule is None or rule.factor is None:
         return
     st.header("How much of it is the rule alone?")
     factor, std = rule.factor, view.table.message_std.to_numpy()
-    nodes = np.arange(view.graph.num_nodes)
+    degree, nodes = view.graph.looped_degree, np.arange(view.graph.num_nodes)
     same = cached_call(_correlation, factor, std)
     charts.clickable(
-        drawn(
-            factor_figure,
-            view.graph.looped_degree,
-            factor,
-            std,
-            nodes,
-            _ids(view, nodes),
-            view.theme,
-        ),
+        drawn(factor_figure, degree, factor, std, nodes, _ids(view, nodes), view.theme),
         "factor",
         view.say(
             "Above: what this run's propagation rule multiplies a node's variance by. Below: the "
@@ -142,7 +126,7 @@ def _factor(view: View) -> None:
         + points_caption(len(nodes), view.theme),
         lambda node: picking.pick_node(view, node),
         [
-            Mark(float(view.graph.looped_degree[i]), float(numbers[i]), axes)
+            Mark(float(degree[i]), float(numbers[i]), axes)
             for axes, numbers in (("", factor), ("2", std))
             for i in view.marked
         ],

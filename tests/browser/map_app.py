@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from bup.graph import Graph, simple_edges
-from dashboard.components import chart
 from dashboard.components.map import graph_map, lasso_corners, map_data
 from dashboard.ui.theme import Theme
+from dashboard.views.picking import clicked_node
 
 st.set_page_config(layout="wide")
 HOSTILE = '</script><img src="x" onerror="window.hit = 1"> <script>window.hit = 1</script>'
@@ -45,7 +45,7 @@ log = st.session_state.setdefault("log", {})
 for column, key in zip(st.columns(2), ("one", "two"), strict=True):
 
     def on_pick(key: str = key) -> None:
-        st.session_state.node = chart.clicked_node(key)
+        st.session_state.node = clicked_node(key)
 
     def on_group(key: str = key) -> None:
         log["group"] = np.flatnonzero(map_data.inside(positions, lasso_corners(key))).tolist()

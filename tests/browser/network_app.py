@@ -7,10 +7,11 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from dashboard.components.network import clicked_node, network
+from dashboard.components.network import network
 from dashboard.components.network.ego import ego_network, legend
 from dashboard.components.network.standalone import standalone_html
 from dashboard.ui.theme import Theme
+from dashboard.views.picking import clicked_node
 
 st.set_page_config(layout="wide")
 

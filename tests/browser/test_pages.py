@@ -39,7 +39,7 @@ def test_a_cell_of_the_matrix_lights_its_papers_and_the_card_follows(app, page: 
     page.mouse.click(*page.evaluate(CELL, "matrix"))
     title = "papers of the class Rule Learning, taken for Theory"
     expect(page.get_by_role("heading", name=title)).to_be_visible(timeout=LONG)
-    wait_for_charts(page, "ood_lit_map")
+    wait_for_charts(page, "highlight_ood_map")
     card = page.locator(".picked")
     expect(card).to_contain_text("It is Rule Learning, a class never shown")
     expect(card).to_be_in_viewport()

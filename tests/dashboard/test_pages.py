@@ -318,8 +318,8 @@ def test_the_story_of_a_class_never_shown_is_of_a_paper_that_showing_it_saves(
     [
         ("Confidence", "The brighter a dot, the less sure it is."),
         ("Degree", "The darker a dot, the more links it has."),
-        ("True class", "The colour of a dot is its true class."),
-        ("Right or wrong", "The colour of a dot is whether it is answered rightly."),
+        ("True class", "The colour of a dot shows its true class."),
+        ("Right or wrong", "The colour of a dot shows whether the answer is right."),
     ],
 )
 def test_what_a_newcomer_reads_of_the_dots_follows_their_colour(open_app, colour, words):
@@ -479,8 +479,8 @@ def test_a_selection_can_be_taken_away(open_app, cora, monkeypatch):
     app.session_state.group = [3, 35]
     app.run()
     assert not app.exception
-    (rows,) = (text for name, text in offered.items() if name.endswith("-selection.csv"))
-    ids = [line.split(",")[0] for line in rows.splitlines()]
+    (make,) = (data for name, data in offered.items() if name.endswith("-selection.csv"))
+    ids = [line.split(",")[0] for line in make().splitlines()]
     assert ids == ["id", cora.node_id(3), cora.node_id(35)]
 
 

@@ -64,7 +64,7 @@ def test_a_rule_trains_by_command_and_explains_itself(cache, rule, cora):
     why = opened(tab="Why?", **chosen)
     assert "Every link halves it:" in texts(why) and "v'=v/2^{168}" in texts(why)
     what_if = opened(tab="What if?", **(chosen | {"node": "1033"}))
-    assert "No link is changed yet" in texts(what_if)
+    assert "You have not changed a link yet" in texts(what_if)
     near = cora.node_id(int(cora.neighbours(cora.find("1033"))[0]))
     what_if.multiselect(key="unlink").set_value([near]).run()
     assert not what_if.exception, what_if.exception

@@ -97,15 +97,3 @@ def chart(
         on_pick_change=on_pick,
         on_group_change=on_group,
     )
-
-
-def clicked_node(key: str) -> int | None:
-    """The node that was just clicked, inside ``on_pick``."""
-    value = st.session_state.get(key, {}).get("pick")
-    return int(value) if isinstance(value, int | float) else None
-
-
-def selected_nodes(key: str) -> list[int]:
-    """The nodes that were just enclosed, inside ``on_group``."""
-    value = st.session_state.get(key, {}).get("group")
-    return list(dict.fromkeys(int(n) for n in value)) if isinstance(value, list) else []

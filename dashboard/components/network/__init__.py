@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pyvis.network
-import streamlit as st
 
 from dashboard.components import static_files
 from dashboard.components.network.ego import EgoNetwork
@@ -74,7 +73,7 @@ _view = component(
 
 
 def network(ego: EgoNetwork, key: str, on_pick: Callable[[], None], height: int = 480) -> None:
-    """Draw the network; a click on a node calls ``on_pick``, where ``clicked_node(key)`` is it.
+    """Draw the network; in ``on_pick``, ``st.session_state[key]["pick"]`` is the clicked node.
 
     Also with the keyboard: arrows go from node to node, Enter picks, + and - zoom, 0 fits. Nodes
     that stay from one call to the next keep their places, and new colours leave the camera alone.
@@ -93,9 +92,3 @@ def network(ego: EgoNetwork, key: str, on_pick: Callable[[], None], height: int 
         },
         on_pick_change=on_pick,
     )
-
-
-def clicked_node(key: str) -> int | None:
-    """The node that was just clicked, inside ``on_pick``; None in a run that no click caused."""
-    value = st.session_state.get(key, {}).get("pick")
-    return value if type(value) is int else None

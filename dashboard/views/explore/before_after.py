@@ -1,4 +1,4 @@
-"""What a changed setting did: in a sentence, and with the run before beside this one."""
+"""What a changed setting did: in a sentence, and as the map before beside the map after."""
 
 from __future__ import annotations
 
@@ -18,60 +18,69 @@ from dashboard.ui.wording import choice_titles, setting_title
 
 
 def change_banner(view: View) -> None:
-    """Above the map, once something was changed."""
-    before = _known(view, st.session_state.get("before") or st.session_state.get("previous"))
+    """Above the map, after the visitor changed a setting: what it changed, and a button to compare.
+
+    The session holds the specification of the run before as ``previous``, and as ``before`` while
+    both maps are shown.
+    """
+    side_by_side = st.session_state.get("before") is not None
+    before = _load(view, st.session_state.get("before") or st.session_state.get("previous"))
     if before is None:
         return
+
+    def toggle() -> None:
+        st.session_state.update(before=None if side_by_side else before.spec, previous=None)
+
     with st.container(horizontal=True, vertical_alignment="center", key="explore_change"):
         st.markdown(f"**{_changes(before.spec, view)}.** {_effect(before, view)}")
-        beside = st.session_state.get("before") is not None
         st.button(
-            "Now only" if beside else "Before and after",
+            "Now only" if side_by_side else "Before and after",
             icon=":material/compare:",
-            on_click=_toggle,
-            args=(None if beside else before.spec,),
+            on_click=toggle,
             key="before_and_after",
         )
 
 
 def comparison_run(view: View) -> LoadedRun | None:
-    """The run that is to be seen beside this one."""
-    return _known(view, st.session_state.get("before"))
+    """The run whose map is shown beside the map of this run."""
+    return _load(view, st.session_state.get("before"))
 
 
-def _toggle(spec: Spec | None) -> None:
-    st.session_state.update(before=spec, previous=None)
-
-
-def _known(view: View, spec: Spec | None) -> LoadedRun | None:
-    """What is known of a run that an address may have named."""
+def _load(view: View, spec: Spec | None) -> LoadedRun | None:
+    """Another run of the same graph; a link may name any."""
+    if spec is None or spec.graph != view.spec.graph or spec == view.spec:
+        return None
     try:
-        if spec is None or spec.graph != view.spec.graph:
-            return None
-        found = run_cache.find(spec, view.graph)
+        run = run_cache.find(spec, view.graph)
     except bup.BupError:
         return None
-    return found if found is not None and found.spec != view.spec else None
+    return run if run is not None and run.spec != view.spec else None
 
 
 def _changes(before: Spec, view: View) -> str:
+    """The settings that differ, such as ``Dropout rate: 0.5 → 0.3``."""
     now = view.spec
     if before.method != now.method:
         return f"{METHODS[before.method].short} → {METHODS[now.method].short}"
     names = view.graph.class_names
-    shown = [", ".join(names[c] for c in spec.left_out) or "none" for spec in (before, now)]
-    pairs = {
-        "Classes never shown": shown,
-        "Labels": [spec.labels_in_words for spec in (before, now)],
-        "Random seed": [str(spec.seed) for spec in (before, now)],
-    }
-    for f in dataclasses.fields(METHODS[now.method].settings):
-        settings = (dict(spec.settings)[f.name] for spec in (before, now))
-        pairs[view.say(setting_title(f.name))] = [_written(f, value) for value in settings]
-    return escaped("; ".join(f"{name}: {a} → {b}" for name, (a, b) in pairs.items() if a != b))
+
+    def values(spec: Spec) -> dict[str, str]:
+        settings = dict(spec.settings)
+        return {
+            "Classes never shown": ", ".join(names[c] for c in spec.left_out) or "none",
+            "Labels": spec.labels_in_words,
+            "Random seed": str(spec.seed),
+        } | {
+            view.say(setting_title(f.name)): _text(f, settings[f.name])
+            for f in dataclasses.fields(METHODS[now.method].settings)
+        }
+
+    old, new = values(before), values(now)
+    changed = [key for key in new if old[key] != new[key]]
+    return escaped("; ".join(f"{key}: {old[key]} → {new[key]}" for key in changed))
 
 
-def _written(f: dataclasses.Field, value: Value) -> str:
+def _text(f: dataclasses.Field, value: Value) -> str:
     """A setting's value as its widget shows it."""
     if isinstance(value, float):
         return f"{value:g}"
@@ -79,12 +88,16 @@ def _written(f: dataclasses.Field, value: Value) -> str:
 
 
 def _effect(before: LoadedRun, view: View) -> str:
-    """On the answers, and on what the map is coloured by."""
-    other = int((before.table.predicted != view.table.predicted).sum())
-    answers = "No answer changed" if not other else f"{view.graph.noun.count(other)} answered anew"
+    """How many answers changed, and how the mean of the colour of the map changed."""
+    changed = int((before.table.predicted != view.table.predicted).sum())
+    answers = (
+        f"{view.graph.noun.count(changed)} got a different answer"
+        if changed
+        else "No answer changed"
+    )
     colour = st.session_state.get("colour", "")
     column = columns.numeric_columns(view.table).get(colour)
     if column is None or colour not in before.table:
         return f"{answers}."
-    means = [f"{loaded_run.table[colour].mean():.3g}" for loaded_run in (before, view.loaded_run)]
-    return f"{answers}; {column.label}, on average: {means[0]} → {means[1]}."
+    old, new = (f"{run.table[colour].mean():.3g}" for run in (before, view.loaded_run))
+    return f"{answers}; {column.label}, on average: {old} → {new}."

@@ -1,7 +1,10 @@
-"""Two nodes side by side."""
+"""The tab Compare: two nodes side by side."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
 import bup
@@ -12,7 +15,7 @@ from dashboard.ui.markdown import escaped
 
 
 def compare_nodes(view: View) -> None:
-    other = pinned(view)
+    other = _pinned_node(view)
     here = view.graph.node_id(view.node)
     with st.container(horizontal=True):
         st.button(
@@ -31,32 +34,28 @@ def compare_nodes(view: View) -> None:
     if other == view.node:
         st.caption(f"**{escaped(here)}** is pinned. Now pick another on the map.")
         return
-    nodes, labels = (other, view.node), (view.graph.node_id(other), here)
-    st.html(compared_table(view.result.probs[list(nodes)], labels, view.answers, view.theme, "|"))
-    offered = columns.menu_columns(view.table)
-    rows = [
-        ("title", [str(view.table.title.iloc[n]) for n in nodes])
-        if "title" in view.table
-        else None,
-        *(
-            (column.label, [_written(view.table[name].iloc[n], column) for n in nodes])
-            for name, column in offered.items()
-        ),
-    ]
-    st.html(facts_table(labels, [row for row in rows if row is not None]))
+    nodes, ids = [other, view.node], (view.graph.node_id(other), here)
+    st.html(compared_table(view.result.probs[nodes], ids, view.answers, view.theme, "|"))
+    rows = view.table.iloc[nodes]
+    facts = [("title", list(map(str, rows.title)))] if "title" in rows else []
+    for name, column in columns.menu_columns(view.table).items():
+        facts.append((column.label, [_text(value, column) for value in rows[name]]))
+    st.html(facts_table(ids, facts))
 
 
-def pinned(view: View) -> int | None:
+def _pinned_node(view: View) -> int | None:
     try:
         return view.graph.find(st.session_state.pin) if st.session_state.get("pin") else None
-    except bup.BupError:  # of another graph
+    except bup.BupError:  # a node of another graph
         return None
 
 
-def _written(value: object, column: columns.Column) -> str:
+def _text(value: Any, column: columns.Column) -> str:
+    if pd.isna(value):
+        return "–"
     if column.kind == "score":
-        number = float(value)  # type: ignore[arg-type]
-        return "–" if number != number else f"{number:.3g}"
+        text = f"{value:.3g}"
+        return ">0.999" if text == "1" and value != 1 else text
     if isinstance(value, str):
         return value or "unknown"
-    return "–" if value is None or value != value else {True: "right", False: "wrong"}[bool(value)]
+    return "right" if value else "wrong"

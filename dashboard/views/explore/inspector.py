@@ -1,4 +1,4 @@
-"""One node under the lens: who it is, what the model says of it, and how sure that is."""
+"""The panel about the picked node: its name, and the tab Answer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from dashboard.ui.markdown import escaped
 from dashboard.views.explore.answer import probabilities, verdict
 from dashboard.views.node_words import node_words
 
+PARTS = {
+    "train": "Its class was given in training",
+    "validation": "Used to choose the best epoch",
+    "test": "Kept for testing",
+    "unused": "Not used",
+}
 
-def head(view: View) -> None:
-    """Who is looked at, whatever is asked of it below."""
+
+def node_header(view: View) -> None:
+    """The node's name, answer and words, above all tabs."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         name = escaped(view.name_of(view.node))
         st.header(f"{view.say('Node')} {name}", anchor=False, width="stretch")
@@ -24,15 +31,20 @@ def head(view: View) -> None:
             icon=":material/close:",
             on_click=selected_node.clear,
             type="tertiary",
-            key="let_go",
+            key="close_node",
         )
     st.markdown(verdict(view.table.iloc[view.node]))
     node_words(view)
 
 
-def says(view: View) -> None:
+def answer_tab(view: View) -> None:
     node = view.node
-    st.markdown("**Probability of each class**", help=_bars(view))
+    star = "The star marks the true class. "
+    whiskers = view.no_interval or (
+        "Whiskers: if the message of the class were known exactly, its probability would lie in "
+        "this range in 90% of cases. The bar is the average over these cases."
+    )
+    st.markdown("**Probability of each class**", help=star + whiskers)
     probabilities(view, node)
     if view.no_interval and view.explains.variance:
         st.caption(view.no_interval)
@@ -51,35 +63,14 @@ def says(view: View) -> None:
         st.html(message_table(mean[node], np.sqrt(var[node]), view.answers, view.theme))
 
 
-def _bars(view: View) -> str:
-    """What the bars are, and what the interval around them is."""
-    star = "The star marks the true class."
-    if view.no_interval:
-        return f"{star} {view.no_interval}"
-    return (
-        f"{star} Whiskers: where that probability would lie in 90% of cases, were the message of "
-        "the class known exactly. The bar is the average over these cases."
-    )
-
-
 def _facts(view: View, row: pd.Series) -> str:
-    """What it was used for, its links, how far it is from what the model was told."""
-    part = {
-        "train": "its class was told in training",
-        "validation": "used to choose the best epoch",
-        "test": "kept for testing",
-        "unused": "not used",
-    }.get(str(row.part), str(row.part))
+    """What the node was used for, its links, and its distance to the training nodes."""
     links = int(row.degree)
-    away = None if pd.isna(row.distance) else int(row.distance)
-    facts = [
-        part.capitalize(),
-        f"{links} link{'s'[: links != 1]}",
-    ]
-    if away is None:
+    facts = [PARTS.get(str(row.part), str(row.part)), f"{links} link{'s'[: links != 1]}"]
+    if pd.isna(row.distance):
         facts.append(view.say("no path to a training node"))
-    elif away:
-        facts.append(view.say(f"{away} step{'s'[: away != 1]} from the nearest training node"))
+    elif steps := int(row.distance):
+        facts.append(view.say(f"{steps} step{'s'[: steps != 1]} from the nearest training node"))
     if view.explains.variance:
         facts.append(f"message uncertainty {row.message_std:.3f}")
     return " · ".join(facts)

@@ -1,8 +1,9 @@
-"""The graph as a map, and beside it everything about one node: all on one screen."""
+"""Explore: the map, and beside it everything about one node, all on one screen."""
 
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import streamlit as st
 
@@ -10,42 +11,40 @@ from dashboard.components.network.standalone import standalone_html
 from dashboard.session import selected_node, url
 from dashboard.session.view import View
 from dashboard.views import exports
-from dashboard.views.explore import before_after
+from dashboard.views.explore.before_after import change_banner
 from dashboard.views.explore.compare_nodes import compare_nodes
-from dashboard.views.explore.inspector import head, says
-from dashboard.views.explore.map import controls, in_range, node_map
+from dashboard.views.explore.inspector import answer_tab, node_header
+from dashboard.views.explore.map import in_range, map_controls, node_map
 from dashboard.views.explore.neighbourhood import OFF, chosen_network, neighbourhood
 from dashboard.views.explore.selection import selection
 from dashboard.views.explore.stories import welcome
-from dashboard.views.explore.style import STYLE
 from dashboard.views.explore.what_if import TAB, what_if
 from dashboard.views.explore.why import why
 
 TABS = {
-    "Answer": says,
+    "Answer": answer_tab,
     "Why?": why,
     "Links": neighbourhood,
     TAB: what_if,
     "Compare": compare_nodes,
 }
-USUAL = {"tab": "Answer", "hops": 1, "stage": OFF}
-"""What the address need not say."""
+DEFAULTS = {"tab": "Answer", "hops": 1, "stage": OFF}
+"""Values that the link leaves out."""
 
 
 def page(view: View) -> None:
-    st.html(f"<style>{STYLE}</style>")
+    st.html(Path(__file__).with_name("explore.css"))
     arrived = url.read()
-    if st.session_state.get("tab"):  # a link that asks something of a node, whichever
+    if st.session_state.get("tab"):  # the link names a tab, so the panel shows a node
         view = dataclasses.replace(view, picked=True)
     url.keep_widgets("tab", "hops", "ego_score", "stage", "unlink", "link_to")
-    # Keyed, so that the style sheet can lay them out: side by side, or below each other.
+    # The style sheet lays out these keys: side by side, or below each other.
     with st.container(key="explore"):
         left, right = st.container(key="explore_map"), st.container(key="explore_node", gap="small")
-    # What stands beside the map first: it is what somebody who has just clicked is waiting for.
-    with right:
+    with right:  # drawn first: a visitor who has just clicked waits for this panel
         selected = selection(view)
         if view.picked and not selected:
-            head(view)
+            node_header(view)
             url.ensure_option("tab", list(TABS))
             tab = st.segmented_control(
                 view.say("What to see of the node"),
@@ -60,18 +59,18 @@ def page(view: View) -> None:
     with left:
         with st.container(horizontal=True, vertical_alignment="center", key="explore_bar"):
             st.title("Where is the model unsure, and why?", anchor=False)
-            shown = controls(view)
+            shown = map_controls(view)
             with st.popover("Save", icon=":material/download:"):
-                exports.downloads(view, {"This neighbourhood as a web page": _export})
+                exports.downloads(view, {"This neighbourhood as a web page": _network_file})
         if not view.picked and not selected:
             with right:
-                welcome(view)  # it speaks of the colour that was just chosen
-        every = shown & in_range(view)
-        selected_node.limit_walk(None if every.all() else every)
-        before_after.change_banner(view)
+                welcome(view)  # after the widget of the colour, which it explains
+        visible = shown & in_range(view)
+        selected_node.limit_walk(None if visible.all() else visible)
+        change_banner(view)
         node_map(view, shown, arrived)
-    url.write(USUAL)
+    url.write(DEFAULTS)
 
 
-def _export(view: View) -> tuple[str, str, str]:
+def _network_file(view: View) -> tuple[str, str, str]:
     return f"{view.run.key}-{view.node}.html", standalone_html(chosen_network(view)), "text/html"

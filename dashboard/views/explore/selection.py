@@ -1,31 +1,29 @@
-"""The nodes inside a lasso or box."""
+"""The selection: the nodes inside a lasso or box on the map."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from bup import metrics
-from bup.io.csv import csv_text
 from dashboard.session.view import View
 from dashboard.ui.numbers import percent
-from dashboard.views import picking
+from dashboard.views import exports, tables
 
 
 def selection(view: View) -> bool:
-    """Accuracy and calibration of the nodes inside a lasso, in place of one node's; else False."""
+    """Show accuracy and calibration of the selected nodes; False if no node is selected."""
     nodes = [n for n in st.session_state.get("group", []) if n < view.graph.num_nodes]
     if not nodes:
         return False
     table = view.table.iloc[nodes]
     judged = table.index[table.correct.notna()]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        counted = view.graph.noun.count(len(nodes))
-        st.header(f"{counted} in your selection", anchor=False, width="stretch")
-        st.download_button(
+        count = view.graph.noun.count(len(nodes))
+        st.header(f"{count} in your selection", anchor=False, width="stretch")
+        exports.csv_button(
             "CSV",
-            csv_text(table),
-            f"{view.run.key}-selection.csv",
-            "text/csv",
+            table,
+            f"{view.run.key}-selection",
             icon=":material/table:",
             type="tertiary",
             key="group_csv",
@@ -35,24 +33,26 @@ def selection(view: View) -> bool:
             icon=":material/close:",
             on_click=lambda: st.session_state.update(group=[], lasso=None),
             type="tertiary",
-            key="let_go_of_group",
+            key="close_selection",
         )
-    said = f"On average the model is **{percent(float(table.confidence.mean()), 0)} sure**."
+    text = f"On average the model is **{percent(float(table.confidence.mean()), 0)} sure**"
     if len(judged):
         targets = view.result.split.targets(view.graph.labels[judged])
         probs = view.result.probs[judged]
-        said = f"{said[:-1]}, and **{metrics.accuracy(probs, targets):.0%} are right**. " + (
-            "Expected calibration error, in ten bins: "
-            f"**{metrics.expected_calibration_error(probs, targets):.1%}**."
+        text += (
+            f", and **{metrics.accuracy(probs, targets):.0%} are right**. Expected calibration "
+            "error, in ten bins: "
+            f"**{metrics.expected_calibration_error(probs, targets):.1%}**"
         )
+    text += "."
     if table.ood.any():
-        said += f" **{table.ood.sum():,}** are of classes never shown."
-    st.markdown(said)
+        text += f" **{table.ood.sum():,}** are of classes never shown."
+    st.markdown(text)
     st.caption(
         view.say(
-            "Right or wrong is counted over nodes of classes that the model learned, training "
-            "nodes included. Few nodes make a rough estimate."
+            "The accuracy counts nodes of classes that the model learned, training nodes included. "
+            "Few nodes make a rough estimate."
         )
     )
-    picking.answers(view, nodes, "group_list")
+    tables.prediction_table(view, nodes, "group_list")
     return True

@@ -1,9 +1,8 @@
-"""What a newcomer sees beside the map: a few plain sentences, and three stories of this run."""
+"""The panel beside the map until a node is picked: an introduction and three stories."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,31 +22,32 @@ from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
 from dashboard.ui.numbers import percent
 
-AHEAD = 30_000
-"""Graphs of at most so many nodes have the story of the unseen class trained ahead."""
+MOST_NODES_AHEAD = 30_000
+"""On graphs of at most so many nodes, the run for the story of the unseen class trains ahead."""
 
 
 @dataclass(frozen=True)
 class Story:
-    """A node worth looking at, in a sentence; ``opens`` are the parameters of its link."""
+    """A node worth looking at, in a sentence; ``state`` is what the session then holds."""
 
     title: str
     sentence: str
     icon: str
-    opens: dict[str, Any]
+    state: dict[str, Any]
 
 
 def welcome(view: View) -> None:
-    """In place of a node's inspector, until one is picked."""
+    """Explain the map and offer the stories."""
+    colour = columns.menu_columns(view.table)[st.session_state.colour]
     test = view.table[view.table.part == "test"]
     right = test.correct.dropna().mean()
     links = "a citation" if view.graph.noun.one == "paper" else "a link"
-    told = len(view.result.split.train)
+    labelled = len(view.result.split.train)
     st.markdown(
-        view.say("Every dot is a node, every line ") + f"{links}. The model was told the classes "
-        f"of {view.graph.noun.count(told)} and guesses all the others: it gets "
+        view.say("Every dot is a node, every line ") + f"{links}. The model was given the classes "
+        f"of {view.graph.noun.count(labelled)} and guesses all the others: it gets "
         f"**{percent(float(right))}** of the test {view.graph.noun.many} right. "
-        f"**{view.say(_colour(view).map_sentence(view.theme.dark))}**"
+        f"**{view.say(colour.map_sentence(view.theme.dark))}**"
     )
     st.markdown("Point at a dot to see who is linked, click it to ask why. Or start with a story:")
     for number, story in enumerate(stories(view)):
@@ -61,21 +61,16 @@ def welcome(view: View) -> None:
         )
 
 
-def _colour(view: View) -> columns.Column:
-    """What the map beside this is coloured by."""
-    return columns.menu_columns(view.table)[st.session_state.colour]
-
-
 def stories(view: View) -> list[Story]:
-    """Those that this run has, with its own nodes."""
-    tellers: tuple[Callable[[View], Story | None], ...] = (_mistake, _hub_and_leaf, _never_shown)
-    return [story for tell in tellers if (story := tell(view)) is not None]
+    """The stories that this run has, about its own nodes."""
+    found = (_mistake(view), _hub_and_leaf(view), _never_shown(view))
+    return [story for story in found if story is not None]
 
 
 def _open(story: Story) -> None:
-    selected_node.pick(story.opens["node"])
-    st.session_state.update(story.opens)
-    st.rerun()  # it may be of another run
+    selected_node.pick(story.state["node"])
+    st.session_state.update(story.state)
+    st.rerun()  # the story may be about another run
 
 
 def _mistake(view: View) -> Story | None:
@@ -88,30 +83,30 @@ def _mistake(view: View) -> Story | None:
     sentence = view.say(f"The model is {percent(row.confidence)} sure that node ") + (
         f"{escaped(row.id)} is {escaped(row.predicted)}. In truth it is {escaped(row.true)}."
     )
-    opens = {"node": str(row.id), "tab": "Links"}
-    return Story("A confident mistake", sentence, ":material/cancel:", opens)
+    state = {"node": str(row.id), "tab": "Links"}
+    return Story("A confident mistake", sentence, ":material/cancel:", state)
 
 
 def _hub_and_leaf(view: View) -> Story | None:
-    """Of those whose only link leads to a node, the node of most links; and the most doubtful."""
+    """The node of most links among those with a leaf, and the most doubtful of its leaves."""
     graph, table = view.graph, view.table
     starts, ends = np.concatenate([graph.edges, graph.edges[::-1]], axis=1)
-    held = starts[graph.degree[ends] == 1]
-    if not len(held):
+    hubs = starts[graph.degree[ends] == 1]
+    if not len(hubs):
         return None
-    hub = int(held[graph.degree[held].argmax()])
-    near = graph.neighbours(hub)
-    leaves = near[graph.degree[near] == 1]
+    hub = int(hubs[graph.degree[hubs].argmax()])
+    neighbours = graph.neighbours(hub)
+    leaves = neighbours[graph.degree[neighbours] == 1]
     name, column = next(iter(columns.score_columns(table).items()))
     doubt = column.shade(table[name].to_numpy(float))
     leaf = int(leaves[np.argmax(doubt[leaves])])
     sentence = view.say("Node ") + (
-        f"{escaped(graph.node_id(hub))} has {len(near):,} links; "
+        f"{escaped(graph.node_id(hub))} has {len(neighbours):,} links; "
         f"{escaped(graph.node_id(leaf))} has a single link, to that hub. {column.label}: "
         f"{table[name].iloc[hub]:.2f} and {table[name].iloc[leaf]:.2f}."
     )
-    opens = {"node": graph.node_id(leaf), "pin": graph.node_id(hub), "tab": "Compare"}
-    return Story("A hub and a leaf", sentence, ":material/hub:", opens)
+    state = {"node": graph.node_id(leaf), "pin": graph.node_id(hub), "tab": "Compare"}
+    return Story("A hub and a leaf", sentence, ":material/hub:", state)
 
 
 def _never_shown(view: View) -> Story | None:
@@ -138,7 +133,7 @@ def _never_shown(view: View) -> Story | None:
 
 
 def _one_to_train(view: View, other: Spec, left_out: tuple[int, ...]) -> Story | None:
-    """The same with one of the two runs yet to be trained: the surest node of the one there is."""
+    """The same story while the other run is not trained: about the surest node of this run."""
     graph, table = view.graph, view.table
     if graph.num_classes - len(left_out) < 2:
         return None
@@ -150,11 +145,11 @@ def _one_to_train(view: View, other: Spec, left_out: tuple[int, ...]) -> Story |
     if not len(members):
         return None
     row = members.loc[members.confidence.idxmax()]
-    said = (
+    takes = (
         f"The model takes {escaped(row.id)} for {escaped(row.predicted)}, "
         f"{percent(row.confidence)} sure. "
     )
-    sentence = said + (
+    sentence = takes + (
         f"It has never seen {escaped(name)}: train it with that class, in seconds, and compare."
         if view.spec.left_out
         else f"Train it without {escaped(name)}, in seconds, and see what it says then."
@@ -163,17 +158,17 @@ def _one_to_train(view: View, other: Spec, left_out: tuple[int, ...]) -> Story |
 
 
 def _unseen_story(sentence: str, left_out: tuple[int, ...], node: int, graph: bup.Graph) -> Story:
-    opens = {"left_out": list(left_out), "tab": "Answer", "node": graph.node_id(node)}
-    return Story("A class never shown", sentence, ":material/help:", opens)
+    state = {"left_out": list(left_out), "tab": "Answer", "node": graph.node_id(node)}
+    return Story("A class never shown", sentence, ":material/help:", state)
 
 
 def _train_ahead(spec: Spec, view: View) -> None:
-    """Of the run that the app opens with, on a small graph; whoever clicks then need not wait."""
+    """Train the story's run while the visitor reads: for the app's first run, on a small graph."""
     usual = dict(complete(Spec(method=spec.method)).settings)
     opening = usual | dict(METHODS[spec.method].app_defaults)
     untouched = dict(spec.settings) == opening and not view.spec.left_out
-    if untouched and spec.method == Spec.method and view.graph.num_nodes <= AHEAD:
+    if untouched and spec.method == Spec.method and view.graph.num_nodes <= MOST_NODES_AHEAD:
         try:
             training_queue().submit(run_of(spec, view.graph), view.graph, visitor_id())
-        except bup.BupError:  # a full queue: it trains when somebody asks for it
+        except bup.BupError:  # the queue is full: the run trains when the visitor opens the story
             return

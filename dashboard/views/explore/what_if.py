@@ -1,4 +1,4 @@
-"""The picked node's answer, had it other links."""
+"""The tab What if?: the picked node's answer if it had other links."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ TAB = "What if?"
 def what_if(view: View) -> None:
     if not view.explains.what_if:
         able = ", ".join(m.short for m in METHODS.values() if m.explains.what_if)
-        st.info(f"This method cannot be asked again on other links. Choose {able} in the sidebar.")
+        st.info(f"This method cannot answer again on other links. Choose {able} in the sidebar.")
         return
-    node = view.node
-    near = {view.graph.node_id(n): n for n in view.graph.neighbours(node).tolist()}
-    st.session_state.unlink = [n for n in st.session_state.get("unlink") or [] if n in near]
+    graph, node = view.graph, view.node
+    neighbours = {graph.node_id(n): n for n in graph.neighbours(node).tolist()}
+    st.session_state.unlink = [n for n in st.session_state.get("unlink") or [] if n in neighbours]
     removed = st.multiselect(
         "Remove links to",
-        list(near),
+        list(neighbours),
         key="unlink",
-        placeholder=view.say("choose linked nodes") if near else "it has no links",
+        placeholder=view.say("choose linked nodes") if neighbours else "it has no links",
     )
-    typed = st.text_input(
+    linked = {node, *neighbours.values()}
+    examples = [n for n in view.result.split.train.tolist() if n not in linked][:2]
+    text = st.text_input(
         "Add links to (ids)",
         key="link_to",
-        placeholder="for example " + ", ".join(map(view.graph.node_id, _others(view))),
+        placeholder="for example " + ", ".join(map(graph.node_id, examples)),
     )
     st.toggle(
         "Change links by a click on the map",
@@ -45,87 +47,82 @@ def what_if(view: View) -> None:
         ),
     )
     try:
-        added = _typed(view.graph, typed)
+        added = _nodes_in_text(graph, text)
         before = view.loaded_run.inspection(node)
         after = view.loaded_run.inspection(
             node,
             add=tuple((node, other) for other in added),
-            remove=tuple((node, near[other]) for other in removed),
+            remove=tuple((node, neighbours[other]) for other in removed),
         )
     except bup.BupError as error:
         st.warning(escaped(error))
         return
     if not removed and not added:
-        st.markdown("No link is changed yet. As it is:")
+        st.markdown("You have not changed a link yet. With the links as they are:")
         probabilities(view, node, before)
         return
-    st.markdown(_said(view, before, after))
+    st.markdown(_difference(view, before, after))
     labels = ("as it is", "what if")
     st.html(compared_table((before.probs, after.probs), labels, view.answers, view.theme))
     st.caption(
-        "Nothing is trained again: the learned weights see the changed links, and both the mean "
-        "and the variance of the message follow."
+        "The model is not trained again: its learned weights see the changed links, which change "
+        "both the mean and the variance of the message."
         + (" Probabilities are those before calibration." if view.recalibrated else "")
     )
 
 
 def changed_links(view: View) -> tuple[list[int], list[int]]:
-    """The nodes to which links of the picked one are removed, and added, as the map shows them."""
+    """The nodes to which links of the picked node are removed, and added, for the map."""
     if st.session_state.get("tab") != TAB:
         return [], []
-    graph, asked = view.graph, st.session_state
-    near = graph.neighbours(view.node).tolist()
+    graph, state = view.graph, st.session_state
+    neighbours = graph.neighbours(view.node).tolist()
     try:
-        removed = [n for n in map(graph.find, asked.get("unlink") or []) if n in near]
-        return removed, [n for n in _typed(graph, asked.get("link_to") or "") if n not in near]
-    except bup.BupError:  # said beside the map
+        removed = [graph.find(id) for id in state.get("unlink") or []]
+        added = _nodes_in_text(graph, state.get("link_to") or "")
+    except bup.BupError:  # the tab shows the error
         return [], []
+    return [n for n in removed if n in neighbours], [n for n in added if n not in neighbours]
 
 
-def linking() -> bool:
-    """Whether a click on the map changes a link."""
+def map_changes_links() -> bool:
+    """Whether a click on the map changes a link instead of picking a node."""
     return st.session_state.get("tab") == TAB and bool(st.session_state.get("linking"))
 
 
 def change_link(view: View, node: int) -> None:
     """Remove the link to a node, add one, or undo that; for callbacks."""
-    removed, added = changed_links(view)
     if node == view.node:
         return
-    linked = node in view.graph.neighbours(view.node)
-    nodes = removed if linked else added
-    if node in nodes:
-        nodes.remove(node)
+    removed, added = changed_links(view)
+    changed = removed if node in view.graph.neighbours(view.node) else added
+    if node in changed:
+        changed.remove(node)
     else:
-        nodes.append(node)
-    ids = [[view.graph.node_id(n) for n in part] for part in (removed, added)]
+        changed.append(node)
+    ids = [[view.graph.node_id(n) for n in nodes] for nodes in (removed, added)]
     st.session_state.update(unlink=ids[0], link_to=", ".join(ids[1]))
 
 
-def _typed(graph: Graph, text: str) -> list[int]:
-    """The nodes whose ids stand between commas, or between spaces, where no id has any."""
-    found = []
+def _nodes_in_text(graph: Graph, text: str) -> list[int]:
+    """The nodes of ids between commas, or between spaces if no id has any."""
+    nodes = []
     for part in filter(None, map(str.strip, text.split(","))):
         try:
-            found.append(graph.find(part))
+            nodes.append(graph.find(part))
         except bup.BupError:
-            found += map(graph.find, part.split())
-    return list(dict.fromkeys(found))
+            nodes += map(graph.find, part.split())
+    return list(dict.fromkeys(nodes))
 
 
-def _said(view: View, before: Inspection, after: Inspection) -> str:
+def _difference(view: View, before: Inspection, after: Inspection) -> str:
     """What changed, in a sentence."""
-    was, now = (escaped(view.answers[int(seen.probs.argmax())]) for seen in (before, after))
-    sure = [percent(float(seen.probs.max())) for seen in (before, after)]
-    says = f"still say **{now}**" if was == now else f"say **{now}** instead of {was}"
-    std = [float(np.sqrt(seen.var).mean()) for seen in (before, after)]
+    both = (before, after)
+    old, new = (escaped(view.answers[int(inspection.probs.argmax())]) for inspection in both)
+    sure = [percent(float(inspection.probs.max())) for inspection in both]
+    says = f"still say **{new}**" if old == new else f"say **{new}** instead of {old}"
+    std = [float(np.sqrt(inspection.var).mean()) for inspection in both]
     return (
         f"The model would {says}, {sure[1]} sure instead of {sure[0]}. "
         f"Message uncertainty: {std[0]:.4f} → **{std[1]:.4f}**."
     )
-
-
-def _others(view: View) -> list[int]:
-    """Two nodes that it is not linked to, as examples."""
-    linked = {view.node, *view.graph.neighbours(view.node).tolist()}
-    return [int(n) for n in view.result.split.train if int(n) not in linked][:2]

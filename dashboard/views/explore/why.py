@@ -1,4 +1,4 @@
-"""What every linked node did to the picked one's variance."""
+"""The tab Why?: what every linked node did to the picked node's variance."""
 
 from __future__ import annotations
 
@@ -20,43 +20,41 @@ def why(view: View) -> None:
             f"{view.graph.noun.one} to show. Choose {able} in the sidebar."
         )
         return
-    seen = view.loaded_run.inspection(view.node)
-    who = [view.graph.node_id(n) for n in seen.steps[0].neighbours]
+    inspection = view.loaded_run.inspection(view.node)
+    ids = [view.graph.node_id(n) for n in inspection.steps[0].neighbours]
     charts.clickable(
-        shares_figure(seen.steps, who, view.theme),
+        shares_figure(inspection.steps, ids, view.theme),
         "shares",
         view.say(
             "Each bar is what one linked node added to this node's variance or took off it, "
-            "averaged over the hidden dimensions; they sum exactly to the change. Click a bar to "
-            "walk to its node."
+            "averaged over the hidden dimensions; the bars sum exactly to the change. Click a bar "
+            "to pick its node."
         ),
         lambda neighbour: picking.pick_node(view, neighbour),
     )
-    for found in seen.breakdowns:
+    for breakdown in inspection.breakdowns:
         st.markdown(
-            f"**{view.say(found.title)}**", help="The line in each bar is the mean over the graph."
+            f"**{view.say(breakdown.title)}**",
+            help="The line in each bar is the mean over the graph.",
         )
-        st.html(breakdown_table(found, view.theme))
-    if seen.formula is not None:
-        st.markdown(view.say(seen.formula.words))
-        if seen.formula.latex:
-            st.latex(seen.formula.latex)
-        st.markdown(view.say(seen.formula.meaning))
-    rows = [
-        {
-            "step": number,
-            view.say("linked node"): linked,
-            "degree": int(view.graph.degree[n]),
-            "change of variance": float(change),
-            "share of the variance before": _share(change, step.before.mean()),
-        }
-        for number, step in enumerate(seen.steps, 1)
-        for n, linked, change in zip(step.neighbours, who, step.change.mean(axis=1), strict=True)
-    ]
+        st.html(breakdown_table(breakdown, view.theme))
+    if inspection.formula is not None:
+        st.markdown(view.say(inspection.formula.words))
+        if inspection.formula.latex:
+            st.latex(inspection.formula.latex)
+        st.markdown(view.say(inspection.formula.meaning))
+    rows = []
+    for number, step in enumerate(inspection.steps, 1):
+        before = step.before.mean()
+        for n, id, change in zip(step.neighbours, ids, step.change.mean(axis=1), strict=True):
+            rows.append(
+                {
+                    "step": number,
+                    view.say("linked node"): id,
+                    "degree": int(view.graph.degree[n]),
+                    "change of variance": float(change),
+                    "share of the variance before": float(change / before) if before > 0 else 0.0,
+                }
+            )
     if rows:
-        exports.numbers(pd.DataFrame(rows), f"{view.run.key}-{view.node}-shares", "why")
-
-
-def _share(change: float, before: float) -> float:
-    """Nothing, of a variance that is no more."""
-    return float(change / before) if before > 0 else 0.0
+        exports.show_numbers(pd.DataFrame(rows), f"{view.run.key}-{view.node}-shares", "why")

@@ -1,8 +1,9 @@
-"""What is sought on the page of unseen classes, and the runs whose doubt looks for it."""
+"""What the page of unseen classes looks for, and the runs whose scores look for it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import streamlit as st
@@ -11,23 +12,20 @@ from bup import metrics
 from bup.experiments import epistemic_score
 from bup.explain import detection
 from bup.explain.detection import DetectionNodes
-from dashboard.cache import run_cache
 from dashboard.figures.ood import DetectionCurve
 from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.views.comparison_runs import (
     TYPED_HELP,
     comparable_specs,
+    compared_views,
     label_of,
-    on_same_nodes,
     specs_of_labels,
-    train_missing,
-    view_of,
 )
 
 MOST_RIVALS = 2
 UNSEEN, MISTAKES = "unseen", "mistakes"
-SOUGHT = {UNSEEN: "Classes never shown", MISTAKES: "Mistakes"}
+TARGETS = {UNSEEN: "Classes never shown", MISTAKES: "Mistakes"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,56 +44,66 @@ class Detector:
 
 @dataclass(frozen=True, eq=False)
 class DetectionTask:
-    """Everything that the charts and lists of the page are about."""
+    """What to find among the test nodes, by which scores, at which false alarms."""
 
-    what: str
+    target: str  # UNSEEN or MISTAKES
     search: DetectionNodes
     detectors: tuple[Detector, ...]  # this run first
     false_alarms: float
 
     @property
-    def own(self) -> Detector:
+    def first(self) -> Detector:
+        """The page's own run."""
         return self.detectors[0]
 
     @property
     def words(self) -> str:
-        return "of a class never shown" if self.what == UNSEEN else "answered wrongly"
+        return "of a class never shown" if self.target == UNSEEN else "answered wrongly"
 
     @property
     def others(self) -> str:
-        return "of known classes" if self.what == UNSEEN else "answered rightly"
+        return "of known classes" if self.target == UNSEEN else "answered rightly"
+
+    @cached_property
+    def flags(self) -> dict[str, np.ndarray]:
+        """Which nodes each detector flags [m], all at the same share of false alarms."""
+        return {d.label: self.search.flagged(d.doubt, self.false_alarms) for d in self.detectors}
 
     @property
-    def flags(self) -> dict[str, np.ndarray]:
-        """Whom each detector flags [m], at the same false alarms."""
-        return {c.label: self.search.flagged(c.doubt, self.false_alarms) for c in self.detectors}
+    def missed(self) -> np.ndarray:
+        """The nodes to find that the page's own run does not flag."""
+        return self.search.nodes[self.search.positive & ~self.flags[self.first.label]]
+
+    def measure(self, detector: Detector, metric: str) -> float:
+        """AUROC, AUPR or FPR95 of a detector, by the metric's key."""
+        doubt = detector.doubt[self.search.nodes]
+        function = {"auroc": metrics.auroc, "aupr": metrics.aupr, "fpr95": metrics.fpr_at_95}
+        return function[metric](doubt, self.search.positive)
 
     def curves(self) -> list[DetectionCurve]:
-        search = self.search
-        curves = []
-        for c in self.detectors:
-            doubt = c.doubt[search.nodes]
-            curves.append(
-                DetectionCurve(
-                    c.label,
-                    metrics.roc(doubt, search.positive),
-                    metrics.auroc(doubt, search.positive),
-                    metrics.precision_recall(doubt, search.positive),
-                )
+        sought = self.search.positive
+        doubts = {d.label: d.doubt[self.search.nodes] for d in self.detectors}
+        return [
+            DetectionCurve(
+                label,
+                metrics.roc(doubt, sought),
+                metrics.auroc(doubt, sought),
+                metrics.precision_recall(doubt, sought),
             )
-        return curves
+            for label, doubt in doubts.items()
+        ]
 
 
-def chosen(view: View) -> DetectionTask:
-    """The controls: what is sought, by which score, beside which runs, at which false alarms."""
+def choose_task(view: View) -> DetectionTask:
+    """The controls: what to look for, by which score, beside which runs, at which false alarms."""
     one, two, three, four = st.columns([3, 2, 3, 2])
-    what = one.segmented_control(
+    target = one.segmented_control(
         "Look for",
-        list(SOUGHT),
+        list(TARGETS),
         default=UNSEEN,
         required=True,
         key="sought",
-        format_func=SOUGHT.__getitem__,
+        format_func=TARGETS.__getitem__,
         bind="query-params",
         help=view.say("What the score should find among the test nodes."),
     )
@@ -128,25 +136,27 @@ def chosen(view: View) -> DetectionTask:
         key="alarms",
         format="%d%%",
         bind="query-params",
-        help="How many of the others may be flagged by mistake; all methods get the same.",
+        help="Which share of the others a method may flag by mistake, the same for all methods.",
     )
-    wanted = specs_of_labels(view, labels, specs)[:MOST_RIVALS]
-    missing = [spec for spec in wanted if run_cache.find(spec, view.graph) is None]
-    if missing:
-        train_missing(missing, view)
-    rivals = [v for spec in wanted if (v := view_of(spec, view)) is not None]
-    view, *rivals = on_same_nodes([view, *rivals])
-    look = detection.mistakes if what == MISTAKES else detection.unseen
+    chosen = specs_of_labels(view, labels, specs)[:MOST_RIVALS]
+    views = compared_views(view, chosen)
+    find = detection.mistakes if target == MISTAKES else detection.unseen
     return DetectionTask(
-        str(what),
-        look(view.result, view.graph),
-        tuple(_detector(v, view, str(score)) for v in (view, *rivals)),
+        str(target),
+        find(views[0].result, view.graph),
+        tuple(_detector(v, views[0], str(score)) for v in views),
         percent / 100,
     )
 
 
-def _detector(found: View, view: View, score: str) -> Detector:
-    """A run by the chosen score, or by its own where it has no such score."""
-    offered = found.result.uncertainties()
-    used = score if score in offered else epistemic_score(found.spec.method)
-    return Detector(label_of(found.spec, view), found, used, offered[used])
+def _detector(run: View, view: View, score: str) -> Detector:
+    """A run with the chosen score, or with its method's own where it lacks that score."""
+    scores = run.result.uncertainties()
+    used = score if score in scores else epistemic_score(run.spec.method)
+    return Detector(label_of(run.spec, view), run, used, scores[used])
+
+
+def ranked(doubt: np.ndarray, nodes: np.ndarray, surest_first: bool = False) -> np.ndarray:
+    """Nodes from the most to the least doubted, or back; ties in the order of the graph."""
+    nodes = np.sort(nodes)
+    return nodes[np.argsort(-doubt[nodes], kind="stable")][:: -1 if surest_first else 1]

@@ -1,10 +1,10 @@
-"""Each class left out in turn: a grid of runs, trained in the background, filled as they finish."""
+"""Each class left out in turn: a table of runs that are trained in the background."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -13,7 +13,6 @@ import streamlit as st
 from bup import metrics
 from bup.experiments import epistemic_score
 from bup.explain import detection
-from bup.io.csv import csv_text
 from bup.run.spec import Run, Spec
 from bup.training.fitting import run_of
 from dashboard.cache import run_cache
@@ -23,13 +22,12 @@ from dashboard.session.view import View
 from dashboard.training_queue.job import Job
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
+from dashboard.views import exports, tables
 from dashboard.views.ood.detection_task import Detector
-
-MEAN = "mean over classes"
 
 
 class LeftOutRun(NamedTuple):
-    """One cell: a method without one class."""
+    """One cell of the table: a method that was not shown one class."""
 
     left_out: int
     label: str  # of the method
@@ -38,15 +36,15 @@ class LeftOutRun(NamedTuple):
 
 
 def grid(view: View, detectors: Sequence[Detector]) -> None:
-    """How well each class is noticed by every chosen method, when it is the one never shown."""
+    """How well every method detects each class that it was not shown."""
     st.header("Each class left out in turn")
-    turns = [
+    cells = [
         LeftOutRun(c, detector.label, spec, run_of(spec, view.graph))
         for c in range(view.graph.num_classes)
         for detector in detectors
         for spec in [dataclasses.replace(detector.view.spec, left_out=(c,))]
     ]
-    missing = [turn for turn in turns if run_cache.find(turn.spec, view.graph) is None]
+    missing = [cell for cell in cells if run_cache.find(cell.spec, view.graph) is None]
     st.caption(
         view.say(
             "One run per class: the model never sees it, and its score should find its nodes among "
@@ -58,114 +56,89 @@ def grid(view: View, detectors: Sequence[Detector]) -> None:
         f"Train the {len(missing)} missing run{'s' if len(missing) != 1 else ''}",
         icon=":material/play_arrow:",
         key="turns_train",
-        help="They train in the background: leave the page and come back as you like.",
+        help="They train in the background: you can leave the page and come back.",
     ):
-        submit([turn.spec for turn in missing], view.graph, again=True)
-    waiting = [t.run for t in missing if (job := training_queue().find(t.run)) and job.active]
-    if waiting:
-        wait_for(waiting, lambda jobs: _filling(view, turns, jobs))
+        submit([cell.spec for cell in missing], view.graph, again=True)
+    queue = training_queue()
+    active = [cell.run for cell in missing if (job := queue.find(cell.run)) and job.active]
+    if active:
+        wait_for(active, lambda jobs: _progress(view, cells, jobs))
     else:
-        _table(view, turns, {})
+        _table(view, cells, {})
 
 
-def _filling(view: View, turns: Sequence[LeftOutRun], jobs: list[Job]) -> None:
-    left = [job for job in jobs if job.active]
-    done = len(turns) - len(left)
-    st.progress(done / len(turns), f"{done} of {len(turns)} runs are there, {len(left)} to go")
-    st.button(
-        "Stop",
-        icon=":material/stop:",
-        key="turns_stop",
-        on_click=_stop,
-        args=(left,),
-    )
-    _table(view, turns, {job.run: job for job in jobs})
+def _progress(view: View, cells: Sequence[LeftOutRun], jobs: list[Job]) -> None:
+    active = [job for job in jobs if job.active]
+    done = len(cells) - len(active)
+    st.progress(done / len(cells), f"{done} of {len(cells)} runs are trained, {len(active)} to go")
+
+    def stop() -> None:
+        for job in active:
+            training_queue().cancel(job.run, visitor_id())
+
+    st.button("Stop", icon=":material/stop:", key="turns_stop", on_click=stop)
+    _table(view, cells, {job.run: job for job in jobs})
 
 
-def _stop(jobs: Sequence[Job]) -> None:
-    for job in jobs:
-        training_queue().cancel(job.run, visitor_id())
-
-
-def _table(view: View, turns: Sequence[LeftOutRun], jobs: dict[Run, Job]) -> None:
+def _table(view: View, cells: Sequence[LeftOutRun], jobs: Mapping[Run, Job]) -> None:
     names = view.graph.class_names
-    values = {(t.left_out, t.label): auroc(view, t) for t in turns}
-    labels = list(dict.fromkeys(turn.label for turn in turns))
-    rows: list[dict[str, str]] = []
-    for c in range(len(names)):
-        row = {"never shown": names[c]}
-        for turn in turns:
-            if turn.left_out == c:
-                found = values[c, turn.label]
-                row[turn.label] = _state(jobs.get(turn.run)) if found is None else _percent(found)
-        rows.append(row)
-    rows.append({"never shown": MEAN} | {label: _mean(values, label) for label in labels})
-    own = labels[0]
-
-    def clicked() -> None:
-        cells = st.session_state["turns"]["selection"]["cells"]
-        if cells and cells[0][0] < len(names):
-            sidebar.leave_out(cells[0][0])
-
-    frame = pd.DataFrame(rows)
-    st.dataframe(
+    columns_of_methods: dict[str, list[str]] = {}
+    for label in dict.fromkeys(cell.label for cell in cells):
+        values = [(cell, auroc(view, cell)) for cell in cells if cell.label == label]
+        texts = [
+            _job_state(jobs.get(cell.run)) if value is None else _percent(value)
+            for cell, value in values
+        ]
+        columns_of_methods[label] = [*texts, _mean([value for _, value in values])]
+    frame = pd.DataFrame({"never shown": [*names, "mean over classes"]} | columns_of_methods)
+    tables.clickable_table(
         frame,
-        hide_index=True,
-        width="stretch",
+        "turns",
+        "AUROC in percent by the class that is left out and the method",
+        lambda row: sidebar.leave_out(row) if row < len(names) else None,
         height="content",
-        key="turns",
-        on_select=clicked,
-        selection_mode="single-cell",
-        alt="AUROC in percent by the class that is left out and the method",
     )
+    scores = [
+        f"{escaped(cell.label)} by {columns.score_title(epistemic_score(cell.spec.method))}"
+        for cell in cells
+        if cell.left_out == 0
+    ]
     st.caption(
-        f"Click a row to leave that class out of {escaped(own)}. Each method by its own score: "
-        + ", ".join(f"{escaped(t.label)} by {_score(t)}" for t in turns if t.left_out == 0)
-        + "."
+        f"Click a row to leave that class out of {escaped(next(iter(columns_of_methods)))}. The "
+        f"score of each method: {', '.join(scores)}."
     )
-    st.download_button(
-        "This table as CSV",
-        csv_text(frame),
-        f"{view.run.key}-left-out-in-turn.csv",
-        "text/csv",
-        icon=":material/download:",
-        key="turns_csv",
-    )
+    name = f"{view.run.key}-left-out-in-turn"
+    exports.csv_button("This table as CSV", frame, name, key="turns_csv")
 
 
-def auroc(view: View, turn: LeftOutRun) -> float | None:
-    """How well a run's own score finds the class it was not shown; None while it is not trained.
+def auroc(view: View, cell: LeftOutRun) -> float | None:
+    """How well a run's score finds the class that it was not shown; None while it is not trained.
 
-    NaN where the test nodes have none of it.
+    NaN where the test nodes have none of that class.
     """
-    loaded_run = run_cache.find(turn.spec, view.graph)
+    loaded_run = run_cache.find(cell.spec, view.graph)
     if loaded_run is None:
         return None
     search = detection.unseen(loaded_run.result, view.graph)
     if not search.possible:
         return math.nan
-    doubt = loaded_run.result.uncertainties()[epistemic_score(turn.spec.method)]
+    doubt = loaded_run.result.uncertainties()[epistemic_score(cell.spec.method)]
     return metrics.auroc(doubt[search.nodes], search.positive)
-
-
-def _score(turn: LeftOutRun) -> str:
-    return columns.score_title(epistemic_score(turn.spec.method))
 
 
 def _percent(value: float) -> str:
     return "not in the test part" if math.isnan(value) else f"{100 * value:.1f}"
 
 
-def _mean(values: dict[tuple[int, str], float | None], label: str) -> str:
-    found = [v for (_, of), v in values.items() if of == label]
-    there = [v for v in found if v is not None and not math.isnan(v)]
-    if not there:
+def _mean(values: Sequence[float | None]) -> str:
+    measured = [v for v in values if v is not None and not math.isnan(v)]
+    if not measured:
         return "–"
-    mean = f"{100 * sum(there) / len(there):.1f}"
-    return mean if len(there) == len(found) else f"{mean} ({len(there)} of {len(found)})"
+    mean = f"{100 * sum(measured) / len(measured):.1f}"
+    return mean if len(measured) == len(values) else f"{mean} ({len(measured)} of {len(values)})"
 
 
-def _state(job: Job | None) -> str:
+def _job_state(job: Job | None) -> str:
     if job is None or job.state == "cancelled":
         return "–"
     if job.state == "failed":

@@ -84,5 +84,7 @@ def test_the_inspector_shows_the_words():
     page = AppTest.from_function(spoken_page, kwargs={"node": node}, default_timeout=60).run()
     assert not page.exception
     said, shared = (element.value for element in page.markdown)
-    assert said.startswith("Speaks of") and speaks_of(graph, node)[0] in said.replace("\\", "")
+    assert said.startswith("Most informative words") and speaks_of(graph, node)[0] in said.replace(
+        "\\", ""
+    )
     assert shared.count("\n") == 6 and "more neighbours" in shared

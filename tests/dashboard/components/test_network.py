@@ -327,9 +327,10 @@ def page_with_a_network() -> None:
     import pandas as pd
 
     from bup.graph import Graph
-    from dashboard.components.network import clicked_node, network
+    from dashboard.components.network import network
     from dashboard.components.network.ego import ego_network
     from dashboard.ui.theme import Theme
+    from dashboard.views.picking import clicked_node
 
     edges = np.array([[0], [1]])
     graph = Graph("two", np.ones((2, 1)), edges, np.zeros(2, dtype=np.int64), ("a",))

@@ -11,7 +11,7 @@ from bup.graph.noun import PAPER
 from bup.results.result import node_table
 from dashboard.figures.card import MethodAnswer, answers_table, card_html
 from dashboard.ui.numbers import percent
-from dashboard.views import picking
+from dashboard.views import tables
 from tests.support.figures import LIGHT, NASTY
 
 
@@ -100,7 +100,7 @@ def test_the_calibration_errors_are_those_of_the_bins_drawn(open_app, run, cora)
 
 def test_a_bin_that_was_clicked_goes_with_the_bins_that_it_was_one_of(open_app):
     app = open_app("reliability")
-    app.session_state["lit_reliability"] = "bin 9 of 10 by width"
+    app.session_state["highlight_reliability"] = ("reliability", (10, "width"), 9)
     app.run()
     (title,) = (s.value for s in app.header if "with a confidence of 90% to 100%" in s.value)
     assert title.split()[1] == "papers"
@@ -121,21 +121,25 @@ def test_the_node_of_a_clicked_point_is_ringed_where_it_is(open_app, cora):
 
 def test_a_long_list_has_pages_that_together_are_all_of_it(open_app, monkeypatch):
     app = open_app("reliability")
-    app.session_state["lit_reliability"] = "bin 9 of 10 by width"
+    app.session_state["highlight_reliability"] = ("reliability", (10, "width"), 9)
     app.run()
     (whole,) = (d.value for d in app.dataframe if "predicted" in d.value)
-    monkeypatch.setattr(picking, "MOST_ROWS", 40)
+    monkeypatch.setattr(tables, "MOST_ROWS", 40)
     app.run()
     pages, seen = -(-len(whole) // 40), []
     assert pages > 2
     for number in range(1, pages + 1):
-        app.number_input(key="reliability_lit_list_page").set_value(number).run()
+        app.number_input(key="highlight_reliability_list_page").set_value(number).run()
         (part,) = (d.value for d in app.dataframe if "predicted" in d.value)
         seen += part["id"].tolist()
         words = f"{40 * number - 39:,} to {min(40 * number, len(whole)):,} of {len(whole):,}"
         assert any(c.value.startswith(words) for c in app.caption)
     assert seen == whole["id"].tolist()
-    app.session_state["lit_reliability"] = "bin 1 of 10 by width"  # shorter: its first page
+    app.session_state["highlight_reliability"] = (
+        "reliability",
+        (10, "width"),
+        1,
+    )  # shorter: its first page
     app.run()
     assert not app.exception
 

@@ -8,7 +8,7 @@ from bup.explain import detection
 from bup.methods import METHODS, complete
 from bup.run.spec import Spec
 from bup.training import fitting
-from dashboard.views.picking import MOST_ROWS
+from dashboard.views.tables import MOST_ROWS
 
 OPENS = tuple(METHODS["bup"].app_defaults.items())
 
@@ -45,7 +45,7 @@ def test_a_clicked_cell_lights_its_nodes_until_something_else_is_sought(open_app
     search = detection.unseen(result, cora)
     nodes = search.nodes[search.positive]
     answer = int(np.bincount(result.predicted[nodes]).argmax())
-    app.session_state["lit_ood"] = f"cell unseen {6 * 7 + answer}"
+    app.session_state["highlight_ood"] = ("matrix", "unseen", 6 * 7 + answer)
     app.run()
     count = int((result.predicted[nodes] == answer).sum())
     titles = [s.value for s in app.header]
