@@ -17,15 +17,15 @@ SMALLEST = 1e-30
 
 @dataclass(frozen=True, eq=False)
 class LabelledNodes:
-    """The nodes that a calibration may look at, and their output columns."""
+    """Nodes whose classes may be read, as training or validation nodes."""
 
     nodes: Tensor
-    labels: Tensor
+    labels: Tensor  # columns of the model's outputs
 
     @classmethod
-    def of(cls, graph: Graph, split: Split) -> LabelledNodes:
-        labels = split.targets(graph.labels[split.validation])
-        return cls(torch.from_numpy(split.validation), torch.from_numpy(labels))
+    def of(cls, graph: Graph, split: Split, nodes: np.ndarray) -> LabelledNodes:
+        labels = split.targets(graph.labels[nodes])
+        return cls(torch.from_numpy(nodes), torch.from_numpy(labels))
 
 
 @dataclass(frozen=True, eq=False)

@@ -178,7 +178,7 @@ def _cross_fitted(result: Result, graph: Graph, chosen: str) -> np.ndarray:
     probs = result.probs[split.validation]
     method, settings = find(result.spec.method), settings_of(result.spec)
     outputs = outputs_of(method, settings, probs, *parts)
-    labels = LabelledNodes.of(graph, split).labels
+    labels = LabelledNodes.of(graph, split, split.validation).labels
     even = torch.arange(len(labels)) % 2 == 0
     found = probs.astype(np.float64)
     for half in (even, ~even):

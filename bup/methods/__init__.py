@@ -210,7 +210,7 @@ def calibrate_fitted(
 ) -> Fitted:
     """The outcome after the calibration that its settings ask for."""
     outputs = outputs_of(method, settings, fitted.probs, fitted.mean, fitted.var)
-    held = LabelledNodes.of(graph, split)
+    held = LabelledNodes.of(graph, split, split.validation)
     done = calibrate(outputs, settings.calibrate, held, graph, split, seed)
     if done is None:
         return fitted

@@ -37,8 +37,8 @@ class Fitted:
     var: np.ndarray | None = None  # [n, c] for methods whose messages have a variance
     weights: Mapping[str, np.ndarray] = field(default_factory=dict)
     constants: Mapping[str, float] = field(default_factory=dict)  # e.g. a fitted temperature
-    scores: Mapping[str, np.ndarray] = field(default_factory=dict)  # [n] each, see Method.scores
-    split: Split | None = None  # where it is another than the one asked for
+    own_scores: Mapping[str, np.ndarray] = field(default_factory=dict)  # [n], see Method.scores
+    split: Split | None = None  # where it is another than the one given
 
     @classmethod
     def of(
@@ -58,11 +58,12 @@ class Fitted:
             var=None if var is None else var.numpy(),
             weights={name: tensor[0].numpy() for name, tensor in trained.parameters.items()},
             constants=constants or {},
-            scores={name: score.numpy() for name, score in (scores or {}).items()},
+            own_scores={name: score.numpy() for name, score in (scores or {}).items()},
         )
 
 
-Fit = Callable[[Graph, Sequence[Split], Sequence[int], Any, OnEpoch | None], list[Fitted]]
+FitOne = Callable[[Graph, Split, int, Any, OnEpoch | None], Fitted]
+FitBatch = Callable[[Graph, Sequence[Split], Sequence[int], Any, OnEpoch | None], list[Fitted]]
 
 
 class Step(NamedTuple):
@@ -161,7 +162,10 @@ class Method:
     title: str
     explanation: str  # two sentences for people
     settings: type
-    fit: Fit
+    fit_one: FitOne | None = None
+    """Trains one seed."""
+    fit_batch: FitBatch | None = None
+    """Trains several seeds in less time than one after the other; one of the two is needed."""
     scores: tuple[Score, ...] = ()  # those to go by first, and those that only it has
     explains: Explains = Explains()
     link: Callable[[Any, Tensor, Tensor], Tensor] | None = None
@@ -188,8 +192,23 @@ class Method:
 
     @property
     def batches_seeds(self) -> bool:
-        """Several seeds train together in less time than one after the other."""
-        return not isinstance(self.fit, _OneByOne)
+        """Whether several seeds train in less time than one after the other."""
+        return self.fit_batch is not None
+
+    def fit(
+        self,
+        graph: Graph,
+        splits: Sequence[Split],
+        seeds: Sequence[int],
+        settings: Any,
+        on_epoch: OnEpoch | None,
+    ) -> list[Fitted]:
+        """Train a model for every split and seed."""
+        if self.fit_batch is not None:
+            return self.fit_batch(graph, splits, seeds, settings, on_epoch)
+        assert self.fit_one is not None
+        pairs = zip(splits, seeds, strict=True)
+        return [self.fit_one(graph, split, seed, settings, on_epoch) for split, seed in pairs]
 
     @property
     def all_scores(self) -> tuple[Score, ...]:
@@ -248,27 +267,3 @@ class ScheduleSettings(MethodSettings):
 
     def schedule(self, weight_decay: float = 0.0) -> Schedule:
         return Schedule(self.epochs, self.patience, self.learning_rate, weight_decay, self.keep)
-
-
-FitOne = Callable[[Graph, Split, int, Any, OnEpoch | None], Fitted]
-
-
-@dataclass(frozen=True)
-class _OneByOne:
-    fit_one: FitOne
-
-    def __call__(
-        self,
-        graph: Graph,
-        splits: Sequence[Split],
-        seeds: Sequence[int],
-        settings: Any,
-        on_epoch: OnEpoch | None,
-    ) -> list[Fitted]:
-        pairs = zip(splits, seeds, strict=True)
-        return [self.fit_one(graph, split, seed, settings, on_epoch) for split, seed in pairs]
-
-
-def one_by_one(fit_one: FitOne) -> Fit:
-    """A fit for several seeds from a fit for one, for methods that gain nothing from company."""
-    return _OneByOne(fit_one)

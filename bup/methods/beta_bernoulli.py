@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.loop import Parameters, Trained
 from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.graph.operators import walk
 from bup.io.lazy import Tensor, functional, sparse, torch
-from bup.methods.base import Fitted, Method, ScheduleSettings, one_by_one
+from bup.methods.base import Fitted, Method, ScheduleSettings
+from bup.methods.network import SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores.samples import SAMPLED, sample_scores
@@ -76,22 +76,17 @@ class MultiHopField:
 
     words: Csr  # [nodes within LAYERS links, f]
     steps: list[Csr]  # per layer: [nodes to compute, nodes to read], rows sum to one
-    labels: Tensor
 
     @classmethod
     def of(
-        cls,
-        words: sparse.csr_array,
-        kernel: sparse.csr_array,
-        nodes: np.ndarray,
-        labels: np.ndarray,
+        cls, words: sparse.csr_array, kernel: sparse.csr_array, nodes: np.ndarray
     ) -> MultiHopField:
         steps: list[Csr] = []
         for _ in range(LAYERS):
             rows = kernel[nodes]
             nodes = np.unique(rows.indices)
             steps.insert(0, Csr.from_scipy(sparse.csr_array(rows[:, nodes])))
-        return cls(Csr.from_scipy(words[nodes]), steps, torch.from_numpy(labels))
+        return cls(Csr.from_scipy(words[nodes]), steps)
 
 
 def initial_parameters(
@@ -119,46 +114,56 @@ def keep_rates(p: Parameters, generator: torch.Generator) -> Tensor:
 
 
 def log_probabilities(
-    p: Parameters, region: MultiHopField, draws: int, generator: torch.Generator
+    p: Parameters, field: MultiHopField, draws: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
     """Log class probabilities [draws, targets, c] and keep rates [draws, LAYERS] of random draws.
 
     Each draw has its own keep rates and masks; all of them share the product with the words.
     """
-    first = region.words.matmul(p["weight_1"][0, 0])
+    first = field.words.matmul(p["weight_1"][0, 0])
     rates = torch.stack([keep_rates(p, generator) for _ in range(draws)])
     outputs = []
     for logits in rates.logit():
-        hidden = masked_product(region.steps[0], first, logits[0], generator) + p["bias_1"][0, 0]
+        hidden = masked_product(field.steps[0], first, logits[0], generator) + p["bias_1"][0, 0]
         for k in range(1, LAYERS):
             weights, biases = p[f"weight_{k + 1}"][0], p[f"bias_{k + 1}"][0]
             parts = hidden.relu().chunk(len(weights), dim=1)
             hidden = biases.sum(0)
             for part, weight in zip(parts, weights, strict=True):
-                product = masked_product(region.steps[k], part @ weight, logits[k], generator)
+                product = masked_product(field.steps[k], part @ weight, logits[k], generator)
                 hidden = hidden + product
         outputs.append(hidden)
     return torch.stack(outputs).log_softmax(-1), rates
 
 
-class BetaBernoulliNetwork:
-    decayed: tuple[str, ...] = ()  # the pull to zero is part of the loss: it depends on the draw
+class BbdeNetwork(SingleNetwork):
+    decayed = ()  # the pull to zero is part of the loss: it depends on the draw
+    blocks = 1
 
     def __init__(
         self,
-        train: MultiHopField,
-        validation: MultiHopField,
-        s: BetaBernoulliSettings,
-        parameters: Parameters,
+        graph: Graph,
+        split: Split,
         seed: int,
+        s: BetaBernoulliSettings,
+        generator: torch.Generator,
     ) -> None:
-        self.train, self.held, self.s = train, validation, s
-        self.parameters, self.seed, self.epoch = parameters, seed, 0
+        super().__init__(graph, split, seed, s, generator)
+        self.words, self.kernel = scaled_words(graph), walk(graph)
+        self.train_field = self._field(split.train)
+        self.validation_field = self._field(split.validation)
+        hidden = s.hidden // self.blocks * self.blocks
+        self.parameters = initial_parameters(
+            graph.num_features, hidden, len(split.classes), self.blocks, generator
+        )
+
+    def _field(self, nodes: np.ndarray) -> MultiHopField:
+        return MultiHopField.of(self.words, self.kernel, nodes)
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         p = self.parameters
         self.epoch += 1
-        log_probs, rates = log_probabilities(p, self.train, 1, generators[0])
+        log_probs, rates = log_probabilities(p, self.train_field, 1, generators[0])
         kl = kl_from_prior(functional.softplus(p["keep_a"]), functional.softplus(p["keep_b"])).sum()
         squares = [
             p[f"weight_{k}"].square().sum() + p[f"bias_{k}"].square().sum()
@@ -171,10 +176,24 @@ class BetaBernoulliNetwork:
     def validation(self) -> tuple[Tensor, Tensor]:
         # The same draws at every epoch, so that epochs differ by their weights and not by luck.
         generator = torch.Generator().manual_seed(self.seed)
-        log_probs, _ = log_probabilities(self.parameters, self.held, VALIDATION_DRAWS, generator)
+        log_probs, _ = log_probabilities(
+            self.parameters, self.validation_field, VALIDATION_DRAWS, generator
+        )
         log_mean = log_probs.logsumexp(0) - math.log(VALIDATION_DRAWS)
-        hits = log_mean.argmax(-1) == self.held.labels
-        return functional.nll_loss(log_mean, self.held.labels)[None], hits.float().mean()[None]
+        return validation_metrics(log_mean, self.held_out.labels)
+
+    def predict(self, trained: Trained, generator: torch.Generator) -> Fitted:
+        everything = self._field(np.arange(self.graph.num_nodes))
+        log_probs, rates = log_probabilities(
+            trained.parameters, everything, self.s.samples, generator
+        )
+        probs, scores = sample_scores(log_probs.exp())
+        constants = {"kept_links": rates.mean().item()}
+        return Fitted.of(trained, probs, constants=constants, scores=scores)
+
+
+class BbgdcNetwork(BbdeNetwork):
+    blocks = 2
 
 
 def scaled_words(graph: Graph) -> sparse.csr_array:
@@ -182,34 +201,6 @@ def scaled_words(graph: Graph) -> sparse.csr_array:
     words = sparse.csr_array(graph.features)
     size = np.sqrt(np.mean(words.data**2)) if words.nnz else 1.0
     return words / size
-
-
-def fit_one(
-    graph: Graph,
-    split: Split,
-    seed: int,
-    s: BetaBernoulliSettings,
-    on_epoch: OnEpoch | None,
-    blocks: int,
-) -> Fitted:
-    kernel = walk(graph)
-    words = scaled_words(graph)
-
-    def region(nodes: np.ndarray) -> MultiHopField:
-        return MultiHopField.of(words, kernel, nodes, split.targets(graph.labels[nodes]))
-
-    generator = torch.Generator().manual_seed(seed)
-    p = initial_parameters(
-        graph.num_features, s.hidden // blocks * blocks, len(split.classes), blocks, generator
-    )
-    network = BetaBernoulliNetwork(region(split.train), region(split.validation), s, p, seed)
-    (trained,) = train(network, s.schedule(), [generator], on_epoch)
-    with torch.no_grad():
-        everything = region(np.arange(graph.num_nodes))
-        log_probs, rates = log_probabilities(trained.parameters, everything, s.samples, generator)
-        probs, scores = sample_scores(log_probs.exp())
-    constants = {"kept_links": rates.mean().item()}
-    return Fitted.of(trained, probs, constants=constants, scores=scores)
 
 
 BBDE = Method(
@@ -221,7 +212,7 @@ BBDE = Method(
     settings=BetaBernoulliSettings,
     effort=3,
     reads_whole_graph=True,
-    fit=one_by_one(partial(fit_one, blocks=1)),
+    fit_one=BbdeNetwork.fit_one,
     scores=SAMPLED,
     is_stochastic=True,
 )
@@ -235,7 +226,7 @@ BBGDC = Method(
     settings=BetaBernoulliSettings,
     effort=3,
     reads_whole_graph=True,
-    fit=one_by_one(partial(fit_one, blocks=2)),
+    fit_one=BbgdcNetwork.fit_one,
     scores=SAMPLED,
     is_stochastic=True,
 )

@@ -12,7 +12,7 @@ import numpy as np
 from bup import calibrators, likelihood
 from bup.calibrators.base import label_nll
 from bup.engine.layers import glorot, per_seed_product, per_seed_rows
-from bup.engine.loop import OnEpoch, Parameters, Trained
+from bup.engine.loop import Parameters, Trained
 from bup.engine.receptive_field import Inputs, ReceptiveField
 from bup.graph import Graph
 from bup.io.lazy import Tensor, functional, torch
@@ -27,7 +27,7 @@ from bup.methods.base import (
     Trace,
     probability_intervals,
 )
-from bup.methods.network import NetworkSettings, TrainingData, fit_network
+from bup.methods.network import BatchNetwork, NetworkSettings
 from bup.propagation import RULES, Propagation, Rule
 from bup.run.settings import make_settings, setting
 from bup.run.splits import Split
@@ -163,65 +163,59 @@ def log_probability(mean: Tensor, var: Tensor, labels: Tensor, rule: str) -> Ten
     return likelihood.log_likelihood(mean, var, labels, rule=rule, check=False)
 
 
-class BupNetwork:
-    decayed: tuple[str, ...] = ("mean_1", "var_1")
+class BupNetwork(BatchNetwork):
+    decayed = ("mean_1", "var_1")
 
     def __init__(
         self,
-        data: TrainingData,
+        graph: Graph,
+        splits: Sequence[Split],
         s: BupModelSettings,
-        parameters: Parameters,
-        propagation: Propagation,
+        generators: Sequence[torch.Generator],
     ) -> None:
-        self.data, self.s, self.parameters, self.propagation = data, s, parameters, propagation
+        super().__init__(graph, splits, s, generators)
+        self.propagation = s.rule.propagation(graph, s)
+
+    def initial_parameters(self, generators: Sequence[torch.Generator]) -> Parameters:
+        return initial_parameters(self.graph.num_features, self.classes, self.s, generators)
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
-        m = messages(self.parameters, self.data.train, self.s, self.propagation, generators)
-        labels = self.data.train_labels
-        log_lik = likelihood.log_likelihood(m.mean, m.var, labels, rule=self.s.loss, check=False)
-        return self.data.seed_means(-log_lik)
+        m = messages(self.parameters, self.train_field, self.s, self.propagation, generators)
+        log_lik = likelihood.log_likelihood(
+            m.mean, m.var, self.train_labels, rule=self.s.loss, check=False
+        )
+        return self.seed_means(-log_lik)
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        m = messages(self.parameters, self.data.validation, self.s, self.propagation)
-        labels = self.data.validation_labels
+        m = messages(self.parameters, self.validation_field, self.s, self.propagation)
+        labels = self.validation_labels
         nll = -log_probability(m.mean, m.var, labels, self.s.loss)
-        return self.data.seed_means(nll), self.data.seed_means(m.mean.argmax(-1) == labels)
+        return self.seed_means(nll), self.seed_means(m.mean.argmax(-1) == labels)
+
+    def predict(self, trained: Trained, split: Split, seed: int) -> Fitted:
+        p, rule = trained.parameters, self.propagation
+        m = messages(p, self.everything, self.s, rule)
+        trained_rule = rule.after_training(split, *_predictions(self.s, m), {})
+        if trained_rule is not rule:
+            m = messages(p, self.everything, self.s, trained_rule)
+        probs = link(self.s, m.mean, m.var)
+        return Fitted.of(trained, probs, m.mean, m.var, trained_rule.constants)
 
 
-def fit(
-    graph: Graph,
-    splits: Sequence[Split],
-    seeds: Sequence[int],
-    s: BupModelSettings,
-    on_epoch: OnEpoch | None,
-) -> list[Fitted]:
-    propagation = s.rule.on(graph, s, splits)
-
-    def make(data: TrainingData, generators: Sequence[torch.Generator]) -> BupNetwork:
-        p = initial_parameters(graph.num_features, data.classes, s, generators)
-        return BupNetwork(data, s, p, propagation)
-
-    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
-        first = messages(trained.parameters, everything, s, propagation)
-        trained_rule = propagation.after_training(split, *_answers(s, first), {})
-        unchanged = trained_rule is propagation
-        m = first if unchanged else messages(trained.parameters, everything, s, trained_rule)
-        mean, var = m.mean, m.var
-        return Fitted.of(trained, link(s, mean, var), mean, var, trained_rule.constants)
-
-    return fit_network(graph, splits, seeds, s.schedule(), on_epoch, make, finish)
+def settings_of(result: Result) -> Any:
+    return make_settings(BupSettings, dict(result.spec.settings), result.spec.method)
 
 
 def propagation_of(graph: Graph, result: Result, inputs: Inputs) -> Propagation:
     """A run's rule at work on a graph."""
-    s = make_settings(BupSettings, dict(result.spec.settings), result.spec.method)
-    before = s.rule.on(graph, s, [result.split])
+    s = settings_of(result)
+    before = s.rule.propagation(graph, s)
     with torch.no_grad():
         first = messages(_parameters(result), inputs.everything(), s, before)
-    return before.after_training(result.split, *_answers(s, first), result.constants)
+    return before.after_training(result.split, *_predictions(s, first), result.constants)
 
 
-def _answers(s: BupModelSettings, m: Messages) -> tuple[np.ndarray, np.ndarray]:
+def _predictions(s: BupModelSettings, m: Messages) -> tuple[np.ndarray, np.ndarray]:
     """Means of messages, and the class probabilities by the rule that they were trained with."""
     probs = likelihood.class_probabilities(m.mean, m.var, rule=s.loss)
     return m.mean.numpy(), probs.numpy()
@@ -233,7 +227,7 @@ def _parameters(result: Result) -> Parameters:
 
 def requirements(result: Result, graph: Graph) -> StoredRequirements:
     """What messages of a run are computed from."""
-    s = make_settings(BupSettings, dict(result.spec.settings), result.spec.method)
+    s = settings_of(result)
     words, hidden, classes = graph.num_features, s.hidden, len(result.split.classes)
     # Those of ``initial_parameters``, without torch and without drawing any.
     shapes: dict[str, tuple[int, ...]] = {
@@ -250,7 +244,7 @@ def requirements(result: Result, graph: Graph) -> StoredRequirements:
 
 def trace(result: Result, nodes: np.ndarray, inputs: Inputs, propagation: Propagation) -> Trace:
     """The messages of some nodes under a run's weights, every propagation step included."""
-    s = make_settings(BupSettings, dict(result.spec.settings), result.spec.method)
+    s = settings_of(result)
     whole = len(nodes) == inputs.words.shape[0]
     field = inputs.everything() if whole else inputs.field([nodes])
     with torch.no_grad():
@@ -274,7 +268,7 @@ def probabilities(
     result: Result, mean: np.ndarray, var: np.ndarray, level: float
 ) -> ProbabilityIntervals:
     """Probabilities as the run makes them of messages, with the interval that belongs to them."""
-    s = make_settings(BupSettings, dict(result.spec.settings), result.spec.method)
+    s = settings_of(result)
     return probability_intervals(s.prediction, result, mean, var, level)
 
 
@@ -286,7 +280,7 @@ METHOD = Method(
     "so a doubtful message cannot give a confident answer.",
     settings=BupSettings,
     effort=2.5,
-    fit=fit,
+    fit_batch=BupNetwork.fit_batch,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
     explains=Explains(True, probabilities, propagation_of, trace, requirements),
     link=link,

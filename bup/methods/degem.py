@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bup.engine.layers import dropout_factors
-from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.loop import Parameters, Schedule, Trained
 from bup.engine.receptive_field import Inputs
 from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.graph.operators import normalised_links
 from bup.io.lazy import Tensor, functional, torch
-from bup.methods.base import Fitted, Method, one_by_one
-from bup.methods.network import NetworkSettings
+from bup.methods.base import Fitted, Method
+from bup.methods.network import NetworkSettings, SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
@@ -94,7 +94,7 @@ def apply_dropout(values: Tensor, rate: float, generator: torch.Generator | None
     return values * dropout_factors(rate, [values.numel()], [generator]).view_as(values)
 
 
-def encoded(
+def encode(
     p: Parameters,
     words: Csr,
     links: Csr,
@@ -119,7 +119,7 @@ def encoded(
     return (joined @ p["join"][0] + p["join_bias"][0]).relu()
 
 
-def in_head(p: Parameters, places: Tensor, summary: Tensor) -> Tensor:
+def head_hidden(p: Parameters, places: Tensor, summary: Tensor) -> Tensor:
     return (places @ p["head_own"][0] + summary @ p["head_all"][0] + p["head_bias"][0]).relu()
 
 
@@ -130,9 +130,9 @@ def energy(
     rate: float = 0.0,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Energy [n] from what ``in_head`` gives, each unit on the scale that it has among ``usual``.
+    """Energy [n] from what ``head_hidden`` gives, each unit scaled as among ``usual``.
 
-    Without ``usual`` that is among the given ones themselves, as batch normalisation has it.
+    Without ``usual`` it is scaled as among the given ones, as batch normalisation does.
     """
     usual = hidden if usual is None else usual
     variance, mean = torch.var_mean(usual, 0, correction=0)
@@ -148,88 +148,81 @@ def langevin(
     for _ in range(STEPS):
         places = places.requires_grad_(True)
         (slope,) = torch.autograd.grad(
-            energy(fixed, in_head(fixed, places, summary), usual).sum(), places
+            energy(fixed, head_hidden(fixed, places, summary), usual).sum(), places
         )
         places = (places - slope + NOISE * torch.randn(places.shape, generator=generator)).detach()
     return places
 
 
-class DegemNetwork:
-    decayed: tuple[str, ...] = LEARNED
+def class_logits(p: Parameters, latent: Tensor) -> Tensor:
+    return latent @ p["classes"][0] + p["classes_bias"][0]
+
+
+class DegemNetwork(SingleNetwork):
+    decayed = LEARNED
 
     def __init__(
-        self, graph: Graph, split: Split, s: DegemSettings, parameters: Parameters
+        self, graph: Graph, split: Split, seed: int, s: DegemSettings, generator: torch.Generator
     ) -> None:
+        super().__init__(graph, split, seed, s, generator)
         self.words = Csr.from_scipy(Inputs.of(graph).words)
         self.links = Csr.from_scipy(normalised_links(graph))
-        self.s, self.parameters = s, parameters
-        self.nodes, self.held = (torch.from_numpy(n) for n in (split.train, split.validation))
-        self.labels, self.held_labels = (
-            torch.from_numpy(split.targets(graph.labels[n]))
-            for n in (split.train, split.validation)
-        )
         self.samples = torch.empty(0, s.hidden)
+        self.parameters = initial_parameters(graph, len(split.classes), s, [generator])
+
+    def schedule(self) -> Schedule:
+        return self.s.schedule("last")
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         (generator,) = generators
-        p, drawn = self.parameters, (self.s.dropout, generator)
+        p, dropout = self.parameters, (self.s.dropout, generator)
         order = torch.randperm(self.words.shape[0], generator=generator)
-        latent = encoded(p, self.words, self.links, None, *drawn)
-        shuffled = encoded(p, self.words, self.links, order, *drawn)
-        place = latent.detach()
-        summary = p["say"][0].detach() @ place
-        hidden = in_head(p, place, summary)
-        everywhere = energy(p, hidden, None, *drawn)
-        sampled = self._sampled(summary, hidden.detach(), generator)
-        low, high = everywhere[self.nodes], energy(p, in_head(p, sampled, summary), None, *drawn)
-        likely = low.mean() - high.mean() + low.square().mean() + high.square().mean()
-        say = (-everywhere).softmax(0)
-        told_apart = self._told_apart(say @ latent, latent, shuffled)
+        latent = encode(p, self.words, self.links, None, *dropout)
+        shuffled = encode(p, self.words, self.links, order, *dropout)
+        fixed = latent.detach()
+        summary = p["say"][0].detach() @ fixed
+        hidden = head_hidden(p, fixed, summary)
+        energies = energy(p, hidden, None, *dropout)
+        samples = self._draw_samples(summary, hidden.detach(), generator)
+        low = energies[self.train.nodes]
+        high = energy(p, head_hidden(p, samples, summary), None, *dropout)
+        likelihood = low.mean() - high.mean() + low.square().mean() + high.square().mean()
+        weights = (-energies).softmax(0)
+        contrast = self._contrastive_loss(weights @ latent, latent, shuffled)
         with torch.no_grad():
-            p["say"][0] = say
-        classes = functional.cross_entropy(self._classes(latent[self.nodes]), self.labels)
-        return (likely + told_apart + CLASSES * classes)[None]
+            p["say"][0] = weights
+        logits = class_logits(p, latent[self.train.nodes])
+        classes = functional.cross_entropy(logits, self.train.labels)
+        return (likelihood + contrast + CLASSES * classes)[None]
 
-    def _sampled(self, summary: Tensor, usual: Tensor, generator: torch.Generator) -> Tensor:
-        """As many places as there are training nodes; most go on from where earlier ones ended."""
-        count = len(self.nodes)
+    def _draw_samples(self, summary: Tensor, usual: Tensor, generator: torch.Generator) -> Tensor:
+        """As many latent vectors as there are training nodes; most continue earlier samples."""
+        count = len(self.train.nodes)
         old = torch.randperm(len(self.samples), generator=generator)[: int(REUSED * count)]
         fresh = 2 * torch.rand(count - len(old), self.s.hidden, generator=generator) - 1
         start = torch.cat([self.samples[old], fresh])
-        found = langevin(self.parameters, start, summary, usual, generator)
-        self.samples = torch.cat([found, self.samples])[: REMEMBERED * count]
-        return found
+        samples = langevin(self.parameters, start, summary, usual, generator)
+        self.samples = torch.cat([samples, self.samples])[: REMEMBERED * count]
+        return samples
 
-    def _told_apart(self, summary: Tensor, latent: Tensor, shuffled: Tensor) -> Tensor:
-        """DGI's loss: does a place go with the summary of the graph?"""
-        answers = torch.cat([latent, shuffled]) @ (self.parameters["judge"][0] @ summary)
-        truth = torch.zeros_like(answers)
+    def _contrastive_loss(self, summary: Tensor, latent: Tensor, shuffled: Tensor) -> Tensor:
+        """DGI's loss: does a latent vector belong to the summary of the graph?"""
+        logits = torch.cat([latent, shuffled]) @ (self.parameters["judge"][0] @ summary)
+        truth = torch.zeros_like(logits)
         truth[: len(latent)] = 1
-        return functional.binary_cross_entropy_with_logits(answers, truth)
-
-    def _classes(self, latent: Tensor) -> Tensor:
-        return latent @ self.parameters["classes"][0] + self.parameters["classes_bias"][0]
+        return functional.binary_cross_entropy_with_logits(logits, truth)
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        latent = encoded(self.parameters, self.words, self.links)
-        found = self._classes(latent[self.held])
-        right = (found.argmax(-1) == self.held_labels).float().mean()
-        return functional.cross_entropy(found, self.held_labels)[None], right[None]
+        latent = encode(self.parameters, self.words, self.links)
+        logits = class_logits(self.parameters, latent[self.held_out.nodes])
+        return validation_metrics(logits.log_softmax(-1), self.held_out.labels, logits)
 
-
-def fit_one(
-    graph: Graph, split: Split, seed: int, s: DegemSettings, on_epoch: OnEpoch | None
-) -> Fitted:
-    generators = [torch.Generator().manual_seed(seed)]
-    p = initial_parameters(graph, len(split.classes), s, generators)
-    network = DegemNetwork(graph, split, s, p)
-    (trained,) = train(network, s.schedule("last"), generators, on_epoch)
-    with torch.no_grad():
+    def predict(self, trained: Trained, generator: torch.Generator) -> Fitted:
         p = trained.parameters
-        latent = encoded(p, network.words, network.links)
-        found = latent @ p["classes"][0] + p["classes_bias"][0]
-        scores = {"learned_energy": energy(p, in_head(p, latent, p["say"][0] @ latent))}
-        return Fitted.of(trained, found.softmax(-1), mean=found, scores=scores)
+        latent = encode(p, self.words, self.links)
+        logits = class_logits(p, latent)
+        scores = {"learned_energy": energy(p, head_hidden(p, latent, p["say"][0] @ latent))}
+        return Fitted.of(trained, logits.softmax(-1), mean=logits, scores=scores)
 
 
 METHOD = Method(
@@ -243,7 +236,7 @@ METHOD = Method(
     effort=12,
     memory=11,
     reads_whole_graph=True,
-    fit=one_by_one(fit_one),
+    fit_one=DegemNetwork.fit_one,
     is_stochastic=True,  # which words are shuffled to which node depends on the nodes' order
     scores=(
         Score(

@@ -23,7 +23,7 @@ class EnsembleSettings(gcn.GcnSettings):
     members: int = setting(10, "Networks that a prediction averages.", low=1, high=100)
 
 
-def fit(
+def fit_batch(
     graph: Graph,
     splits: Sequence[Split],
     seeds: Sequence[int],
@@ -35,11 +35,11 @@ def fit(
         int(m) for seed in seeds for m in np.random.RandomState(seed).randint(2**31, size=s.members)
     ]
     member_splits = [split for split in splits for _ in range(s.members)]
-    members = gcn.fit(graph, member_splits, member_seeds, s, on_epoch)
-    return [_joined(members[i : i + s.members]) for i in range(0, len(members), s.members)]
+    members = gcn.GcnNetwork.fit_batch(graph, member_splits, member_seeds, s, on_epoch)
+    return [_average(members[i : i + s.members]) for i in range(0, len(members), s.members)]
 
 
-def _joined(members: Sequence[Fitted]) -> Fitted:
+def _average(members: Sequence[Fitted]) -> Fitted:
     probs, scores = sample_scores(torch.from_numpy(np.stack([m.probs for m in members])))
     history = {
         name: [
@@ -52,7 +52,7 @@ def _joined(members: Sequence[Fitted]) -> Fitted:
         probs=probs.numpy(),
         history=history,
         kept_epoch=max(m.kept_epoch for m in members),
-        scores={name: score.numpy() for name, score in scores.items()},
+        own_scores={name: score.numpy() for name, score in scores.items()},
     )
 
 
@@ -62,6 +62,6 @@ METHOD = Method(
     explanation="Ten GCNs that start from different random weights and learn from the same nodes. "
     "The answer is the mean of theirs; where the ten disagree, the model does not know.",
     settings=EnsembleSettings,
-    fit=fit,
+    fit_batch=fit_batch,
     scores=SAMPLED,
 )

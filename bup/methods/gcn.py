@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bup.engine.layers import Dropout, dropout_factors, glorot, per_seed_product
-from bup.engine.loop import OnEpoch, Parameters, Trained
+from bup.engine.loop import Parameters, Schedule, Trained
 from bup.engine.receptive_field import ReceptiveField
 from bup.engine.sparse import Csr
-from bup.graph import Graph
-from bup.io.lazy import Generator, Tensor, functional, torch
+from bup.io.lazy import Tensor, functional, torch
 from bup.methods.base import Fitted, Method
-from bup.methods.network import Finish, NetworkSettings, TrainingData, fit_network
+from bup.methods.network import BatchNetwork, NetworkSettings
 from bup.run.settings import setting
 from bup.run.splits import Split
 
@@ -29,6 +28,13 @@ class GcnSettings(NetworkSettings):
         "Keep the last weights, as the original does, or those of the best validation epoch.",
         choices=("last", "best"),
     )
+
+
+@dataclass(frozen=True)
+class WideGcnSettings(GcnSettings):
+    """With as many hidden units as BUP has."""
+
+    hidden: int = setting(64, "Width of the hidden layer.", low=1, high=1024)
 
 
 def initial_parameters(
@@ -90,61 +96,43 @@ def gcn_output(
     return per_seed_product(around, [len(nodes) for nodes in field.targets], p["mean_2"])
 
 
-Output = Callable[[Parameters, ReceptiveField, float, Sequence[Generator] | None], Tensor]
+class GcnNetwork(BatchNetwork):
+    """Two layers whose outputs become probabilities by softmax, trained by cross-entropy."""
 
+    def schedule(self) -> Schedule:
+        return self.s.schedule(self.s.keep)
 
-class Classifier:
-    """A network whose outputs become probabilities by softmax, trained by cross-entropy."""
+    def initial_parameters(self, generators: Sequence[torch.Generator]) -> Parameters:
+        return initial_parameters(self.graph.num_features, self.s.hidden, self.classes, generators)
 
-    decayed: tuple[str, ...] = ("mean_1",)
-
-    def __init__(
-        self, data: TrainingData, s: GcnSettings, parameters: Parameters, output: Output
-    ) -> None:
-        self.data, self.s, self.parameters, self.output = data, s, parameters, output
+    def output(
+        self,
+        p: Parameters,
+        field: ReceptiveField,
+        generators: Sequence[torch.Generator] | None = None,
+    ) -> Tensor:
+        """Logits [targets, c]; ``generators`` switch dropout on."""
+        return gcn_output(p, field, self.s.dropout, generators)
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
-        output = self.output(self.parameters, self.data.train, self.s.dropout, generators)
-        labels = self.data.train_labels
-        return self.data.seed_means(functional.cross_entropy(output, labels, reduction="none"))
+        logits = self.output(self.parameters, self.train_field, generators)
+        loss = functional.cross_entropy(logits, self.train_labels, reduction="none")
+        return self.seed_means(loss)
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        output = self.output(self.parameters, self.data.validation, 0.0, None)
-        labels = self.data.validation_labels
-        nll = functional.cross_entropy(output, labels, reduction="none")
-        return self.data.seed_means(nll), self.data.seed_means(output.argmax(-1) == labels)
+        logits, labels = self.output(self.parameters, self.validation_field), self.validation_labels
+        nll = functional.cross_entropy(logits, labels, reduction="none")
+        return self.seed_means(nll), self.seed_means(logits.argmax(-1) == labels)
 
+    def predict(self, trained: Trained, split: Split, seed: int) -> Fitted:
+        logits = self.output(trained.parameters, self.everything)
+        return Fitted.of(
+            trained, logits.softmax(-1), mean=logits, scores=self.scores(trained, logits, split)
+        )
 
-def fit_classifier(
-    graph: Graph,
-    splits: Sequence[Split],
-    seeds: Sequence[int],
-    s: GcnSettings,
-    on_epoch: OnEpoch | None,
-    finish: Finish,
-    output: Output = gcn_output,
-) -> list[Fitted]:
-    """Train a GCN, or another network of two layers; ``finish`` makes a result of it."""
-
-    def make(data: TrainingData, generators: Sequence[torch.Generator]) -> Classifier:
-        p = initial_parameters(graph.num_features, s.hidden, data.classes, generators)
-        return Classifier(data, s, p, output)
-
-    return fit_network(graph, splits, seeds, s.schedule(s.keep), on_epoch, make, finish)
-
-
-def fit(
-    graph: Graph,
-    splits: Sequence[Split],
-    seeds: Sequence[int],
-    s: GcnSettings,
-    on_epoch: OnEpoch | None,
-) -> list[Fitted]:
-    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
-        output = gcn_output(trained.parameters, everything)
-        return Fitted.of(trained, output.softmax(-1), mean=output)
-
-    return fit_classifier(graph, splits, seeds, s, on_epoch, finish)
+    def scores(self, trained: Trained, logits: Tensor, split: Split) -> Mapping[str, Tensor]:
+        """Scores [n] beside those that every method has."""
+        return {}
 
 
 METHOD = Method(
@@ -154,7 +142,7 @@ METHOD = Method(
     "probabilities. The message is a plain number per class: the network has no way of saying how "
     "sure it is of the message itself.",
     settings=GcnSettings,
-    fit=fit,
+    fit_batch=GcnNetwork.fit_batch,
     # What is calibrated afterwards gets as much width and patience as BUP has.
     calibrated_defaults={"hidden": 64, "keep": "best", "patience": 40},
 )

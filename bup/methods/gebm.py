@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bup.engine.loop import OnEpoch, Trained
-from bup.engine.receptive_field import ReceptiveField
+from bup.calibrators import LabelledNodes
+from bup.engine.loop import Trained
 from bup.engine.sparse import Csr
-from bup.graph import Graph
 from bup.graph.operators import walk
 from bup.io.lazy import Tensor, torch
-from bup.methods import energy, gcn
-from bup.methods.base import Fitted, Method
+from bup.methods import gcn
+from bup.methods.base import Method
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
@@ -24,7 +23,7 @@ SMALL = 1e-6  # no variance counts as less
 
 
 @dataclass(frozen=True)
-class GebmSettings(energy.EnergySettings):
+class GebmSettings(gcn.WideGcnSettings):
     evidence: str = setting(
         "own",
         "What is judged by what was learned along links: the node's own features alone, as "
@@ -43,7 +42,7 @@ def class_distances(places: Tensor, known: Tensor, labels: Tensor, classes: int)
     return torch.stack(distances, -1)
 
 
-def rescaled(distance: Tensor, usual: Tensor, output: Tensor) -> Tensor:
+def rescale(distance: Tensor, usual: Tensor, output: Tensor) -> Tensor:
     """Distances moved, class by class: the range of usual ones becomes that of the outputs."""
     tail = (1 - COVERED) / 2
     ends = torch.tensor([tail, 1 - tail])
@@ -53,7 +52,7 @@ def rescaled(distance: Tensor, usual: Tensor, output: Tensor) -> Tensor:
     return (distance - low) * scale + output_low
 
 
-def diffused(values: Tensor, mean: Csr) -> Tensor:
+def diffuse(values: Tensor, mean: Csr) -> Tensor:
     """x <- x / 2 + P x / 2, ten times, with P = D^-1 (A + I): a mean over a node's surroundings."""
     for _ in range(STEPS):
         values = (1 - SHARE) * values + SHARE * mean.matmul(values)
@@ -63,33 +62,24 @@ def diffused(values: Tensor, mean: Csr) -> Tensor:
 def graph_energy(evidence: Tensor, mean: Csr) -> Tensor:
     """The sum of the energies of a node's group, of its surroundings, and of itself [n]."""
     alone = -evidence.logsumexp(-1)
-    group = -diffused(evidence, mean).logsumexp(-1)
-    return group + diffused(alone[:, None], mean)[:, 0] + alone
+    group = -diffuse(evidence, mean).logsumexp(-1)
+    return group + diffuse(alone[:, None], mean)[:, 0] + alone
 
 
-def fit(
-    graph: Graph,
-    splits: Sequence[Split],
-    seeds: Sequence[int],
-    s: GebmSettings,
-    on_epoch: OnEpoch | None,
-) -> list[Fitted]:
-    mean = Csr.from_scipy(walk(graph))
-
-    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
-        p = trained.parameters
-        linked, output = gcn.hidden_layer(p, everything), gcn.gcn_output(p, everything)
-        known = linked[torch.from_numpy(split.train)]
-        labels = torch.from_numpy(split.targets(graph.labels[split.train]))
-        place, said = linked, output
-        if s.evidence == "own":  # the same network, asked without any link
-            place = everything.target_words.matmul(p["mean_1"][0]).relu()
-            said = place @ p["mean_2"][0]
-        far, usual = (class_distances(x, known, labels, output.shape[1]) for x in (place, linked))
-        scores = {"graph_energy": graph_energy(said - rescaled(far, usual, output), mean)}
-        return Fitted.of(trained, output.softmax(-1), mean=output, scores=scores)
-
-    return gcn.fit_classifier(graph, splits, seeds, s, on_epoch, finish)
+class GebmNetwork(gcn.GcnNetwork):
+    def scores(self, trained: Trained, logits: Tensor, split: Split) -> Mapping[str, Tensor]:
+        p, train = trained.parameters, LabelledNodes.of(self.graph, split, split.train)
+        hidden = gcn.hidden_layer(p, self.everything)
+        latent, evidence = hidden, logits
+        if self.s.evidence == "own":  # the same network without any link
+            latent = self.everything.target_words.matmul(p["mean_1"][0]).relu()
+            evidence = latent @ p["mean_2"][0]
+        distances, usual = (
+            class_distances(x, hidden[train.nodes], train.labels, self.classes)
+            for x in (latent, hidden)
+        )
+        mean = Csr.from_scipy(walk(self.graph))
+        return {"graph_energy": graph_energy(evidence - rescale(distances, usual, logits), mean)}
 
 
 METHOD = Method(
@@ -98,7 +88,7 @@ METHOD = Method(
     explanation="A plain GCN, whose evidence for a class also falls with the distance from that "
     "class's training nodes. Its energy adds up what a node, its neighbourhood and its group say.",
     settings=GebmSettings,
-    fit=fit,
+    fit_batch=GebmNetwork.fit_batch,
     scores=(
         Score(
             "graph_energy",

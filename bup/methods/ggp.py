@@ -17,7 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bup import likelihood
-from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.loop import Parameters, Trained
 from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.graph.operators import walk
@@ -29,9 +29,9 @@ from bup.methods.base import (
     Method,
     ProbabilityIntervals,
     ScheduleSettings,
-    one_by_one,
     probability_intervals,
 )
+from bup.methods.network import SingleNetwork
 from bup.run.settings import make_settings, setting
 from bup.run.splits import Split
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
@@ -155,37 +155,48 @@ def expected_log_likelihood(mean: Tensor, var: Tensor, labels: Tensor, error_rat
     return right * math.log1p(-error_rate) + (1 - right) * wrong
 
 
-class GgpNetwork:
-    decayed: tuple[str, ...] = ()
-
+class GgpNetwork(SingleNetwork):
     def __init__(
-        self,
-        process: GaussianProcess,
-        train: KernelRegion,
-        held: KernelRegion,
-        labels: tuple[Tensor, Tensor],
-        s: GgpSettings,
+        self, graph: Graph, split: Split, seed: int, s: GgpSettings, generator: torch.Generator
     ) -> None:
-        self.process, self.train, self.held, self.s = process, train, held, s
-        self.train_labels, self.held_labels = labels
-        self.parameters = process.parameters()
+        super().__init__(graph, split, seed, s, generator)
+        self.words, self.means = tf_idf(graph), walk(graph)
+        offset = abs(5 + torch.randn(1, generator=generator).item())
+        self.process = GaussianProcess(centres(self.words, split.train), len(split.classes), offset)
+        self.train_region, self.validation_region = (
+            KernelRegion.of(self.words, self.means, nodes)
+            for nodes in (split.train, split.validation)
+        )
+        self.parameters = self.process.parameters()
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
-        mean, var = self.process.messages(self.train)
-        fit = expected_log_likelihood(mean, var, self.train_labels, self.s.error_rate)
+        mean, var = self.process.messages(self.train_region)
+        fit = expected_log_likelihood(mean, var, self.train.labels, self.s.error_rate)
         return (self.process.divergence() - fit.sum())[None] / len(fit)
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        mean, var = self.process.messages(self.held)
-        log_right = likelihood.log_likelihood(
-            mean, var, self.held_labels, rule="exact", check=False
-        )
+        mean, var = self.process.messages(self.validation_region)
+        labels = self.held_out.labels
+        log_right = likelihood.log_likelihood(mean, var, labels, rule="exact", check=False)
         probs = robust(log_right.exp(), self.s.error_rate, mean.shape[-1])
-        hits = mean.argmax(-1) == self.held_labels
+        hits = mean.argmax(-1) == labels
         return -probs.log().mean()[None], hits.double().mean()[None]
 
+    def predict(self, trained: Trained, generator: torch.Generator) -> Fitted:
+        for name, tensor in self.process.parameters().items():
+            tensor.copy_(trained.parameters[name])
+        count = self.graph.num_nodes
+        messages = [
+            self.process.messages(KernelRegion.of(self.words, self.means, nodes))
+            for nodes in np.array_split(np.arange(count), math.ceil(count / CHUNK))
+        ]
+        mean, var = (torch.cat(part) for part in zip(*messages, strict=True))
+        constants = {"offset": self.process.kernel.offset.item()}
+        probs = link(self.s, mean, var)
+        return Fitted.of(trained, probs.float(), mean.float(), var.float(), constants)
 
-def prepared_words(graph: Graph) -> sparse.csr_array:
+
+def tf_idf(graph: Graph) -> sparse.csr_array:
     """Words weighted by how rare they are (TF-IDF), rows of length one."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
@@ -206,35 +217,6 @@ def centres(words: sparse.csr_array, start: np.ndarray) -> Tensor:
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different nodes than centres
         means = KMeans(len(start), init=first, n_init=1, max_iter=KMEANS_STEPS).fit(words)
     return torch.from_numpy(np.ascontiguousarray(means.cluster_centers_.T))
-
-
-def fit_one(
-    graph: Graph, split: Split, seed: int, s: GgpSettings, on_epoch: OnEpoch | None
-) -> Fitted:
-    words = prepared_words(graph)
-    means = walk(graph)
-    generator = torch.Generator().manual_seed(seed)
-    offset = abs(5 + torch.randn(1, generator=generator).item())
-    process = GaussianProcess(centres(words, split.train), len(split.classes), offset)
-    parts = split.train, split.validation
-    train_region, held = (KernelRegion.of(words, means, nodes) for nodes in parts)
-    labels = [torch.from_numpy(split.targets(graph.labels[nodes])) for nodes in parts]
-    network = GgpNetwork(process, train_region, held, (labels[0], labels[1]), s)
-    (trained,) = train(network, s.schedule(), [generator], on_epoch)
-    with torch.no_grad():
-        for name, tensor in process.parameters().items():
-            tensor.copy_(trained.parameters[name])
-        chunks = np.array_split(np.arange(graph.num_nodes), math.ceil(graph.num_nodes / CHUNK))
-        found = [process.messages(KernelRegion.of(words, means, nodes)) for nodes in chunks]
-        mean, var = (torch.cat(part) for part in zip(*found, strict=True))
-        probs = link(s, mean, var)
-    return Fitted.of(
-        trained,
-        probs.float(),
-        mean.float(),
-        var.float(),
-        constants={"offset": process.kernel.offset.item()},
-    )
 
 
 def link(s: GgpSettings, mean: Tensor, var: Tensor) -> Tensor:
@@ -267,7 +249,7 @@ METHOD = Method(
     effort=14,
     memory=4,
     reads_whole_graph=True,
-    fit=one_by_one(fit_one),
+    fit_one=GgpNetwork.fit_one,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
     explains=Explains(variance=True, probabilities=probabilities),
     link=link,

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bup.engine.layers import dropout_factors, glorot
-from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.loop import Parameters, Trained
 from bup.engine.receptive_field import Inputs
 from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.io.lazy import Tensor, distributions, functional, torch
-from bup.methods.base import Fitted, Method, one_by_one
-from bup.methods.network import NetworkSettings
+from bup.methods.base import Fitted, Method
+from bup.methods.network import NetworkSettings, SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
@@ -97,46 +97,37 @@ def concentration(
     return 1 + evidence
 
 
-class GpnNetwork:
-    decayed: tuple[str, ...] = ("mean_1", "bias_1", "mean_2", "bias_2")
+class GpnNetwork(SingleNetwork):
+    decayed = ("mean_1", "bias_1", "mean_2", "bias_2")
 
-    def __init__(self, graph: Graph, split: Split, s: GpnSettings, parameters: Parameters) -> None:
+    def __init__(
+        self, graph: Graph, split: Split, seed: int, s: GpnSettings, generator: torch.Generator
+    ) -> None:
+        super().__init__(graph, split, seed, s, generator)
         inputs = Inputs.of(graph)
         self.words, self.kernel = Csr.from_scipy(inputs.words), Csr.from_scipy(inputs.kernel)
-        self.s, self.parameters, self.epoch = s, parameters, 0
-        self.nodes, self.held = (torch.from_numpy(n) for n in (split.train, split.validation))
-        self.labels, self.held_labels = (
-            torch.from_numpy(split.targets(graph.labels[n]))
-            for n in (split.train, split.validation)
-        )
+        self.parameters = initial_parameters(graph.num_features, len(split.classes), s, [generator])
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         self.epoch += 1
         p = self.parameters
         if self.epoch <= WARM_UP:
             p = {name: t.detach() if name in self.decayed else t for name, t in p.items()}
-        alpha = concentration(p, self.words, self.kernel, self.s.dropout, generators)[self.nodes]
-        own = alpha.gather(-1, self.labels[:, None])[:, 0]
+        alpha = concentration(p, self.words, self.kernel, self.s.dropout, generators)
+        alpha = alpha[self.train.nodes]
+        own = alpha.gather(-1, self.train.labels[:, None])[:, 0]
         # The expected log-likelihood under the Dirichlet distribution, in closed form.
         surprise = (torch.digamma(alpha.sum(-1)) - torch.digamma(own)).sum()
         entropy = distributions.Dirichlet(alpha).entropy().sum()
         return (surprise - ENTROPY_WEIGHT * entropy)[None]
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        alpha = concentration(self.parameters, self.words, self.kernel)[self.held]
-        nll = functional.nll_loss((alpha / alpha.sum(-1, keepdim=True)).log(), self.held_labels)
-        return nll[None], (alpha.argmax(-1) == self.held_labels).float().mean()[None]
+        alpha = concentration(self.parameters, self.words, self.kernel)[self.held_out.nodes]
+        log_probs = (alpha / alpha.sum(-1, keepdim=True)).log()
+        return validation_metrics(log_probs, self.held_out.labels, alpha)
 
-
-def fit_one(
-    graph: Graph, split: Split, seed: int, s: GpnSettings, on_epoch: OnEpoch | None
-) -> Fitted:
-    generators = [torch.Generator().manual_seed(seed)]
-    p = initial_parameters(graph.num_features, len(split.classes), s, generators)
-    network = GpnNetwork(graph, split, s, p)
-    (trained,) = train(network, s.schedule(), generators, on_epoch)
-    with torch.no_grad():
-        alpha = concentration(trained.parameters, network.words, network.kernel)
+    def predict(self, trained: Trained, generator: torch.Generator) -> Fitted:
+        alpha = concentration(trained.parameters, self.words, self.kernel)
         total = alpha.sum(-1)
         scores = {"lack_of_evidence": -total.log()}
         return Fitted.of(trained, alpha / total[:, None], scores=scores)
@@ -150,7 +141,7 @@ METHOD = Method(
     "evidence, so its answer stays near 'any class'.",
     settings=GpnSettings,
     effort=5,
-    fit=one_by_one(fit_one),
+    fit_one=GpnNetwork.fit_one,
     scores=(
         Score(
             "lack_of_evidence",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from bup.engine.loop import OnEpoch, Trained
-from bup.engine.receptive_field import ReceptiveField
+from bup.engine.loop import Trained
 from bup.graph import Graph
-from bup.io.lazy import torch
-from bup.methods import energy, gcn
-from bup.methods.base import Fitted, Method
+from bup.io.lazy import Tensor, torch
+from bup.methods import gcn
+from bup.methods.base import Method
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
@@ -25,7 +24,7 @@ SOURCE = 1.0  # no training node's certainty falls below it
 
 
 @dataclass(frozen=True)
-class GraspSettings(energy.EnergySettings):
+class GraspSettings(gcn.WideGcnSettings):
     known: str = setting(
         "training",
         "Which labelled nodes are sources of certainty: those that train, or also those that "
@@ -69,24 +68,13 @@ def spread(graph: Graph, certainty: np.ndarray, train: np.ndarray) -> np.ndarray
     return now
 
 
-def fit(
-    graph: Graph,
-    splits: Sequence[Split],
-    seeds: Sequence[int],
-    s: GraspSettings,
-    on_epoch: OnEpoch | None,
-) -> list[Fitted]:
-    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
-        output = gcn.gcn_output(trained.parameters, everything)
-        probs = output.softmax(-1)
+class GraspNetwork(gcn.GcnNetwork):
+    def scores(self, trained: Trained, logits: Tensor, split: Split) -> Mapping[str, Tensor]:
         sources = split.train
-        if s.known == "validation":
+        if self.s.known == "validation":
             sources = np.concatenate([sources, split.validation])
-        certainty = spread(graph, probs.amax(-1).numpy(), sources)
-        scores = {"lack_of_support": torch.from_numpy(-certainty).float()}
-        return Fitted.of(trained, probs, mean=output, scores=scores)
-
-    return gcn.fit_classifier(graph, splits, seeds, s, on_epoch, finish)
+        certainty = spread(self.graph, logits.softmax(-1).amax(-1).numpy(), sources)
+        return {"lack_of_support": torch.from_numpy(-certainty).float()}
 
 
 METHOD = Method(
@@ -96,7 +84,7 @@ METHOD = Method(
     "labelled nodes stay certain: a node is supported by the labelled nodes that a walk from it "
     "meets.",
     settings=GraspSettings,
-    fit=fit,
+    fit_batch=GraspNetwork.fit_batch,
     scores=(
         Score(
             "lack_of_support",

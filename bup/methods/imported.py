@@ -21,7 +21,6 @@ from bup.methods.base import (
     Method,
     MethodSettings,
     ProbabilityIntervals,
-    one_by_one,
     probability_intervals,
 )
 from bup.run.settings import make_settings, setting
@@ -102,7 +101,7 @@ def fitted(given: Predictions, graph: Graph, usual: Split, s: ImportedSettings) 
         kept_epoch=1,
         mean=given.mean,
         var=given.var,
-        scores=dict(given.scores),
+        own_scores=dict(given.scores),
         split=split,
     )
 
@@ -125,7 +124,7 @@ PROBABILITIES = Method(
     explanation="Class probabilities that were made elsewhere and brought here. Nothing is "
     "trained: they are judged like any other run.",
     settings=ImportedSettings,
-    fit=one_by_one(fit_one),
+    fit_one=fit_one,
     is_imported=True,
 )
 MESSAGES = Method(
@@ -134,7 +133,7 @@ MESSAGES = Method(
     explanation="Means and variances that were made elsewhere and brought here. Class "
     "probabilities follow from them as they do for BUP.",
     settings=ImportedMessageSettings,
-    fit=one_by_one(fit_one),
+    fit_one=fit_one,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
     explains=Explains(variance=True, probabilities=probabilities),
     link=link,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bup.engine.loop import OnEpoch, Trained
-from bup.engine.receptive_field import ReceptiveField
-from bup.graph import Graph
+from bup.engine.loop import Trained
 from bup.io.lazy import torch
 from bup.methods import gcn
 from bup.methods.base import Fitted, Method
@@ -21,24 +18,16 @@ class McDropoutSettings(gcn.GcnSettings):
     samples: int = setting(10, "Passes with dropout that a prediction averages.", low=1, high=1000)
 
 
-def fit(
-    graph: Graph,
-    splits: Sequence[Split],
-    seeds: Sequence[int],
-    s: McDropoutSettings,
-    on_epoch: OnEpoch | None,
-) -> list[Fitted]:
-    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
+class McDropoutNetwork(gcn.GcnNetwork):
+    def predict(self, trained: Trained, split: Split, seed: int) -> Fitted:
         # A generator of its own: how far training's has run depends on the other seeds.
         generators = [torch.Generator().manual_seed(seed)]
         passes = [
-            gcn.gcn_output(trained.parameters, everything, s.dropout, generators).softmax(-1)
-            for _ in range(s.samples)
+            self.output(trained.parameters, self.everything, generators).softmax(-1)
+            for _ in range(self.s.samples)
         ]
         probs, scores = sample_scores(torch.stack(passes))
         return Fitted.of(trained, probs, scores=scores)
-
-    return gcn.fit_classifier(graph, splits, seeds, s, on_epoch, finish)
 
 
 METHOD = Method(
@@ -47,7 +36,7 @@ METHOD = Method(
     explanation="A GCN that keeps dropping inputs at random when it predicts, ten times over. "
     "The answer is the mean; where the ten disagree, the network does not know.",
     settings=McDropoutSettings,
-    fit=fit,
+    fit_batch=McDropoutNetwork.fit_batch,
     scores=SAMPLED,
     is_stochastic=True,
 )

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from bup.engine.layers import per_seed_product
-from bup.engine.loop import OnEpoch, Parameters, Trained
+from bup.engine.loop import Parameters
 from bup.engine.receptive_field import ReceptiveField
-from bup.graph import Graph
 from bup.io.lazy import Tensor, torch
 from bup.methods import gcn
-from bup.methods.base import Fitted, Method
-from bup.run.settings import setting
-from bup.run.splits import Split
-
-
-@dataclass(frozen=True)
-class MlpSettings(gcn.GcnSettings):
-    """The GCN's, with a wider layer: without neighbours a node has fewer words to go by."""
-
-    hidden: int = setting(64, "Width of the hidden layer.", low=1, high=1024)
+from bup.methods.base import Method
 
 
 def mlp_output(
@@ -36,18 +25,14 @@ def mlp_output(
     return per_seed_product(hidden, rows, p["mean_2"])
 
 
-def fit(
-    graph: Graph,
-    splits: Sequence[Split],
-    seeds: Sequence[int],
-    s: MlpSettings,
-    on_epoch: OnEpoch | None,
-) -> list[Fitted]:
-    def finish(trained: Trained, everything: ReceptiveField, split: Split, seed: int) -> Fitted:
-        output = mlp_output(trained.parameters, everything)
-        return Fitted.of(trained, output.softmax(-1), mean=output)
-
-    return gcn.fit_classifier(graph, splits, seeds, s, on_epoch, finish, mlp_output)
+class MlpNetwork(gcn.GcnNetwork):
+    def output(
+        self,
+        p: Parameters,
+        field: ReceptiveField,
+        generators: Sequence[torch.Generator] | None = None,
+    ) -> Tensor:
+        return mlp_output(p, field, self.s.dropout, generators)
 
 
 METHOD = Method(
@@ -55,6 +40,6 @@ METHOD = Method(
     title="Perceptron without links (MLP)",
     explanation="Two layers that read a node's own words and never look at its neighbours. What "
     "the other methods do better than this one is what the links are worth.",
-    settings=MlpSettings,
-    fit=fit,
+    settings=gcn.WideGcnSettings,
+    fit_batch=MlpNetwork.fit_batch,
 )

@@ -1,16 +1,23 @@
-"""What all networks among the methods share: their settings, their data, their training."""
+"""What the networks among the methods share: settings, training data and the fit itself.
+
+A network derives from ``BatchNetwork`` if several seeds train side by side, else from
+``SingleNetwork``. It says what it learns (``parameters``), from which loss, and what it predicts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from bup.engine.loop import Network, OnEpoch, Schedule, Trained, train
-from bup.engine.receptive_field import Inputs, ReceptiveField
+from bup.calibrators import LabelledNodes
+from bup.engine.loop import OnEpoch, Parameters, Schedule, Trained, train
+from bup.engine.receptive_field import Inputs
 from bup.graph import Graph
-from bup.io.lazy import Tensor, torch
+from bup.io.lazy import Tensor, functional, torch
 from bup.methods.base import Fitted, MethodSettings
 from bup.run.settings import setting
 from bup.run.splits import Split
@@ -18,7 +25,7 @@ from bup.run.splits import Split
 
 @dataclass(frozen=True)
 class NetworkSettings(MethodSettings):
-    """What every network is asked: its width, its regularisation, how long to train it."""
+    """Settings of every network: its width, its regularisation, how long to train it."""
 
     hidden: int = setting(64, "Width of the hidden layer.", low=1, high=1024)
     dropout: float = setting(0.5, "Share of inputs dropped in training.", low=0, high=0.95)
@@ -31,60 +38,109 @@ class NetworkSettings(MethodSettings):
         return Schedule(self.epochs, self.patience, self.learning_rate, self.weight_decay, keep)
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingData:
-    """What several seeds train and validate on, stacked."""
+class _Network(ABC):
+    """A ``bup.engine.loop.Network``."""
 
-    train: ReceptiveField
-    train_labels: Tensor  # [seeds * train] output columns
-    validation: ReceptiveField
-    validation_labels: Tensor
-    seeds: int
-    classes: int
+    parameters: Parameters
+    decayed: tuple[str, ...] = ()
+    s: Any
 
-    @classmethod
-    def of(cls, graph: Graph, inputs: Inputs, splits: Sequence[Split]) -> TrainingData:
-        def labels(parts: list[np.ndarray]) -> Tensor:
-            pairs = zip(splits, parts, strict=True)
-            return torch.from_numpy(np.concatenate([s.targets(graph.labels[n]) for s, n in pairs]))
+    def schedule(self) -> Schedule:
+        return self.s.schedule()
 
+    @abstractmethod
+    def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor: ...
+
+    @abstractmethod
+    def validation(self) -> tuple[Tensor, Tensor]: ...
+
+
+class BatchNetwork(_Network):
+    """A network of which several seeds train side by side, their rows and weights stacked."""
+
+    decayed: tuple[str, ...] = ("mean_1",)
+
+    def __init__(
+        self,
+        graph: Graph,
+        splits: Sequence[Split],
+        s: Any,
+        generators: Sequence[torch.Generator],
+    ) -> None:
+        self.graph, self.s, self.classes = graph, s, len(splits[0].classes)
+        inputs = Inputs.of(graph)
         train = [split.train for split in splits]
         validation = [split.validation for split in splits]
-        return cls(
-            train=inputs.field(train),
-            train_labels=labels(train),
-            validation=inputs.field(validation),
-            validation_labels=labels(validation),
-            seeds=len(splits),
-            classes=len(splits[0].classes),
+        self.train_field, self.validation_field = inputs.field(train), inputs.field(validation)
+        self.everything = inputs.everything()
+        self.train_labels, self.validation_labels = (
+            torch.from_numpy(
+                np.concatenate(
+                    [s.targets(graph.labels[n]) for s, n in zip(splits, part, strict=True)]
+                )
+            )
+            for part in (train, validation)
         )
+        self.parameters = self.initial_parameters(generators)
+
+    @abstractmethod
+    def initial_parameters(self, generators: Sequence[torch.Generator]) -> Parameters: ...
+
+    @abstractmethod
+    def predict(self, trained: Trained, split: Split, seed: int) -> Fitted:
+        """The outcome of one seed."""
 
     def seed_means(self, values: Tensor) -> Tensor:
         """Mean [seeds] of a number per node; every seed has the same number of nodes."""
-        return values.view(self.seeds, -1).float().mean(dim=1)
+        return values.view(len(self.train_field.targets), -1).float().mean(dim=1)
+
+    @classmethod
+    def fit_batch(
+        cls,
+        graph: Graph,
+        splits: Sequence[Split],
+        seeds: Sequence[int],
+        s: Any,
+        on_epoch: OnEpoch | None,
+    ) -> list[Fitted]:
+        """Train a network for every seed, side by side."""
+        generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+        network = cls(graph, splits, s, generators)
+        outcomes = train(network, network.schedule(), generators, on_epoch)
+        with torch.no_grad():
+            return [network.predict(*each) for each in zip(outcomes, splits, seeds, strict=True)]
 
 
-Finish = Callable[[Trained, ReceptiveField, Split, int], Fitted]
-"""Turns what was learned into a result, given the field of all nodes, the split and the seed."""
+class SingleNetwork(_Network):
+    """A network that trains one seed at a time: it gains nothing from training several."""
+
+    def __init__(
+        self, graph: Graph, split: Split, seed: int, s: Any, generator: torch.Generator
+    ) -> None:
+        self.graph, self.split, self.seed, self.s = graph, split, seed, s
+        self.train = LabelledNodes.of(graph, split, split.train)
+        self.held_out = LabelledNodes.of(graph, split, split.validation)
+        self.epoch = 0
+
+    @abstractmethod
+    def predict(self, trained: Trained, generator: torch.Generator) -> Fitted:
+        """The outcome, given the generator as training has left it."""
+
+    @classmethod
+    def fit_one(
+        cls, graph: Graph, split: Split, seed: int, s: Any, on_epoch: OnEpoch | None
+    ) -> Fitted:
+        generator = torch.Generator().manual_seed(seed)
+        network = cls(graph, split, seed, s, generator)
+        (trained,) = train(network, network.schedule(), [generator], on_epoch)
+        with torch.no_grad():
+            return network.predict(trained, generator)
 
 
-def fit_network(
-    graph: Graph,
-    splits: Sequence[Split],
-    seeds: Sequence[int],
-    schedule: Schedule,
-    on_epoch: OnEpoch | None,
-    make: Callable[[TrainingData, Sequence[torch.Generator]], Network],
-    finish: Finish,
-) -> list[Fitted]:
-    """Train a network for every seed, side by side."""
-    inputs = Inputs.of(graph)
-    data = TrainingData.of(graph, inputs, splits)
-    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-    trained = train(make(data, generators), schedule, generators, on_epoch)
-    everything = inputs.everything()
-    with torch.no_grad():
-        return [
-            finish(outcome, everything, split, seed)
-            for outcome, split, seed in zip(trained, splits, seeds, strict=True)
-        ]
+def validation_metrics(
+    log_probs: Tensor, labels: Tensor, scores: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """NLL [1] and accuracy [1] of one seed; ``scores`` say the answer if not ``log_probs``."""
+    answers = (log_probs if scores is None else scores).argmax(-1)
+    hits = (answers == labels).float().mean()
+    return functional.nll_loss(log_probs, labels)[None], hits[None]

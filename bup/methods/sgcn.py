@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.loop import Parameters, Trained
 from bup.engine.receptive_field import Inputs, ReceptiveField
 from bup.graph import Graph
-from bup.io.lazy import Tensor, distributions, torch
+from bup.io.lazy import Tensor, distributions, functional, torch
 from bup.methods import gcn
-from bup.methods.base import Fitted, Method, one_by_one
-from bup.methods.network import NetworkSettings
+from bup.methods.base import Fitted, Method
+from bup.methods.network import NetworkSettings, SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
@@ -68,52 +68,44 @@ def concentration(
     return 1 + output.clamp(max=np.log(MOST_EVIDENCE)).exp()
 
 
-class SgcnNetwork:
-    decayed: tuple[str, ...] = ("mean_1",)
+class SgcnNetwork(SingleNetwork):
+    decayed = ("mean_1",)
 
     def __init__(
-        self, graph: Graph, split: Split, s: SgcnSettings, parameters: Parameters, teacher: Tensor
+        self, graph: Graph, split: Split, seed: int, s: SgcnSettings, generator: torch.Generator
     ) -> None:
-        inputs = Inputs.of(graph)
-        self.everything, self.held = inputs.everything(), inputs.field([split.validation])
-        self.s, self.parameters, self.epoch = s, parameters, 0
-        self.nodes = torch.from_numpy(split.train)
-        labels = torch.from_numpy(split.targets(graph.labels[split.train]))
-        self.targets = torch.nn.functional.one_hot(labels, len(split.classes)).float()
-        self.held_labels = torch.from_numpy(split.targets(graph.labels[split.validation]))
-        self.prior, self.teacher = distributions.Dirichlet(kernel_evidence(graph, split)), teacher
+        super().__init__(graph, split, seed, s, generator)
+        inputs, classes = Inputs.of(graph), len(split.classes)
+        self.everything, self.validation_field = (
+            inputs.everything(),
+            inputs.field([split.validation]),
+        )
+        self.targets = functional.one_hot(self.train.labels, classes).float()
+        self.prior = distributions.Dirichlet(kernel_evidence(graph, split))
+        (teacher,) = gcn.GcnNetwork.fit_batch(graph, [split], [seed], gcn.GcnSettings(), None)
+        self.teacher = torch.from_numpy(teacher.probs).clamp_min(1e-12)
+        self.parameters = gcn.initial_parameters(graph.num_features, s.hidden, classes, [generator])
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         self.epoch += 1
         alpha = concentration(self.parameters, self.everything, self.s.dropout, generators)
         total = alpha.sum(-1, keepdim=True)
         probs = alpha / total
-        here = probs[self.nodes]
-        variance = here * (1 - here) / (total[self.nodes] + 1)
-        square = ((self.targets - here).square() + variance).sum(-1).mean()
+        train = probs[self.train.nodes]
+        variance = train * (1 - train) / (total[self.train.nodes] + 1)
+        square = ((self.targets - train).square() + variance).sum(-1).mean()
         prior = distributions.kl_divergence(distributions.Dirichlet(alpha), self.prior).mean()
         student = (self.teacher * (self.teacher.log() - probs.log())).sum(-1).mean()
         ramp = min(1, self.epoch / TEACHER_RAMP)
         return (square + self.s.prior_weight * prior + ramp * student)[None]
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        alpha = concentration(self.parameters, self.held)
+        alpha = concentration(self.parameters, self.validation_field)
         log_probs = (alpha / alpha.sum(-1, keepdim=True)).log()
-        nll = torch.nn.functional.nll_loss(log_probs, self.held_labels)
-        return nll[None], (alpha.argmax(-1) == self.held_labels).float().mean()[None]
+        return validation_metrics(log_probs, self.held_out.labels, alpha)
 
-
-def fit_one(
-    graph: Graph, split: Split, seed: int, s: SgcnSettings, on_epoch: OnEpoch | None
-) -> Fitted:
-    (teacher,) = gcn.fit(graph, [split], [seed], gcn.GcnSettings(), None)
-    generators = [torch.Generator().manual_seed(seed)]
-    p = gcn.initial_parameters(graph.num_features, s.hidden, len(split.classes), generators)
-    likely = torch.from_numpy(teacher.probs).clamp_min(1e-12)
-    network = SgcnNetwork(graph, split, s, p, likely)
-    (trained,) = train(network, s.schedule(), generators, on_epoch)
-    with torch.no_grad():
-        alpha = concentration(trained.parameters, network.everything)
+    def predict(self, trained: Trained, generator: torch.Generator) -> Fitted:
+        alpha = concentration(trained.parameters, self.everything)
         total = alpha.sum(-1)
         scores = {"vacuity": alpha.shape[1] / total, "dissonance": dissonance(alpha)}
         return Fitted.of(trained, alpha / total[:, None], scores=scores)
@@ -127,7 +119,7 @@ METHOD = Method(
     "called vacuity, conflicting evidence dissonance.",
     settings=SgcnSettings,
     effort=7,
-    fit=one_by_one(fit_one),
+    fit_one=SgcnNetwork.fit_one,
     scores=(
         Score(
             "vacuity", "Vacuity", "epistemic", "Lack of evidence for any class: 1 if there is none."

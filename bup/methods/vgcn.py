@@ -15,13 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bup.engine.layers import dropout_factors, glorot
-from bup.engine.loop import OnEpoch, Parameters, train
+from bup.engine.loop import Parameters, Schedule, Trained
 from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.graph.operators import normalised_rows
-from bup.io.lazy import Tensor, functional, torch
-from bup.methods.base import Fitted, Method, ScheduleSettings, one_by_one
+from bup.io.lazy import Tensor, torch
+from bup.methods.base import Fitted, Method, ScheduleSettings
 from bup.methods.gcn import words_product
+from bup.methods.network import SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores.samples import SAMPLED, sample_scores
@@ -158,29 +159,28 @@ def log_probabilities(
     return torch.stack(outputs).log_softmax(-1)
 
 
-class VgcnNetwork:
-    decayed: tuple[str, ...] = ("weight_1", "bias_1")
+class VgcnNetwork(SingleNetwork):
+    decayed = ("weight_1", "bias_1")
 
     def __init__(
-        self,
-        graph: Graph,
-        words: Csr,
-        split: Split,
-        s: VgcnSettings,
-        parameters: Parameters,
-        prior: Tensor,
-        scale: float,
+        self, graph: Graph, split: Split, seed: int, s: VgcnSettings, generator: torch.Generator
     ) -> None:
-        self.words, self.s, self.parameters = words, s, parameters
-        self.prior, self.scale = prior, scale
+        super().__init__(graph, split, seed, s, generator)
+        self.prior, self.scale = prior_logits(graph, s), LINK_STEP / s.learning_rate
+        self.parameters = {
+            "shift": torch.zeros(1, len(self.prior)),
+            "weight_1": glorot([generator], graph.num_features, s.hidden),
+            "bias_1": torch.zeros(1, s.hidden),
+            "weight_2": glorot([generator], s.hidden, len(split.classes)),
+            "bias_2": torch.zeros(1, len(split.classes)),
+        }
+        self.words = Csr.from_scipy(normalised_rows(graph.features))
         self.pairs = Pairs(graph.num_nodes)
         self.draws = [Uniforms(len(self.pairs)) for _ in range(TRAINING_DRAWS)]
         self.graphs: list[Links] = []
-        parts = split.train, split.validation
-        self.train, self.held = (torch.from_numpy(nodes) for nodes in parts)
-        self.train_labels, self.held_labels = (
-            torch.from_numpy(split.targets(graph.labels[nodes])) for nodes in parts
-        )
+
+    def schedule(self) -> Schedule:
+        return self.s.schedule(WEIGHT_DECAY)
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         from bup.engine.gradients import LogRatios
@@ -198,16 +198,29 @@ class VgcnNetwork:
             self.s.dropout,
             generators[0],
         )
-        return objective(log_probs[:, self.train], self.train_labels, log_ratios)[None]
+        return objective(log_probs[:, self.train.nodes], self.train.labels, log_ratios)[None]
 
     def validation(self) -> tuple[Tensor, Tensor]:
         # Under the graphs of the training step: drawing others would cost as much as the step.
         shift = self.parameters["shift"][0]
         entries = [self.prior[g.place] + self.scale * shift[g.place] for g in self.graphs]
         log_probs = log_probabilities(self.parameters, self.words, self.graphs, entries)
-        log_mean = log_probs[:, self.held].logsumexp(0) - math.log(len(log_probs))
-        hits = log_mean.argmax(-1) == self.held_labels
-        return functional.nll_loss(log_mean, self.held_labels)[None], hits.float().mean()[None]
+        log_mean = log_probs[:, self.held_out.nodes].logsumexp(0) - math.log(len(log_probs))
+        return validation_metrics(log_mean, self.held_out.labels)
+
+    def predict(self, trained: Trained, generator: torch.Generator) -> Fitted:
+        # The shifts are millions of numbers: a result keeps the network's weights only.
+        weights = {name: tensor for name, tensor in trained.parameters.items() if name != "shift"}
+        phi = self.prior + self.scale * trained.parameters["shift"][0]
+        graphs = [
+            draw_links(phi, self.pairs, [self.draws[0].draw(generator)])[0]
+            for _ in range(self.s.samples)
+        ]
+        entries = [phi[links.place] for links in graphs]
+        probs, scores = sample_scores(log_probabilities(weights, self.words, graphs, entries).exp())
+        constants = {"expected_links": phi.sigmoid().sum().item()}
+        trained = replace(trained, parameters=weights)
+        return Fitted.of(trained, probs, constants=constants, scores=scores)
 
 
 def objective(log_probs: Tensor, labels: Tensor, log_ratios: Tensor) -> Tensor:
@@ -216,40 +229,6 @@ def objective(log_probs: Tensor, labels: Tensor, log_ratios: Tensor) -> Tensor:
     log_lik = log_probs.gather(-1, labels.expand(draws, -1)[..., None])[..., 0]
     terms = log_lik - log_ratios[:, None] / nodes
     return (math.log(draws) - terms.logsumexp(0)).mean()
-
-
-def fit_one(
-    graph: Graph, split: Split, seed: int, s: VgcnSettings, on_epoch: OnEpoch | None
-) -> Fitted:
-    generator = torch.Generator().manual_seed(seed)
-    classes = len(split.classes)
-    prior = prior_logits(graph, s)
-    parameters = {
-        "shift": torch.zeros(1, len(prior)),
-        "weight_1": glorot([generator], graph.num_features, s.hidden),
-        "bias_1": torch.zeros(1, s.hidden),
-        "weight_2": glorot([generator], s.hidden, classes),
-        "bias_2": torch.zeros(1, classes),
-    }
-    words = Csr.from_scipy(normalised_rows(graph.features))
-    schedule = s.schedule(WEIGHT_DECAY)
-    scale = LINK_STEP / schedule.learning_rate
-    network = VgcnNetwork(graph, words, split, s, parameters, prior, scale)
-    (trained,) = train(network, schedule, [generator], on_epoch)
-    others = {name: tensor for name, tensor in trained.parameters.items() if name != "shift"}
-    with torch.no_grad():
-        phi = prior + scale * trained.parameters["shift"][0]
-        draw = network.draws[0].draw
-        graphs = [draw_links(phi, network.pairs, [draw(generator)])[0] for _ in range(s.samples)]
-        entries = [phi[links.place] for links in graphs]
-        probs, scores = sample_scores(log_probabilities(others, words, graphs, entries).exp())
-    # The shifts are millions of numbers: a result keeps the network's weights only.
-    return Fitted.of(
-        replace(trained, parameters=others),
-        probs,
-        constants={"expected_links": phi.sigmoid().sum().item()},
-        scores=scores,
-    )
 
 
 METHOD = Method(
@@ -263,7 +242,7 @@ METHOD = Method(
     effort=4,
     stores_node_pairs=True,
     reads_whole_graph=True,
-    fit=one_by_one(fit_one),
+    fit_one=VgcnNetwork.fit_one,
     scores=SAMPLED,
     max_nodes=6000,
     limit_reason="it learns one number for every pair of nodes",

@@ -53,6 +53,9 @@ class Propagation(ABC):
     constants: Mapping[str, float] = {}
     """Numbers that were measured on the graph trained on, and hold on a changed one too."""
 
+    def __init__(self, graph: Graph, settings: Any) -> None:
+        self.graph, self.settings = graph, settings
+
     @abstractmethod
     def step(self, var: Tensor, hop: Hop) -> Tensor:
         """Variances [to, k] after one step, from those [start, k] of the nodes it starts from."""
@@ -96,8 +99,8 @@ class Rule:
     title: str
     meaning: str  # a sentence
     latex: str  # one step, in general
-    on: Callable[[Graph, Any, Sequence[Split]], Propagation]
-    """At work on a graph, given settings that have the rule's own, and the splits of all seeds."""
+    propagation: Callable[[Graph, Any], Propagation]
+    """Applies the rule to a graph, given settings that include the rule's own."""
     settings: type = NoSettings  # a frozen dataclass of ``bup.settings.setting`` fields
     reads_neighbours: bool = False  # a step needs the neighbours' variances, not only the node's
     layers: tuple[int, ...] = (1, 2)  # the layers at which it acts

@@ -21,7 +21,6 @@ from bup.propagation.arithmetic import Operation, ProductTerm
 from bup.propagation.base import Formula, Propagation, Rule, Shares
 from bup.propagation.correlations import CORRELATIONS
 from bup.run.settings import setting
-from bup.run.splits import Split
 
 SMALLEST_LAM = 0.5
 ROUNDING = 1e-12
@@ -87,7 +86,8 @@ class Conditional(Propagation):
             raise BupError(
                 f"lam must be >= {SMALLEST_LAM} so that every variance stays positive, got {s.lam}"
             )
-        self.graph, self.lam, self.filled = graph, s.lam, s.neighbours == "linked"
+        super().__init__(graph, s)
+        self.lam, self.filled = s.lam, s.neighbours == "linked"
         self.correlation = CORRELATIONS[s.correlation]
         self.factor = 1 - self._reduction()
         self._factor = torch.from_numpy(self.factor).float()
@@ -203,17 +203,13 @@ class Conditional(Propagation):
         return np.flatnonzero((links @ links).multiply(links).sum(axis=1))
 
 
-def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Conditional:
-    return Conditional(graph, s)
-
-
 RULE = Rule(
     name="paper",
     title="Published rule",
     meaning="The authors' rule: condition a Gaussian on the neighbours. Their variances cancel; "
     "the degrees decide.",
     latex=r"v_i'=v_i\Big(1-\frac{1}{\lambda\,d_i}\sum_{j\in N(i)}\frac{1}{d_j}\Big)",
-    on=on,
+    propagation=Conditional,
     settings=ConditionalSettings,
     unseen="Under this rule message uncertainty follows the links of a node, not whether its "
     "class was seen: an AUROC near 50 % means that it cannot tell. The published claim about "

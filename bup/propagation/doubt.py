@@ -27,12 +27,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from bup.engine.receptive_field import Hop
-from bup.graph import Graph
 from bup.graph.operators import walk
 from bup.io.lazy import Tensor, sparse, special, torch
 from bup.propagation.arithmetic import Operation, ProductTerm
@@ -71,10 +69,6 @@ def floored(probability: np.ndarray) -> np.ndarray:
 class UntrainedDoubt(NoPropagation):
     """Doubt in training: nothing is known yet of what the model will say."""
 
-    def __init__(self, graph: Graph, s: Any) -> None:
-        super().__init__(graph)
-        self.s = s
-
     @cached_property
     def walk(self) -> sparse.csr_array:
         return walk(self.graph)
@@ -106,9 +100,10 @@ class Doubt(Propagation):
         probs: np.ndarray,
         constants: Mapping[str, float],
     ) -> None:
-        self.graph, self.walk, self.split = before.graph, before.walk, split
+        super().__init__(before.graph, before.settings)
+        self.walk, self.split = before.walk, split
         nodes = split.train
-        if before.s.known == "validation":
+        if self.settings.known == "validation":
             nodes = np.concatenate([nodes, split.validation])
         self.evidence = self._evidence(before, nodes)
         classes = mean.shape[1]
@@ -118,7 +113,7 @@ class Doubt(Propagation):
             "message": weight * floored(_strength(mean, split.train)),
             "answer": -weight * np.log(probs.max(axis=1).astype(float).clip(LEAST_CONFIDENCE)),
         }
-        alone = before.s.isolation * (1 - 1 / classes) / self.graph.looped_degree
+        alone = self.settings.isolation * (1 - 1 / classes) / self.graph.looped_degree
         # Every walk ends with a step to a neighbour or to the node itself: what arrives there.
         last = {name: walk_mean(self.walk, u, STAY, STEPS - 1) for name, u in own.items()}
         self.parts = {
@@ -228,17 +223,13 @@ def _strength(mean: np.ndarray, labelled: np.ndarray) -> np.ndarray:
     return special.expit((largest - typical / 2) / width)
 
 
-def on(graph: Graph, s: Any, splits: Sequence[Split]) -> UntrainedDoubt:
-    return UntrainedDoubt(graph, s)
-
-
 RULE = Rule(
     name="doubt",
     title="Doubt",
     meaning="Our rule: a message is sure only where a known class explains the words around the "
     "node, the message is strong, and neighbours are sure too.",
     latex=r"v_i'=v_i\,\frac{1+U_i}{1+\bar U},\qquad e^U-1=(e^S-1)+(e^V-1)",
-    on=on,
+    propagation=UntrainedDoubt,
     settings=DoubtSettings,
     layers=(2,),
     constants=CONSTANTS,

@@ -13,7 +13,6 @@ from bup.graph import Graph
 from bup.io.lazy import Tensor
 from bup.propagation.base import Formula, Propagation, Rule, Shares
 from bup.run.settings import setting
-from bup.run.splits import Split
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,8 @@ class Evidence(Propagation):
     """
 
     def __init__(self, graph: Graph, s: Any) -> None:
-        self.graph, self.weight, self.noise = graph, s.evidence_weight, s.evidence_noise
+        super().__init__(graph, s)
+        self.weight, self.noise = s.evidence_weight, s.evidence_noise
 
     def step(self, var: Tensor, hop: Hop) -> Tensor:
         own = hop.at_targets(var)
@@ -61,17 +61,13 @@ class Evidence(Propagation):
         )
 
 
-def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Evidence:
-    return Evidence(graph, s)
-
-
 RULE = Rule(
     name="evidence",
     title="Evidence",
     meaning="Our rule: every neighbour is a measurement; the surer it is, the more certainty "
     "it adds.",
     latex=r"\frac{1}{v_i'}=\frac{1}{v_i}+\sum_{j\in N(i)}\frac{w}{v_j+q}",
-    on=on,
+    propagation=Evidence,
     settings=EvidenceSettings,
     reads_neighbours=True,
     lesson="Every neighbour takes off the more, the surer it is itself.",

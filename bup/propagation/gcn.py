@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from bup.engine.receptive_field import Hop
-from bup.graph import Graph
 from bup.io.lazy import Tensor
 from bup.propagation.base import Formula, Propagation, Rule, Shares
-from bup.run.splits import Split
 
 
 class Averaging(Propagation):
     """var' = K var with the GCN's kernel."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
 
     def step(self, var: Tensor, hop: Hop) -> Tensor:
         return hop.kernel.matmul(var)
@@ -40,17 +34,13 @@ class Averaging(Propagation):
         )
 
 
-def on(graph: Graph, s: Any, splits: Sequence[Split]) -> Averaging:
-    return Averaging(graph)
-
-
 RULE = Rule(
     name="gcn",
     title="Averaging",
     meaning="What BUP's authors argue against: variances averaged like messages, with the GCN "
     "kernel.",
     latex=r"v_i'=\frac{v_i}{d_i}+\sum_{j\in N(i)}\frac{v_j}{\sqrt{d_i d_j}}",
-    on=on,
+    propagation=Averaging,
     reads_neighbours=True,
     lesson="Variances are treated like messages: a share of the node's own is kept, a share of "
     "every neighbour's is added, and these shares need not sum to one.",

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from bup.engine.receptive_field import Hop
-from bup.graph import Graph
 from bup.io.lazy import Tensor
 from bup.propagation.base import Formula, Propagation, Rule, Shares
-from bup.run.splits import Split
 
 
 class NoPropagation(Propagation):
     """Every variance stays what the node's own words made it."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
 
     def step(self, var: Tensor, hop: Hop) -> Tensor:
         return hop.at_targets(var)
@@ -34,14 +28,10 @@ class NoPropagation(Propagation):
         )
 
 
-def on(graph: Graph, s: Any, splits: Sequence[Split]) -> NoPropagation:
-    return NoPropagation(graph)
-
-
 RULE = Rule(
     name="none",
     title="None",
     meaning="No propagation: a node's variance comes from its own words alone.",
     latex="v_i'=v_i",
-    on=on,
+    propagation=NoPropagation,
 )

@@ -248,20 +248,10 @@ def fit_specs(graph: Graph, specs: Sequence[Spec], on_epoch: OnEpoch | None = No
         ]
     seconds = (trained_in + time.perf_counter() - start) / len(specs)
     return [
-        Result(
-            spec=spec,
-            split=split,
-            seconds=seconds,
-            own_scores=f.scores,
-            graph=graph,
-            **{name: getattr(f, name) for name in FITTED_FIELDS},
-        )
+        Result(spec=spec, seconds=seconds, graph=graph, **(vars(f) | {"split": split}))
         for spec, split, f in zip(specs, splits, fitted, strict=True)
     ]
 
-
-FITTED_FIELDS = ("probs", "mean", "var", "history", "kept_epoch", "weights", "constants")
-"""What a result takes over from ``methods.Fitted`` as it is."""
 
 Timed = tuple[list[methods.Fitted], float]  # and the seconds that they took
 _last: tuple[object, Timed] | None = None

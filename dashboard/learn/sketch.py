@@ -47,7 +47,7 @@ class Sketch:
 
     def under(self, rule: str, lam: float = 1.0) -> Propagation:
         """A rule at work on this graph."""
-        return RULES[rule].on(self.graph(), RULES[rule].settings_from(lam=lam), ())
+        return RULES[rule].propagation(self.graph(), RULES[rule].settings_from(lam=lam))
 
     def shares(self, node: int, rule: str, lam: float = 1.0) -> Shares:
         """What every neighbour of a node did to its variance in one step."""

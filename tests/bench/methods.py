@@ -86,7 +86,7 @@ def _afterwards(graph: Graph) -> None:
     result = bup.fit(graph, "gcn")
     split, outputs = result.split, result.mean
     assert outputs is not None
-    held = LabelledNodes.of(graph, split)
+    held = LabelledNodes.of(graph, split, split.validation)
     x, y = outputs[split.validation].astype(np.float64), held.labels.numpy()
     everyone = outputs.astype(np.float64)
     said = calibrators.Outputs(torch.from_numpy(outputs))

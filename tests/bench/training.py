@@ -14,10 +14,8 @@ import torch
 
 import bup
 from bup.engine.loop import Schedule, train
-from bup.engine.receptive_field import Inputs
 from bup.graph import Graph
-from bup.methods.bup import BupNetwork, BupSettings, initial_parameters
-from bup.methods.network import Task
+from bup.methods.bup import BupNetwork, BupSettings
 from tests.bench.timing import interleaved, report
 
 EPOCHS = 5
@@ -26,13 +24,8 @@ EPOCHS = 5
 
 def our_epochs(graph: Graph, settings: BupSettings, **split: int) -> Callable[[], object]:
     """A few epochs of BUP, prepared so that a call does nothing but train and validate."""
-    inputs = Inputs.of(graph)
-    splits = [bup.make_split(graph, **split)]
-    task = Task.of(graph, inputs, splits)
     generators = [torch.Generator().manual_seed(0)]
-    parameters = initial_parameters(graph.num_features, task.classes, settings, generators)
-    propagation = settings.rule.on(graph, settings, splits)
-    network = BupNetwork(task, settings, parameters, propagation)
+    network = BupNetwork(graph, [bup.make_split(graph, **split)], settings, generators)
     schedule = Schedule(EPOCHS, EPOCHS + 1, settings.learning_rate, settings.weight_decay)
     return lambda: train(network, schedule, generators)
 

@@ -87,7 +87,7 @@ def test_a_correlation_is_trained_with(monkeypatch, cora):
     monkeypatch.setitem(CORRELATIONS, "timid", toy)
     result = bup.fit(cora, correlation="timid", epochs=5)
     inspector = bup.inspection.Inspector(cora, result)
-    usual = RULES["paper"].on(cora, RULES["paper"].settings_from(), ())
+    usual = RULES["paper"].propagation(cora, RULES["paper"].settings_from())
     assert np.allclose(1 - inspector.propagation.factor, (1 - usual.factor) / 4)
     assert r"\frac12" in inspector.inspect(35).formula.latex
 

@@ -15,7 +15,6 @@ from bup.methods.base import (
     Method,
     MethodSettings,
     ProbabilityIntervals,
-    one_by_one,
 )
 from bup.run.settings import setting
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
@@ -48,7 +47,7 @@ METHOD = Method(
     explanation="A message says how like the mean of a class a node's words are. It is the surer, "
     "the more links a node has.",
     settings=Settings,
-    fit=one_by_one(fit_one),
+    fit_one=fit_one,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
     explains=Explains(variance=True, probabilities=probabilities),
 )

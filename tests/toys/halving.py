@@ -10,8 +10,8 @@ from bup.propagation import Formula, Propagation, Rule, Shares
 class Halving(Propagation):
     """var'(i) = var(i) / 2^k with k neighbours."""
 
-    def __init__(self, graph):
-        self.graph = graph
+    def __init__(self, graph, settings):
+        super().__init__(graph, settings)
         self.factor = 0.5**graph.degree
 
     def step(self, var, hop):
@@ -33,7 +33,7 @@ RULE = Rule(
     title="Halving",
     meaning="Every neighbour takes half of what is left.",
     latex="v'=v/2^k",
-    on=lambda graph, settings, splits: Halving(graph),
+    propagation=Halving,
     reads_neighbours=True,
     lesson="Every neighbour takes half of what the others left.",
 )

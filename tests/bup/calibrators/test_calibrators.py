@@ -55,7 +55,9 @@ def test_a_calibrator_never_looks_at_test_labels(name, cora, plain):
     outputs = calibrators.Outputs(torch.from_numpy(plain.mean))
     graphs = cora, dataclasses.replace(cora, labels=changed)
     first, second = (
-        CALIBRATORS[name].fit(outputs, LabelledNodes.of(g, split), g, split, 0).probs
+        CALIBRATORS[name]
+        .fit(outputs, LabelledNodes.of(g, split, split.validation), g, split, 0)
+        .probs
         for g in graphs
     )
     assert torch.equal(first, second)
@@ -76,7 +78,7 @@ class Outputs(ClassifierMixin, BaseEstimator):
 
 
 def test_temperature_agrees_with_scikit_learn(cora, plain):
-    held = LabelledNodes.of(cora, plain.split)
+    held = LabelledNodes.of(cora, plain.split, plain.split.validation)
     logits, labels = plain.mean[held.nodes].astype(np.float64), held.labels.numpy()
     peer = CalibratedClassifierCV(
         FrozenEstimator(Outputs().fit(logits, labels)), method="temperature"

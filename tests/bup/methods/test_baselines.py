@@ -108,7 +108,7 @@ def test_a_region_gives_the_outputs_of_the_whole_graph(blocks, path_graph, monke
     words = path_graph.features
     kernel = sparse.csr_array(path_graph.adjacency + sparse.eye_array(5))
     regions = [
-        beta_bernoulli.MultiHopField.of(words, kernel, nodes, np.zeros(len(nodes)))
+        beta_bernoulli.MultiHopField.of(words, kernel, nodes)
         for nodes in (np.array([4, 1]), np.arange(5))
     ]
     part, whole = (
@@ -273,7 +273,7 @@ def test_graph_energy_is_high_far_from_the_training_nodes():
     distance = gebm.class_distances(hidden, hidden[:4], labels, 2)
     assert (distance[:2, 0] < distance[:2, 1]).all() and (distance[2:4, 1] < distance[2:4, 0]).all()
     output = torch.tensor([[2.0, 0], [2, 0], [0, 2], [0, 2], [1, 1]])
-    scaled = gebm.rescaled(distance, distance, output)
+    scaled = gebm.rescale(distance, distance, output)
     assert scaled.amax() <= output.amax() + 0.3 and scaled[4].mean() > scaled[:4].amin(1).mean()
     no_links = Csr.from_scipy(sparse.eye_array(5, format="csr"))
     found = gebm.graph_energy(output - scaled, no_links)
@@ -298,7 +298,7 @@ def test_class_distances_are_those_of_a_diagonal_gaussian():
 
 def test_judged_distances_take_the_scale_of_those_that_were_fitted():
     usual, output = torch.linspace(0, 100, 2001)[:, None], torch.linspace(-1, 3, 2001)[:, None]
-    found = gebm.rescaled(torch.tensor([[2.5], [50.0], [97.5], [1000.0]]), usual, output)
+    found = gebm.rescale(torch.tensor([[2.5], [50.0], [97.5], [1000.0]]), usual, output)
     assert np.allclose(found[:, 0], [-0.9, 1.0, 2.9, 39.0], atol=1e-4)
 
 
@@ -308,7 +308,7 @@ def test_diffusion_is_the_slow_sum(path_graph):
     dense, expected = mean.toarray(), x
     for _ in range(10):
         expected = 0.5 * expected + 0.5 * dense @ expected
-    found = gebm.diffused(torch.from_numpy(x).float(), Csr.from_scipy(mean))
+    found = gebm.diffuse(torch.from_numpy(x).float(), Csr.from_scipy(mean))
     assert np.allclose(found, expected, atol=1e-5)
     assert np.allclose(found[4], x[4])  # a node without links keeps its own
 
@@ -336,14 +336,14 @@ def test_degem_joins_what_arrives_over_none_to_five_links(path_graph, degem_part
             length = np.maximum(np.linalg.norm(message, axis=1, keepdims=True), 1e-12)
             arrived.append(np.maximum(message / length, 0))
         slow = np.concatenate(arrived, 1) @ p["join"][0].numpy() + p["join_bias"][0].numpy()
-        found = degem.encoded(p, words, links, given)
+        found = degem.encode(p, words, links, given)
         assert np.allclose(found, np.maximum(slow, 0), atol=1e-5)
 
 
 def test_degems_energy_is_a_batch_normalised_head(degem_parts):
     p, _, _, generator = degem_parts
     places, summary = (torch.randn(shape, generator=generator) for shape in ((9, 4), (4,)))
-    hidden = degem.in_head(p, places, summary)
+    hidden = degem.head_hidden(p, places, summary)
     both = torch.cat([p["head_own"][0], p["head_all"][0]])
     joined = torch.cat([places, summary.expand(9, 4)], 1)
     assert torch.allclose(hidden, (joined @ both + p["head_bias"][0]).relu(), atol=1e-6)
@@ -354,10 +354,12 @@ def test_degems_energy_is_a_batch_normalised_head(degem_parts):
 def test_langevin_finds_places_of_low_energy(degem_parts):
     p, _, _, generator = degem_parts
     summary = torch.zeros(4)
-    usual = degem.in_head(p, torch.randn(50, 4, generator=generator), summary)
+    usual = degem.head_hidden(p, torch.randn(50, 4, generator=generator), summary)
     start = 2 * torch.rand(20, 4, generator=generator) - 1
     found = degem.langevin(p, start, summary, usual, generator)
-    before, after = (degem.energy(p, degem.in_head(p, x, summary), usual) for x in (start, found))
+    before, after = (
+        degem.energy(p, degem.head_hidden(p, x, summary), usual) for x in (start, found)
+    )
     assert (after < before).float().mean() > 0.9 and not found.requires_grad
 
 
@@ -398,7 +400,7 @@ def test_support_spreads_from_labelled_nodes_over_added_links():
 def test_members_of_an_ensemble_are_plain_networks(cora):
     result = bup.fit(cora, "ensemble", members=2, epochs=5, seed=3)
     seeds = np.random.RandomState(3).randint(2**31, size=2)
-    members = gcn.fit(
+    members = gcn.GcnNetwork.fit_batch(
         cora, [result.split] * 2, [int(s) for s in seeds], gcn.GcnSettings(epochs=5), None
     )
     assert np.allclose(result.probs, (members[0].probs + members[1].probs) / 2, atol=1e-7)

@@ -206,15 +206,14 @@ def test_a_field_gives_the_same_messages_as_the_whole_graph(cora, rule, layers):
     generators = [torch.Generator().manual_seed(s) for s in (0, 1)]
     p = bup_method.initial_parameters(cora.num_features, 7, settings, generators)
     p["var_2"].normal_(generator=generators[0])
-    splits = [bup.make_split(cora, seed=seed) for seed in (0, 1)]
-    both = settings.rule.on(cora, settings, splits)
+    both = settings.rule.propagation(cora, settings)
     inputs = Inputs.of(cora)
     targets = [np.array([5, 3, 2000]), np.array([17, 5])]
     part = bup_method.messages(p, inputs.field(targets), settings, both)
     rows = 0
     for s, nodes in enumerate(targets):
         one = {name: tensor[s : s + 1] for name, tensor in p.items()}
-        alone = settings.rule.on(cora, settings, [splits[s]])
+        alone = settings.rule.propagation(cora, settings)
         whole = bup_method.messages(one, inputs.everything(), settings, alone)
         here = slice(rows, rows := rows + len(nodes))
         assert torch.allclose(part.mean[here], whole.mean[nodes], atol=1e-6)
@@ -230,7 +229,7 @@ def test_gradients_reach_every_parameter(layers):
     for tensor in p.values():
         tensor.requires_grad_(True)
     field = Inputs.of(graph).field([np.arange(0, 36, 5)])
-    propagation = settings.rule.on(graph, settings, [])
+    propagation = settings.rule.propagation(graph, settings)
     m = bup_method.messages(p, field, settings, propagation, generators)
     (m.mean.sum() + (m.var * torch.arange(3)).sum()).backward()
     assert all(tensor.grad.abs().sum() > 0 for tensor in p.values())
@@ -241,12 +240,11 @@ def test_gradients_reach_every_parameter(layers):
 def test_variances_are_positive_under_any_weights(rule, layers):
     graph = cliques()
     settings = bup_method.BupSettings(propagation=rule, layers=layers, hidden=4, lam=0.5)
-    splits = [bup.make_split(graph, per_class=3, validation=3, test=3)]
     generators = [torch.Generator().manual_seed(0)]
     p = bup_method.initial_parameters(graph.num_features, 3, settings, generators)
     for scale in (1.0, 100.0, -100.0):
         wild = {name: scale * torch.randn_like(tensor) for name, tensor in p.items()}
-        propagation = settings.rule.on(graph, settings, splits)
+        propagation = settings.rule.propagation(graph, settings)
         var = bup_method.messages(wild, Inputs.of(graph).everything(), settings, propagation).var
         assert (var > 0).all() and torch.isfinite(var).all()
 
@@ -364,14 +362,14 @@ def test_a_run_in_words_names_what_was_changed():
 
 @pytest.mark.parametrize("keep", ["best", "last"])
 def test_training_that_diverges_ends_with_what_it_had(cora, keep, monkeypatch):
-    usual, calls = gcn_method.Classifier.validation, []
+    usual, calls = gcn_method.GcnNetwork.validation, []
 
     def lost(self):
         calls.append(1)
         nll, accuracy = usual(self)
         return (nll if len(calls) < 5 else nll * torch.nan), accuracy
 
-    monkeypatch.setattr(gcn_method.Classifier, "validation", lost)
+    monkeypatch.setattr(gcn_method.GcnNetwork, "validation", lost)
     result = bup.fit(cora, "gcn", keep=keep, epochs=30)
     assert len(result.history["loss"]) == 4 and 1 <= result.kept_epoch <= 4
     assert np.isfinite(result.probs).all()

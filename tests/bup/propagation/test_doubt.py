@@ -42,7 +42,7 @@ def after_training(graph: Graph, mean, probs, constants=None, **chosen) -> rule.
     n = graph.num_nodes
     split = Split(np.arange(6), np.arange(6, 12), np.arange(12, n), (0, 1, 2), ())
     s = RULES["doubt"].settings_from(**chosen)
-    return RULES["doubt"].on(graph, s, [split]).after_training(split, mean, probs, constants or {})
+    return RULES["doubt"].propagation(graph, s).after_training(split, mean, probs, constants or {})
 
 
 def test_topics_are_the_principal_coordinates_of_averaged_words():

@@ -51,7 +51,7 @@ def graphs_with_variances(draw):
 
 
 def rule_on(graph: Graph, rule: str, **values) -> Propagation:
-    return RULES[rule].on(graph, RULES[rule].settings_from(**values), ())
+    return RULES[rule].propagation(graph, RULES[rule].settings_from(**values))
 
 
 def stepped(graph: Graph, var: torch.Tensor, rule: str, **values) -> torch.Tensor:

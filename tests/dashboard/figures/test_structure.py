@@ -79,7 +79,7 @@ def test_intervals_of_the_scatter_reach_from_low_to_high(run, cora):
 
 def test_the_factor_stands_above_the_learned_std_on_one_axis(run, rival, cora):
     nodes = np.arange(cora.num_nodes)
-    rule = RULES["paper"].on(cora, RULES["paper"].settings_from(), ())
+    rule = RULES["paper"].propagation(cora, RULES["paper"].settings_from())
     factor, std = rule.factor, node_table(run, cora)["message_std"].to_numpy()
     figure = structure.factor_figure(cora.looped_degree, factor, std, nodes, cora.ids, LIGHT)
     above, below = (t for t in figure.data if t.name == "nodes")
