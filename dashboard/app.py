@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 HERE = str(Path(__file__).parent)
 if HERE in sys.path:
@@ -18,7 +17,9 @@ if HERE in sys.path:
     given = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([ROOT, given] if given else [ROOT])
 
-if get_script_run_ctx(suppress_warning=True) is not None:
+from dashboard.ui import streamlit_internals  # noqa: E402
+
+if streamlit_internals.is_script_run():
     from dashboard import router
 
     router.draw()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bup.training import fitting
 from dashboard import pages
@@ -17,6 +16,7 @@ from dashboard.learn import lesson, tour
 from dashboard.pages import Page
 from dashboard.session import navigation, selected_node, sidebar
 from dashboard.session.view import View, current_theme
+from dashboard.ui import streamlit_internals
 from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.views import in_place, picking, style, training
@@ -58,10 +58,7 @@ def look(page: Page, loaded_run: LoadedRun, beside: st.delta_generator.DeltaGene
         node, picked = selected_node.node_input(loaded_run.graph, loaded_run.result)
         steps = st.container()
     selected_node.limit_walk(None)
-    context = get_script_run_ctx()
-    assert context is not None
-    # As ``opened.run`` does, but as often as one clicks: the widgets below are the page's own.
-    with context.run_with_active_hash(context.page_script_hash), show_errors():
+    with streamlit_internals.widgets_of_page(), show_errors():
         page.draw(View(loaded_run, node, current_theme(loaded_run.graph.noun), picked))
     with steps:  # they keep to what the page shows
         picking.walk_buttons(loaded_run.graph, st.session_state.walk_among)

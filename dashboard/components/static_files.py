@@ -17,9 +17,9 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bup.datasets import uploads
+from dashboard.ui import streamlit_internals
 
 MOST_BYTES = 256 * 2**20
 """Kept in memory, compressed; those not offered for longest go first."""
@@ -100,7 +100,7 @@ def url(content: bytes, kind: str) -> str:
 
 def _own_graph() -> str:
     """The token of the graph at which the page looks, if it is somebody's own."""
-    if get_script_run_ctx(suppress_warning=True) is None:
+    if not streamlit_internals.is_script_run():
         return ANYBODY
     tokens = uploads.tokens_in(str(st.session_state.get("graph", "")))
     return tokens[0] if tokens else ANYBODY

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.classroom.guessing import guess, leads
 from dashboard.classroom.question import LessonQuestion
@@ -20,6 +19,7 @@ from dashboard.learn.glossary import TERMS
 from dashboard.session.navigation import Query, page_link
 from dashboard.session.view import current_theme
 from dashboard.ui.errors import show_errors
+from dashboard.ui.streamlit_internals import DeltaGenerator
 
 STYLE = (Path(__file__).parent / "lesson.css").read_text(encoding="utf-8")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bup.datasets.uploads.store import Uploader
 from bup.graph import Graph
 from bup.imported.predictions import list_stored
 from bup.io.server_limits import is_shared
 from dashboard.network.clients import Client, identify_client
+from dashboard.ui import streamlit_internals
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,8 @@ class UploadedPredictions:
 
 def client() -> Client:
     """The browser that looks at this page."""
-    context = get_script_run_ctx(suppress_warning=True)
-    tab = context.session_id if context is not None else ""
-    return identify_client(st.context.cookies, str(st.context.ip_address or ""), tab)
+    address = str(st.context.ip_address or "")
+    return identify_client(st.context.cookies, address, streamlit_internals.session_id())
 
 
 def uploader() -> Uploader:

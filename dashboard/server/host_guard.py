@@ -9,20 +9,17 @@ import os
 import re
 import socket
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
-import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.network import open_files
 from dashboard.server import balancer
+from dashboard.ui import streamlit_internals
 
 ANYBODY = "*"
-INWARD = "/_stcore/metrics"
-"""How many visit and what the server keeps: Streamlit would tell anybody."""
 SPACE = "SPACE_HOST"
 """In the environment of a Hugging Face Space: its name."""
 SPACES = "https://huggingface.co"
@@ -89,7 +86,7 @@ class HostGuard:
         if origin is not None and not is_own_origin(origin, host, self._names):
             said = f"a page from {origin!r} may not ask this server: name it in BUP_HOSTS if it may"
             return await _refuse(403, said, scope, receive, send)
-        if scope["path"].rstrip("/").endswith(INWARD):
+        if scope["path"].rstrip("/").endswith(streamlit_internals.METRICS_PATH):
             return await _refuse(404, "not for visitors", scope, receive, send)
         opens = scope["type"] == "websocket" or "text/html" in headers.get("accept", "")
         if opens and open_files.nearly_exhausted():
@@ -136,8 +133,7 @@ class HostGuard:
 
 def _inline_scripts() -> list[str]:
     """The scripts inside Streamlit's own page, by their hashes."""
-    page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    texts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    texts = streamlit_internals.inline_scripts()
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts]
     return [f"'sha256-{digest.decode()}'" for digest in digests]
 

@@ -16,7 +16,6 @@ from typing import Any
 import streamlit as st
 import uvicorn
 from starlette.middleware import Middleware
-from streamlit.config import get_option
 
 import bup
 from bup import datasets
@@ -75,7 +74,7 @@ def serve(app: st.App, listening: socket.socket) -> None:
         app,
         http=TimeoutProtocol,
         ws="websockets-sansio",
-        ws_max_size=get_option("server.maxMessageSize") * 2**20,
+        ws_max_size=st.get_option("server.maxMessageSize") * 2**20,
         log_level="warning",
         proxy_headers=False,  # see ``clients``
     )
@@ -85,7 +84,7 @@ def serve(app: st.App, listening: socket.socket) -> None:
 def _show(url: str) -> None:
     """Say where the app is, and open it where there is a screen."""
     interfaces.announce(url)
-    if not get_option("server.headless"):
+    if not st.get_option("server.headless"):
         webbrowser.open(url)
 
 

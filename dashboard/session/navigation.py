@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
-from streamlit.navigation.page import Page
+
+from dashboard.ui.streamlit_internals import Page
 
 Query = Mapping[str, str] | Sequence[tuple[str, str]]
 """The parameters that open a page at the right place."""

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 import bup
 from bup.graph import Graph
@@ -22,6 +21,7 @@ from dashboard.network import visitor
 from dashboard.session import run_link, selected_node
 from dashboard.ui.markdown import escaped
 from dashboard.ui.number_input import number_input, show_refused_numbers
+from dashboard.ui.streamlit_internals import StreamlitAPIException
 from dashboard.ui.wording import choice_titles, setting_help, setting_title
 
 PER_CLASS = "So many labels per class"

@@ -8,8 +8,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 import bup
 from bup.graph import Graph
@@ -22,6 +20,7 @@ from dashboard.training_queue.job import Job
 from dashboard.training_queue.local_queue import WORKERS, LocalQueue
 from dashboard.training_queue.queue import TrainingQueue
 from dashboard.training_queue.shared_queue import QUEUE, RemoteQueue
+from dashboard.ui import streamlit_internals
 from dashboard.ui.errors import show_error
 from dashboard.ui.markdown import escaped
 
@@ -41,16 +40,14 @@ _tabs: dict[str, set[str]] = defaultdict(set)  # browser sessions of each visito
 
 def visitor_id() -> str:
     """Who looks at this page, in whatever tab of a browser."""
-    who, context = str(client()), get_script_run_ctx(suppress_warning=True)
-    if context is not None:
-        _tabs[who].add(context.session_id)
+    who = str(client())
+    if tab := streamlit_internals.session_id():
+        _tabs[who].add(tab)
     return who
 
 
 def _is_here(visitor: str) -> bool:
-    if not runtime.exists():
-        return True
-    is_open = runtime.get_instance().is_active_session
+    is_open = streamlit_internals.is_active_session
     tabs = _tabs.get(visitor, set())
     tabs -= {tab for tab in set(tabs) if not is_open(tab)}
     if not tabs:

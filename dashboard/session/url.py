@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bup.errors import BupError
 from bup.methods import changed_settings
 from bup.run.spec import Spec
+from dashboard.ui import streamlit_internals
 
 Point = tuple[float, float]
 FARTHEST = 100.0  # a map lies within one unit of its middle
@@ -99,12 +99,6 @@ PARAMETERS: Mapping[str, Parameter] = {
 }
 
 
-def is_history_navigation() -> bool:
-    """Whether the browser's back or forward led here: then the address says all there is."""
-    context = get_script_run_ctx()
-    return context is not None and context.is_history_navigation
-
-
 def read() -> set[str]:
     """Take over what the address says and the session does not know yet: which parts those were.
 
@@ -113,7 +107,7 @@ def read() -> set[str]:
     written, read = st.session_state.setdefault("address", {}), set()
     for name, part in PARAMETERS.items():
         text = st.query_params.get(name)
-        if text is None and is_history_navigation():
+        if text is None and streamlit_internals.is_history_navigation():
             st.session_state[name] = None
             written.pop(name, None)
             read.add(name)

@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-from streamlit.errors import StreamlitAPIException
 
 from dashboard.ui.markdown import escaped
+from dashboard.ui.streamlit_internals import DeltaGenerator, StreamlitAPIException
 
 SHOWN = 40  # characters of a value that are repeated to the visitor
 

@@ -10,21 +10,18 @@ import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+import streamlit as st
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit import runtime
-from streamlit.config import get_option
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from bup.datasets.uploads import limits
 from bup.datasets.uploads.store import SHARE_PER_ADDRESS, SHARE_PER_VISITOR
 from dashboard.network.clients import Client, identify_client
+from dashboard.ui import streamlit_internals
 
-_PUT = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _BESIDE = 1000  # bytes that a file takes beside its content
 
 
@@ -51,10 +48,11 @@ class UploadQuota:
                 return await self._app(scope, receive, send)
             finally:
                 # Until then the visitor may come back to the session, as after a lost connection.
-                patience = get_option("server.disconnectedSessionTTL") + 1
+                patience = st.get_option("server.disconnectedSessionTTL") + 1
                 asyncio.get_running_loop().call_later(patience, self._sweep)
-        put = _PUT.search(scope["path"]) if scope["type"] == "http" else None
-        if put is None or scope["method"] != "PUT":
+        is_put = scope["type"] == "http" and scope["method"] == "PUT"
+        put = streamlit_internals.UPLOAD_PATH.search(scope["path"]) if is_put else None
+        if put is None:
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
         length = headers.get("content-length", "")
@@ -99,28 +97,14 @@ class UploadQuota:
         """Bytes that are here or on their way, and whose."""
         for incoming in self._incoming:
             yield incoming.client, incoming.size
-        for session, named in _storage().items():
+        for session, named in streamlit_internals.uploaded_files().items():
             size = sum(len(file.data) + len(file.name) + _BESIDE for file in named.values())
             yield self._clients.get(session, Client()), size
 
     def _sweep(self) -> None:
         """Free the files of sessions that have ended."""
-        files = _storage()
-        if files:
-            here = runtime.get_instance()
-            sessions: Any = here._session_mgr
-            sessions._session_storage._cache.expire()  # it would wait for somebody else to leave
-            for session in list(files):
-                if sessions.get_session_info(session) is None:
-                    here.uploaded_file_mgr.remove_session_files(session)
+        streamlit_internals.remove_files_of_ended_sessions()
+        files = streamlit_internals.uploaded_files()
         for session in self._clients.keys() - files.keys():
             if not any(incoming.session == session for incoming in self._incoming):
                 del self._clients[session]
-
-
-def _storage() -> dict:
-    """Streamlit's files by session."""
-    if not runtime.exists():
-        return {}
-    manager = runtime.get_instance().uploaded_file_mgr
-    return manager.file_storage if isinstance(manager, MemoryUploadedFileManager) else {}

@@ -9,9 +9,9 @@ from bup.graph import Graph
 from bup.run.spec import Run, Spec
 from dashboard.cache import run_cache
 from dashboard.cache.run_cache import LoadedRun
-from dashboard.session import url
 from dashboard.session.training import training_queue, visitor_id, wait_for
 from dashboard.training_queue.job import Job
+from dashboard.ui import streamlit_internals
 from dashboard.ui.errors import show_error
 
 
@@ -20,7 +20,9 @@ def now_seen(spec: Spec) -> None:
     before: Spec | None = st.session_state.get("seen")
     if before != spec:
         if before is not None and before.graph == spec.graph:
-            st.session_state.previous = None if url.is_history_navigation() else before
+            st.session_state.previous = (
+                None if streamlit_internals.is_history_navigation() else before
+            )
         st.session_state.seen = spec
     st.session_state.asked = None
 

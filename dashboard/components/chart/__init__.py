@@ -13,6 +13,7 @@ import streamlit as st
 
 from dashboard.components import static_files
 from dashboard.components.shared.component import component
+from dashboard.ui import streamlit_internals
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,11 @@ def _library() -> str:
     In a message it would cost every rerun a tenth of a second, because Streamlit's page decodes
     each message again, however old.
     """
-    bundles = Path(st.__file__).parent / "static" / "static" / "js"
-    if found := sorted(bundles.glob("PlotlyChart.*.js")):
+    if bundle := streamlit_internals.plotly_bundle():
         return f"""
 const scripts = [...document.scripts].map((script) => script.src);
 const beside = scripts.find((source) => source.includes("/static/js/"));
-if (!globalThis.Plotly) import(new URL("{found[0].name}", beside));
+if (!globalThis.Plotly) import(new URL("{bundle}", beside));
 """
     folder = Path(plotly.__file__).parent / "package_data"
     return (folder / "plotly.min.js").read_text(encoding="utf-8")

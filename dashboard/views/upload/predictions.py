@@ -6,7 +6,6 @@ import dataclasses
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 import bup
 from bup.datasets.uploads import limits
@@ -23,6 +22,7 @@ from dashboard.network.visitor import UploadedPredictions
 from dashboard.session import run_link
 from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
+from dashboard.ui.streamlit_internals import DeltaGenerator
 from dashboard.uploads import reader
 from dashboard.views.upload.facts import facts
 from dashboard.views.upload.per_session import digest, per_session

@@ -19,15 +19,13 @@ class Server:
         self.here = {"a", "b", "c", "d", "e"}  # connected, or gone for a moment
         self.guard = UploadQuota(self.answer)
         self.during = lambda: None
-        cache = SimpleNamespace(expire=lambda: None)
-        sessions = SimpleNamespace(
-            _session_storage=SimpleNamespace(_cache=cache),
-            get_session_info=lambda session: session if session in self.here else None,
-        )
-        manager = SimpleNamespace(remove_session_files=lambda session: self.files.pop(session))
-        running = SimpleNamespace(_session_mgr=sessions, uploaded_file_mgr=manager)
-        monkeypatch.setattr(quota, "_storage", lambda: self.files)
-        monkeypatch.setattr(quota.runtime, "get_instance", lambda: running)
+        internals = quota.streamlit_internals
+        monkeypatch.setattr(internals, "uploaded_files", lambda: self.files)
+        monkeypatch.setattr(internals, "remove_files_of_ended_sessions", self.remove_ended)
+
+    def remove_ended(self) -> None:
+        for session in self.files.keys() - self.here:
+            del self.files[session]
 
     async def answer(self, scope, receive, send):
         self.during()
@@ -122,19 +120,9 @@ def test_files_of_who_has_left_make_room_and_go_after_a_while(server, monkeypatc
         server.here.discard("b")
         await asyncio.sleep(0.05)
 
-    monkeypatch.setattr(quota, "get_option", lambda name: -1)
+    monkeypatch.setattr(quota.st, "get_option", lambda name: -1)
     asyncio.run(visit())
     assert server.files == {} and not server.guard._clients
-
-
-def test_streamlit_has_what_is_asked_of_it():
-    from streamlit.runtime.memory_session_storage import MemorySessionStorage
-    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-    from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
-
-    MemorySessionStorage()._cache.expire()
-    assert MemoryUploadedFileManager("").file_storage == {}
-    assert callable(WebsocketSessionManager.get_session_info)
 
 
 def test_other_requests_pass(server):
