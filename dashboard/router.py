@@ -6,7 +6,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from bup.training import fitting
 from dashboard import pages
 from dashboard.cache import garbage, graphs
 from dashboard.cache.run_cache import LoadedRun
@@ -18,8 +17,7 @@ from dashboard.session import navigation, selected_node, sidebar
 from dashboard.session.view import View, current_theme
 from dashboard.ui import streamlit_internals
 from dashboard.ui.errors import show_errors
-from dashboard.ui.markdown import escaped
-from dashboard.views import in_place, picking, style, training
+from dashboard.views import picking, style, training
 
 ICON = Path(__file__).parent / "shipped" / "icon.png"
 SIDEBAR = 260  # pixels; what it does not take is the map's and the inspector's
@@ -33,19 +31,7 @@ def chosen_run() -> LoadedRun | None:
     with st.sidebar:
         graph = graphs.graph(sidebar.choose_graph())
         spec = sidebar.choose_run(graph)
-    loaded_run = training.known_or_possible(spec, graph)
-    shown = loaded_run or in_place.seen_before(spec, graph)
-    if shown is None:
-        training.training_panel(fitting.run_of(spec, graph), graph)
-    elif loaded_run is None:
-        in_place.train(fitting.run_of(spec, graph), graph)
-    else:
-        in_place.now_seen(loaded_run.spec)
-        if loaded_run.unstored_reason:
-            st.warning(
-                escaped(f"This model is trained and shown, but {loaded_run.unstored_reason}.")
-            )
-    return shown
+    return training.load_or_train(spec, graph)
 
 
 @st.fragment

@@ -1,4 +1,4 @@
-"""What one waits for: runs in training, maps in the making, and the fragments that look at them."""
+"""Training on demand as one browser session sees it: submit runs, show how they go, cancel them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import streamlit as st
 
 import bup
 from bup.graph import Graph
+from bup.methods import METHODS
 from bup.run.spec import Run, Spec
 from bup.training.fitting import run_of
-from dashboard.cache import graphs, run_cache
+from dashboard.cache import run_cache
 from dashboard.cache.run_cache import LoadedRun
 from dashboard.network.visitor import client
 from dashboard.training_queue.job import Job
@@ -29,7 +30,7 @@ POLL_SECONDS = 0.5
 
 @functools.cache
 def training_queue() -> TrainingQueue:
-    """The queue, this process's own or shared: no message from a browser can make it forgotten."""
+    """The server's queue. Not in a Streamlit cache: a message of a browser can clear those."""
     if path := os.environ.get(QUEUE):
         return RemoteQueue(path, _is_here, run_cache.hold_unstored)
     return LocalQueue(workers=WORKERS, is_here=_is_here, on_unstored=run_cache.hold_unstored)
@@ -39,11 +40,11 @@ _tabs: dict[str, set[str]] = defaultdict(set)  # browser sessions of each visito
 
 
 def visitor_id() -> str:
-    """Who looks at this page, in whatever tab of a browser."""
-    who = str(client())
+    """The visitor of this page, the same in every tab of a browser."""
+    visitor = str(client())
     if tab := streamlit_internals.session_id():
-        _tabs[who].add(tab)
-    return who
+        _tabs[visitor].add(tab)
+    return visitor
 
 
 def _is_here(visitor: str) -> bool:
@@ -56,90 +57,120 @@ def _is_here(visitor: str) -> bool:
 
 
 def submit(specs: Iterable[Spec], graph: Graph, again: bool = False) -> list[Job]:
-    """The jobs of these runs, started if need be; a refusal is said and left out.
+    """Put runs into the queue; the page shows why one is refused, and it has no job.
 
-    A run that failed or was cancelled is not tried ``again`` unless a person says so.
+    A run that failed or was cancelled is trained ``again`` only if the visitor asks for it.
     """
     jobs = []
     for spec in specs:
         try:
             jobs.append(training_queue().submit(run_of(spec, graph), graph, visitor_id(), again))
         except bup.BupError as error:
-            st.warning(escaped(error))
+            show_error(error)
     return jobs
 
 
 def load_or_wait(spec: Spec, graph: Graph) -> LoadedRun:
-    """What is known of a run that a page cannot do without, trained if need be.
+    """A run that the page cannot do without, trained if need be.
 
-    While it waits or trains, the page ends here with its place in the queue, and runs again when
-    the run is there.
+    While it trains, the page ends here with its progress; the page runs again when it is stored.
     """
     loaded_run = run_cache.find(spec, graph)
-    if loaded_run is not None:
-        return loaded_run
-    jobs = submit([spec], graph)
-    if jobs and jobs[0].state == "done" and (loaded_run := run_cache.find(spec, graph)) is not None:
-        return loaded_run
-    for job in jobs:
-        if job.active:
-            wait_for([job.run], lambda jobs: progress(jobs[0]))
-        else:
-            show_error(job.error or "this training was cancelled")
-            retry_button([spec], graph)
-    st.stop()
+    if loaded_run is None:
+        train([spec], graph)
+        st.stop()
+    return loaded_run
 
 
-def retry_button(specs: list[Spec], graph: Graph) -> None:
-    """A button for runs that failed or were cancelled."""
-    if st.button("Try again", icon=":material/replay:", key="try_again"):
-        submit(specs, graph, again=True)
+Label = Callable[[Spec], str]
+
+
+def train(specs: Sequence[Spec], graph: Graph, label: Label | None = None) -> None:
+    """Submit runs and show how they go; offer to try again those that failed or were cancelled."""
+    jobs = submit(specs, graph)
+    ended = [job for job in jobs if job.state in ("failed", "cancelled")]
+    for job in ended:
+        name = f"{label(job.spec)}: " if label is not None else ""
+        show_error(name + (job.error or "this training was cancelled"))
+    if ended:
+        train_button([job.spec for job in ended], graph, "Try again", ":material/replay:")
+    if others := [job.run for job in jobs if job not in ended]:
+        wait_for(others, label=label)
+
+
+def train_button(
+    specs: Sequence[Spec], graph: Graph, label: str = "Train", icon: str = ":material/play_arrow:"
+) -> None:
+    """A button that submits runs, also those that failed or were cancelled before."""
+    key = f"train_{run_of(specs[0], graph).digest}"
+    clicked = st.button(label, type="primary", icon=icon, key=key)
+    if clicked and submit(specs, graph, again=True):
         st.rerun()
 
 
-def progress(job: Job) -> None:
-    """How far a training is, or how many are ahead of it."""
-    made = job.progress
-    if job.ahead:
-        others = "1 training" if job.ahead == 1 else f"{job.ahead} trainings"
-        st.progress(0.0, f"Waiting: {others} ahead of this one")
-    elif not made.losses:
-        st.progress(0.0, "Getting ready ...")
-    else:
-        left = made.seconds_left
-        st.progress(
-            made.share,
-            f"Training, epoch {made.epoch} of at most {made.epochs}"
-            + (f", about {left:.0f} s left at most" if left is not None else ""),
-        )
-
-
-Show = Callable[[list[Job]], None]
-"""Draws how jobs stand while at least one of them is under way."""
-
-
 @st.fragment(run_every=POLL_SECONDS)
-def wait_for(runs: Sequence[Run], show: Show, at_end: Callable[[], None] | None = None) -> None:
-    """Look at the jobs of these runs until all have ended, then run the whole page again."""
+def wait_for(
+    runs: Sequence[Run],
+    total: int | None = None,
+    label: Label | None = None,
+    note: str = "",
+    below: Callable[[list[Job]], None] | None = None,
+    at_end: Callable[[], None] | None = None,
+) -> None:
+    """Show how far the training of runs is until all have ended, then run the whole page again.
+
+    ``total`` also counts runs that were stored before, ``label`` names a run, ``note`` follows the
+    progress, and ``below`` draws more from the jobs.
+    """
     try:
-        jobs = [
-            job for run in runs if (job := training_queue().find(run, visitor_id())) is not None
-        ]
+        found = [training_queue().find(run, visitor_id()) for run in runs]
     except bup.BupError as error:
-        show_error(str(error))
+        show_error(error)
         return
-    if any(job.active for job in jobs):
-        show(jobs)
+    jobs = [job for job in found if job is not None]
+    if active := [job for job in jobs if job.active]:
+        _show_progress(active, total or len(runs), label, note)
+        if below is not None:
+            below(jobs)
         return
     if at_end is not None:
         at_end()
     st.rerun()
 
 
-@st.fragment(run_every=2 * POLL_SECONDS)
-def wait_for_map(graph: Graph) -> None:
-    """How far a graph's drawing is; when it is finished, the page is run again to show it."""
-    layout = graphs.layout(graph)
-    if layout.finished:
-        st.rerun()
-    st.progress(layout.share, "A first sketch of the map: it is being drawn")
+def _show_progress(active: list[Job], total: int, label: Label | None, note: str) -> None:
+    """One bar for all runs, and a button that cancels those that this visitor submitted."""
+    first, done, visitor = active[0], total - len(active), visitor_id()
+    words = progress_words(first)
+    if total > 1:
+        name = label(first.spec) if label is not None else METHODS[first.spec.method].short
+        words = f"{done} of {total} runs are trained. {escaped(name)}: {words}"
+    mine = [job for job in active if visitor in job.askers]
+    with st.container(
+        horizontal=True, vertical_alignment="center", key=f"training_progress_{first.run.digest}"
+    ):
+        st.progress((done + first.progress.share) / total, f"{words} · {note}" if note else words)
+        if mine:
+            key = f"cancel_{first.run.digest}"
+            st.button("Cancel", icon=":material/stop:", on_click=_cancel, args=(mine,), key=key)
+    if not mine:
+        st.caption("Another visitor started this training; it goes on while anybody waits for it.")
+
+
+def progress_words(job: Job) -> str:
+    """How far a training is, or how many are ahead of it."""
+    if job.ahead:
+        others = "1 training" if job.ahead == 1 else f"{job.ahead} trainings"
+        return f"Waiting: {others} ahead of this one"
+    progress = job.progress
+    if not progress.losses:
+        return "Getting ready ..."
+    left = progress.seconds_left
+    return f"Training, epoch {progress.epoch} of at most {progress.epochs}" + (
+        f", about {left:.0f} s left at most" if left is not None else ""
+    )
+
+
+def _cancel(jobs: Sequence[Job]) -> None:
+    for job in jobs:
+        training_queue().cancel(job.run, visitor_id())

@@ -15,9 +15,8 @@ from bup.propagation import RULES
 from bup.run.spec import Spec
 from dashboard.cache import run_cache
 from dashboard.network import visitor
-from dashboard.session.training import retry_button, submit, wait_for
+from dashboard.session.training import train
 from dashboard.session.view import View
-from dashboard.training_queue.job import Job
 from dashboard.ui.markdown import escaped
 
 OLD_LABELS = {"BUP: Doubt, uncertain variance": "doubt+spread"}
@@ -141,19 +140,5 @@ def _on_same_nodes(views: Sequence[View]) -> list[View]:
 
 
 def train_missing(specs: list[Spec], view: View) -> None:
-    """Train these runs and draw the page again when they are there."""
-    jobs = submit(specs, view.graph)
-    given_up = [job for job in jobs if job.state in ("failed", "cancelled")]
-    for job in given_up:
-        why = job.error or "its training was cancelled"
-        st.warning(f"**{escaped(label_of(job.spec, view))}**: {escaped(why)}")
-    if given_up:
-        retry_button([job.spec for job in given_up], view.graph)
-    if waiting := [job.run for job in jobs if job not in given_up]:
-        wait_for(waiting, lambda jobs: _show_progress(jobs, view))
-
-
-def _show_progress(jobs: list[Job], view: View) -> None:
-    left = [job for job in jobs if job.active]
-    words = f"Training {label_of(left[0].spec, view)} ({len(left)} to go)"
-    st.progress(left[0].progress.share, words)
+    """Submit the runs that are not trained yet and show how they go."""
+    train(specs, view.graph, lambda spec: label_of(spec, view))

@@ -1,4 +1,7 @@
-"""In place of a page whose run is not trained yet: train it on demand, and see how it goes."""
+"""The run that the sidebar chooses: shown if it is stored, else trained on demand.
+
+Until it is trained, the page keeps the run that it showed before, if that is of the same graph.
+"""
 
 from __future__ import annotations
 
@@ -6,153 +9,156 @@ import streamlit as st
 
 import bup
 from bup.graph import Graph
-from bup.methods import METHODS, complete
+from bup.methods import METHODS
 from bup.run.spec import Run, Spec
 from bup.run.splits import split_of
+from bup.training.fitting import run_of
 from dashboard.cache import run_cache
 from dashboard.cache.run_cache import LoadedRun
 from dashboard.figures.training import curves_figure
-from dashboard.session import run_link, training
-from dashboard.session.training import submit, training_queue, visitor_id, wait_for
+from dashboard.session import run_link
+from dashboard.session.training import (
+    submit,
+    train_button,
+    training_queue,
+    visitor_id,
+    wait_for,
+)
 from dashboard.session.view import current_theme
 from dashboard.training_queue.job import Job
+from dashboard.ui import streamlit_internals
 from dashboard.ui.errors import show_error
 from dashboard.ui.markdown import escaped
 from dashboard.ui.wording import setting_title
 
 
-def known_or_possible(spec: Spec, graph: Graph) -> LoadedRun | None:
-    """What is known of a run; None while it has to be trained first.
+def load_or_train(spec: Spec, graph: Graph) -> LoadedRun | None:
+    """The run to show: this one, the one before while it trains, or None where there is neither.
 
-    A run that cannot be trained is refused here, before anybody tries.
+    Raises BupError for a run that cannot be trained.
     """
-    found = run_cache.find(spec, graph)
-    if found is None:
-        split_of(graph, spec)
-        METHODS[spec.method].check(graph)
-    return found
+    loaded_run = run_cache.find(spec, graph)
+    if loaded_run is not None:
+        _remember(spec)
+        if why := loaded_run.unstored_reason:
+            st.warning(escaped(f"This model is trained and shown, but {why}."))
+        return loaded_run
+    split_of(graph, spec)
+    METHODS[spec.method].check(graph)
+    last: Spec | None = st.session_state.get("last_spec")
+    if last is not None and last.graph == spec.graph:
+        loaded_run = run_cache.find(last, graph)
+    if loaded_run is None:
+        _train_in_place_of_page(run_of(spec, graph), graph)
+    else:
+        _train_beside_page(run_of(spec, graph), graph)
+    return loaded_run
 
 
-def training_panel(run: Run, graph: Graph) -> None:
-    """In place of a page: offer to train the run, or show how its training goes."""
-    spec = run.spec
+def _remember(spec: Spec) -> None:
+    """The page shows this run; it offers to compare it with the one that it showed before."""
+    last: Spec | None = st.session_state.get("last_spec")
+    if last != spec:
+        if last is not None and last.graph == spec.graph:
+            st.session_state.previous = (
+                None if streamlit_internals.is_history_navigation() else last
+            )
+        st.session_state.last_spec = spec
+    st.session_state.submitted_run = None
+
+
+def _train_beside_page(run: Run, graph: Graph) -> None:
+    """Submit the run once, and cancel the one that the visitor chose before."""
+    before: Run | None = st.session_state.get("submitted_run")
+    if before != run:
+        if before is not None:
+            training_queue().cancel(before, visitor_id())
+        st.session_state.submitted_run = run
+        submit([run.spec], graph)
+    job = training_queue().find(run, visitor_id())
+    if job is not None and job.active:
+        with st.container(key="training_in_place"):
+            wait_for([run], note="until it is done you see the run before")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("What you chose is not trained: this is still the run before.")
+        _offer(job, run, graph)
+
+
+def _train_in_place_of_page(run: Run, graph: Graph) -> None:
+    """Offer to train the run, or show how its training goes."""
     changed = bup.Store().has_on_other_content(run)
     job = training_queue().find(run, visitor_id())
-    # Done, but its result is gone or damaged: the manager looks again, and trains if need be.
-    lost = job is not None and job.state == "done"
-    asked_in_vain = False
+    # A run that is done but not stored is lost or damaged: the queue trains it again.
+    starts = job is None and not changed and _starts_by_itself(run.spec, graph)
+    refused = False
     head = st.container()
-    if lost or (job is None and not changed and _starts_by_itself(spec)):
-        jobs = submit([spec], graph)
-        asked_in_vain, job = not jobs, jobs[0] if jobs else None
+    if starts or (job is not None and job.state == "done"):
+        jobs = submit([run.spec], graph)
+        refused, job = not jobs, jobs[0] if jobs else None
     with head:
-        _told(spec, graph, job is not None and job.active)
+        _describe(run.spec, graph, job is not None and job.active)
         if changed:
             st.info(
                 "The graph's files have changed since this model was trained. What it learned "
                 "belongs to the graph as it was: train it again on the graph as it is now.",
                 icon=":material/history:",
             )
-    if asked_in_vain:  # and was told why
-        return
-    if job is None or job.state in ("failed", "cancelled"):
-        if job is not None and job.state == "failed":
-            show_error(job.error or "training failed")
-        st.button(
-            "Train",
-            type="primary",
-            icon=":material/play_arrow:",
-            on_click=_submit,
-            args=(run, graph),
-        )
-        if refused := st.session_state.pop("submit_error", None):
-            show_error(refused)
-        return
-    wait_for([run], lambda jobs: _show_progress(jobs[0]))
+    if job is not None and job.state not in ("failed", "cancelled"):
+        wait_for([run], below=_show_curves)
+    elif not refused:
+        _offer(job, run, graph)
 
 
-def _told(spec: Spec, graph: Graph, at_work: bool) -> None:
-    """Which model this is about, with all that somebody changed."""
-    st.title("This model is being trained" if at_work else "This model has not been trained yet")
-    st.markdown(
-        f"**{METHODS[spec.method].short}** on **{escaped(run_link.graph_title(spec.graph))}**, "
-        + (
-            f"split {spec.split}"
-            if spec.split
-            else f"{spec.per_class} labelled {graph.noun.many} per class"
-        )
-        + f", seed {spec.seed}"
-        + (
-            f", without {escaped(', '.join(graph.class_names[c] for c in spec.left_out))}"
-            if spec.left_out
-            else ""
-        )
-        + "".join(f", {escaped(words)}" for words in _changed(spec, graph))
-        + ". Training takes seconds on a small graph; the result is kept, so next time it is here "
-        "at once."
-    )
+def _offer(job: Job | None, run: Run, graph: Graph) -> None:
+    if job is not None and job.state == "failed":
+        show_error(job.error or "training failed")
+    train_button([run.spec], graph)
 
 
-def _changed(spec: Spec, graph: Graph) -> list[str]:
-    """The settings that somebody changed, in words: ``Dropout rate: 0.3``."""
+def _starts_by_itself(spec: Spec, graph: Graph) -> bool:
+    """A first visitor sees a model without a click; predictions from a file need no training."""
+    return METHODS[spec.method].is_imported or spec == run_link.default_spec(graph)
+
+
+def _describe(spec: Spec, graph: Graph, active: bool) -> None:
+    """Which model this is, with all settings that the visitor changed."""
+    st.title("This model is being trained" if active else "This model has not been trained yet")
     own = f"{spec.method}."
-    return [
-        f"{setting_title(key.removeprefix(own))}: {value}"
-        for key, value in run_link.parameters(spec, graph)
-        if key.startswith(own)
+    parts = [
+        f"**{METHODS[spec.method].short}** on **{escaped(run_link.graph_title(spec.graph))}**",
+        f"split {spec.split}"
+        if spec.split
+        else f"{spec.per_class} labelled {graph.noun.many} per class",
+        f"seed {spec.seed}",
     ]
-
-
-def _starts_by_itself(spec: Spec) -> bool:
-    """Whoever opens the app for the first time sees a model at work without a click."""
-    if METHODS[spec.method].is_imported:  # nothing to train: a file is read
-        return True
-    return spec.method == Spec.method and spec == _untouched(spec)
-
-
-def _untouched(spec: Spec) -> Spec:
-    settings = tuple(METHODS[spec.method].app_defaults.items())
-    return complete(
-        Spec(graph=spec.graph, validation=spec.validation, test=spec.test, settings=settings)
+    if spec.left_out:
+        parts.append(f"without {escaped(', '.join(graph.class_names[c] for c in spec.left_out))}")
+    parts += [
+        escaped(f"{setting_title(name.removeprefix(own))}: {value}")
+        for name, value in run_link.parameters(spec, graph)
+        if name.startswith(own)
+    ]
+    st.markdown(
+        f"{', '.join(parts)}. Training takes seconds on a small graph; the result is stored, so "
+        "next time it is here at once."
     )
 
 
-def _submit(run: Run, graph: Graph) -> None:
-    try:
-        training_queue().submit(run, graph, visitor_id(), again=True)
-    except bup.BupError as error:
-        st.session_state.submit_error = str(error)
-
-
-def _show_progress(job: Job) -> None:
-    _show_curves(job)
-    if visitor_id() in job.askers:
-        st.button(
-            "Cancel",
-            icon=":material/stop:",
-            on_click=lambda: training_queue().cancel(job.run, visitor_id()),
-            key="cancel_training",
+def _show_curves(jobs: list[Job]) -> None:
+    progress = jobs[0].progress
+    if progress.losses:
+        st.plotly_chart(
+            curves_figure(
+                progress.losses,
+                progress.validation_nll,
+                progress.validation_accuracy,
+                None,
+                current_theme(),
+                progress.epochs,
+            ),
+            width="stretch",
+            theme=None,
+            key="training_curves",
+            config={"displayModeBar": False},
         )
-    else:
-        st.caption("Somebody else asked for this training; it goes on while anybody waits for it.")
-
-
-def _show_curves(job: Job) -> None:
-    training.progress(job)
-    progress = job.progress
-    if not progress.losses:
-        return
-    st.plotly_chart(
-        curves_figure(
-            progress.losses,
-            progress.validation_nll,
-            progress.validation_accuracy,
-            None,
-            current_theme(),
-            progress.epochs,
-        ),
-        width="stretch",
-        theme=None,
-        key="training_curves",
-        config={"displayModeBar": False},
-    )

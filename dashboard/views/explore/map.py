@@ -7,13 +7,13 @@ from collections.abc import Hashable, MutableMapping
 import numpy as np
 import streamlit as st
 
+from bup.graph import Graph
 from dashboard.cache import graphs, maps
 from dashboard.cache.run_cache import LoadedRun
 from dashboard.components.focus_here import focus_here
 from dashboard.components.map import graph_map, lasso_corners, map_data
 from dashboard.components.map.excerpts import snap_window
 from dashboard.components.map.map_data import Limits, Point
-from dashboard.session.training import wait_for_map
 from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.views import picking, tables
@@ -174,6 +174,15 @@ def _map(
         linking=what_if.map_changes_links(),
         plain=st.query_params.get("plain") == "true",  # to see the map of browsers without WebGL2
     )
+
+
+@st.fragment(run_every=1.0)
+def wait_for_map(graph: Graph) -> None:
+    """How far a graph's drawing is; when it is finished, the page runs again to show it."""
+    layout = graphs.layout(graph)
+    if layout.finished:
+        st.rerun()
+    st.progress(layout.share, "A first sketch of the map: it is being drawn")
 
 
 def focus(view: View) -> list[list[float]]:

@@ -10,12 +10,12 @@ import numpy as np
 import streamlit as st
 
 import bup
-from bup.methods import METHODS, complete
+from bup.methods import METHODS
 from bup.results.result import errors_from_left_out
 from bup.run.spec import Spec
 from bup.training.fitting import run_of
 from dashboard.cache import run_cache
-from dashboard.session import selected_node
+from dashboard.session import run_link, selected_node
 from dashboard.session.training import training_queue, visitor_id
 from dashboard.session.view import View
 from dashboard.ui import columns
@@ -164,9 +164,7 @@ def _unseen_story(sentence: str, left_out: tuple[int, ...], node: int, graph: bu
 
 def _train_ahead(spec: Spec, view: View) -> None:
     """Train the story's run while the visitor reads: for the app's first run, on a small graph."""
-    usual = dict(complete(Spec(method=spec.method)).settings)
-    opening = usual | dict(METHODS[spec.method].app_defaults)
-    untouched = dict(spec.settings) == opening and not view.spec.left_out
+    untouched = dict(spec.settings) == run_link.app_defaults(spec.method) and not view.spec.left_out
     if untouched and spec.method == Spec.method and view.graph.num_nodes <= MOST_NODES_AHEAD:
         try:
             training_queue().submit(run_of(spec, view.graph), view.graph, visitor_id())

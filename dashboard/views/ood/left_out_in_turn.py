@@ -17,7 +17,7 @@ from bup.run.spec import Run, Spec
 from bup.training.fitting import run_of
 from dashboard.cache import run_cache
 from dashboard.session import sidebar
-from dashboard.session.training import submit, training_queue, visitor_id, wait_for
+from dashboard.session.training import submit, training_queue, wait_for
 from dashboard.session.view import View
 from dashboard.training_queue.job import Job
 from dashboard.ui import columns
@@ -62,22 +62,13 @@ def grid(view: View, detectors: Sequence[Detector]) -> None:
     queue = training_queue()
     active = [cell.run for cell in missing if (job := queue.find(cell.run)) and job.active]
     if active:
-        wait_for(active, lambda jobs: _progress(view, cells, jobs))
+        wait_for(
+            active,
+            total=len(cells),
+            below=lambda jobs: _table(view, cells, {job.run: job for job in jobs}),
+        )
     else:
         _table(view, cells, {})
-
-
-def _progress(view: View, cells: Sequence[LeftOutRun], jobs: list[Job]) -> None:
-    active = [job for job in jobs if job.active]
-    done = len(cells) - len(active)
-    st.progress(done / len(cells), f"{done} of {len(cells)} runs are trained, {len(active)} to go")
-
-    def stop() -> None:
-        for job in active:
-            training_queue().cancel(job.run, visitor_id())
-
-    st.button("Stop", icon=":material/stop:", key="turns_stop", on_click=stop)
-    _table(view, cells, {job.run: job for job in jobs})
 
 
 def _table(view: View, cells: Sequence[LeftOutRun], jobs: Mapping[Run, Job]) -> None:

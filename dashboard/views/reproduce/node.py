@@ -21,7 +21,7 @@ def picked_node(plan: Plan, stored: RerunSet, cell: Cell | None) -> None:
 
     Reruns are those that are ``stored`` here."""
     graph = plan.graph
-    spec: Spec | None = st.session_state.get("seen") or run_link.default_spec(graph)
+    spec: Spec | None = st.session_state.get("last_spec") or run_link.default_spec(graph)
     if cell is not None:
         spec = _rerun(plan, stored, cell)
     if spec is None or spec.graph != graph.name:

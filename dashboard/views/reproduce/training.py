@@ -54,24 +54,13 @@ def start_cell(question: ResearchQuestion, graph: Graph, planned: list[PlannedRu
     if asked:
         _ask(specs, graph)
     if waiting := st.session_state.get("reproduce_waiting"):
-        wait_for(waiting, lambda jobs: _show_progress(jobs, len(waiting)), at_end=_trained)
+        wait_for(waiting, below=_show_failures, at_end=_trained)
     elif trained := st.session_state.get("reproduce_trained"):
         _show_outcome(trained)
 
 
 def _trained() -> None:
     st.session_state.reproduce_trained = st.session_state.pop("reproduce_waiting")
-
-
-def _show_progress(jobs: list[Job], asked: int) -> None:
-    _show_failures(jobs)
-    left = [job for job in jobs if job.active]
-    done = asked - len(left)  # the manager forgets jobs that ended long ago
-    now = left[0].spec
-    st.progress(
-        (done + left[0].progress.share) / asked,
-        f"{done} of {asked} runs trained, now {METHODS[now.method].short}, seed {now.seed}",
-    )
 
 
 def _show_outcome(runs: list[Run]) -> None:

@@ -15,7 +15,7 @@ ONE, TWO = Run(Spec(seed=1), ""), Run(Spec(seed=2), "")
 
 
 class Jobs:
-    """As much of a manager as waiting asks for."""
+    """As much of a queue as waiting needs."""
 
     def __init__(self, *jobs: Job) -> None:
         self.jobs = {job.run: job for job in jobs}
@@ -38,7 +38,7 @@ def page() -> None:
     else:
         wait_for(
             [Run(Spec(seed=1), ""), Run(Spec(seed=2), "")],
-            lambda jobs: st.text(f"{[job.state for job in jobs]}"),
+            below=lambda jobs: st.text(f"{[job.state for job in jobs]}"),
             at_end=lambda: st.session_state.update(ended=True),
         )
 
@@ -88,21 +88,30 @@ def test_a_process_among_several_asks_the_queue_that_they_share(monkeypatch, tmp
         training.training_queue.cache_clear()
 
 
-def test_who_waits_for_nobody_is_not_told_to_wait():
-    def page(ahead: int) -> None:
-        from bup.run.spec import Run, Spec
-        from dashboard.session.training import progress
-        from dashboard.training_queue.job import Job
-
-        progress(Job(Run(Spec(), ""), "queued", ahead=ahead))
-
-    for ahead, words in (
+@pytest.mark.parametrize(
+    ("ahead", "words"),
+    [
         (0, "Getting ready ..."),
         (1, "Waiting: 1 training ahead of this one"),
         (2, "Waiting: 2 trainings ahead of this one"),
-    ):
-        app = AppTest.from_function(page, args=(ahead,)).run()
-        assert app.get("progress")[0].proto.text == words and not app.exception
+    ],
+)
+def test_who_waits_for_nobody_is_not_told_to_wait(ahead, words):
+    assert training.progress_words(Job(ONE, "queued", ahead=ahead)) == words
+
+
+def test_who_submitted_runs_may_cancel_them_and_sees_how_many_are_trained(app, monkeypatch):
+    visitor, cancelled = "ann", []
+    jobs = Jobs(Job(ONE, "done"), Job(TWO, "running", askers=frozenset([visitor])))
+    jobs.cancel = lambda run, visitor: cancelled.append((run, visitor))
+    monkeypatch.setattr(training, "training_queue", lambda: jobs)
+    monkeypatch.setattr(training, "visitor_id", lambda: visitor)
+    words = app.run().get("progress")[0].proto.text
+    assert words == "1 of 2 runs are trained. BUP: Getting ready ..."
+    app.button[0].click().run()
+    assert cancelled == [(TWO, "ann")] and not app.exception
+    monkeypatch.setattr(training, "visitor_id", lambda: "bob")
+    assert not app.run().button and "Another visitor" in app.caption[0].value
 
 
 def test_the_share_of_the_way():
