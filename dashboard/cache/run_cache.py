@@ -1,4 +1,4 @@
-"""What is known of each run: found or worked out once, and shared by every browser."""
+"""Trained runs and what is computed from them, shared by all browser sessions."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from bup.scores import SCORES
 from bup.training import fitting
 from dashboard.cache import graphs
 from dashboard.cache.shared_cache import cached
-from dashboard.cache.unstored import Unstored
+from dashboard.cache.unstored import UnstoredResults
 
 
 class LoadedRun:
-    """One finished run and what follows from it, each part worked out when first asked for.
+    """A trained run and what is computed from it, each part when it is first needed.
 
-    A page holds it as long as it reads, so nothing can be taken from under it.
+    It stays complete while a page uses it, also when the cache has dropped it.
     """
 
     def __init__(self, run: Run, graph: Graph, result: Result) -> None:
         self.run, self.graph, self.result = run, graph, result
         self._reports: dict[int, dict[str, Any]] = {}
-        # What a class looks at, all of it looks at; a node takes a few kilobytes.
+        # All students of a class look at the same nodes; each takes a few kilobytes.
         self._inspected = lru_cache(512)(lambda node: self._inspector.inspect(node))
         self._interval = lru_cache(4096)(lambda node: self._inspector.interval(node))
 
@@ -41,9 +41,9 @@ class LoadedRun:
 
     @property
     def unstored_reason(self) -> str:
-        """Why no disk holds it; empty where one does."""
-        held = _unstored.find(self.run)
-        return held[1] if held else ""
+        """Why it is not on disk; empty if it is."""
+        packed = unstored.find(self.run)
+        return packed[1] if packed else ""
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -60,7 +60,7 @@ class LoadedRun:
         return self._reports[bins]
 
     def surer(self, score: str, node: int) -> float:
-        """The share of nodes of which the run is surer, by a score, than of this one."""
+        """The share of nodes that are less uncertain than this one, by a score."""
         doubt = self.table[score].to_numpy()
         if score in SCORES:
             doubt = SCORES[score].uncertainty(doubt)
@@ -82,12 +82,12 @@ class LoadedRun:
         return inspect(with_links(self.graph, add, remove), self.result, node)
 
     def interval(self, node: int) -> tuple[np.ndarray, np.ndarray]:
-        """Between what a node's probabilities would lie in 90% of cases: quicker than all of it."""
+        """The interval that holds 90% of a node's probabilities; faster than its inspection."""
         return self._interval(node)
 
     @property
     def propagation(self) -> Propagation | None:
-        """The run's rule at work; None if its method passes no variances on."""
+        """The run's propagation rule on its graph; None if its method has no variances."""
         return self._inspector.propagation
 
     @cached_property
@@ -104,32 +104,27 @@ def tested_on(loaded_run: LoadedRun, nodes: np.ndarray) -> LoadedRun:
     return LoadedRun(loaded_run.run, loaded_run.graph, loaded_run.result.tested_on(nodes))
 
 
-_unstored = Unstored()
+unstored = UnstoredResults()
+"""Results of this server's trainings that could not be written to disk."""
 
 
-class _Missing(Exception):
-    """Not stored, and not to be remembered as such: it may be there a moment later."""
+class _NotTrained(Exception):
+    """Raised so that nothing is cached: the run may be stored a moment later."""
 
 
 def find(spec: Spec, graph: Graph) -> LoadedRun | None:
-    """What is known of a run; None while it is not trained."""
+    """A run from memory or from disk; None while it is not trained."""
     try:
-        return _known(fitting.run_of(spec, graph), graph)
-    except _Missing:
+        return _load(fitting.run_of(spec, graph), graph)
+    except _NotTrained:
         return None
 
 
 @cached(by=lambda run, graph: run)
-def _known(run: Run, graph: Graph) -> LoadedRun:
+def _load(run: Run, graph: Graph) -> LoadedRun:
     result = fitting.load(run.spec, graph)
     if result is not None:
         return LoadedRun(run, graph, result)
-    held = _unstored.find(run)
-    if held is None:
-        raise _Missing
-    return LoadedRun(run, graph, Result.unpack(run.spec, files.unpack(held[0]), graph))
-
-
-def hold_unstored(run: Run, content: bytes, why: str) -> None:
-    """Take in a result that no disk would."""
-    _unstored.hold(run, content, why)
+    if (packed := unstored.find(run)) is None:
+        raise _NotTrained
+    return LoadedRun(run, graph, Result.unpack(run.spec, files.unpack(packed[0]), graph))

@@ -1,4 +1,4 @@
-"""Results that no disk took: kept in memory, and put on disk as soon as one has room."""
+"""Results that could not be written to disk: kept in memory, and written later."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ MOST = 20  # results
 AGAIN = 60.0  # seconds between two tries
 
 
-class Unstored:
-    """Bounded: those that came first go first."""
+class UnstoredResults:
+    """At most ``MOST`` packed results; the oldest go first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: dict[Run, tuple[bytes, str]] = {}
+        self._results: dict[Run, tuple[bytes, str]] = {}
         self._timer: threading.Timer | None = None
 
-    def hold(self, run: Run, content: bytes, why: str) -> None:
+    def add(self, run: Run, content: bytes, why: str) -> None:
         with self._lock:
-            self._held[run] = content, why
-            while len(self._held) > MOST:
-                self._held.pop(next(iter(self._held)))
+            self._results[run] = content, why
+            while len(self._results) > MOST:
+                self._results.pop(next(iter(self._results)))
             self._try_later()
 
     def find(self, run: Run) -> tuple[bytes, str] | None:
-        """The packed result and why no disk has it."""
+        """The packed result and why it is not on disk."""
         with self._lock:
-            return self._held.get(run)
+            return self._results.get(run)
 
     def store(self) -> None:
-        """Try to put each on disk."""
-        for run, (content, _) in list(self._held.items()):
+        """Try to write each to disk."""
+        for run, (content, _) in list(self._results.items()):
             packed = files.unpack(content)
             try:
                 Store().save(run, packed.arrays, packed.values)
             except BupError:
                 break  # the others would hardly fare better
             with self._lock:
-                self._held.pop(run, None)
+                self._results.pop(run, None)
         with self._lock:
             self._timer = None
             self._try_later()
 
     def _try_later(self) -> None:
-        if self._held and self._timer is None:
+        if self._results and self._timer is None:
             self._timer = threading.Timer(AGAIN, self.store)
             self._timer.daemon = True
             self._timer.start()

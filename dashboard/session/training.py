@@ -32,8 +32,8 @@ POLL_SECONDS = 0.5
 def training_queue() -> TrainingQueue:
     """The server's queue. Not in a Streamlit cache: a message of a browser can clear those."""
     if path := os.environ.get(QUEUE):
-        return RemoteQueue(path, _is_here, run_cache.hold_unstored)
-    return LocalQueue(workers=WORKERS, is_here=_is_here, on_unstored=run_cache.hold_unstored)
+        return RemoteQueue(path, _is_here, run_cache.unstored.add)
+    return LocalQueue(workers=WORKERS, is_here=_is_here, on_unstored=run_cache.unstored.add)
 
 
 _tabs: dict[str, set[str]] = defaultdict(set)  # browser sessions of each visitor
@@ -163,7 +163,7 @@ def progress_words(job: Job) -> str:
         others = "1 training" if job.ahead == 1 else f"{job.ahead} trainings"
         return f"Waiting: {others} ahead of this one"
     progress = job.progress
-    if not progress.losses:
+    if not progress.loss:
         return "Getting ready ..."
     left = progress.seconds_left
     return f"Training, epoch {progress.epoch} of at most {progress.epochs}" + (

@@ -1,9 +1,9 @@
-"""A run that somebody asked for, and where its training stands."""
+"""A run that visitors submitted, and how far its training is."""
 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bup.run.spec import Run, Spec
@@ -12,41 +12,48 @@ SHORT = 45.0
 """Seconds, by estimate: shorter runs do not wait for longer ones."""
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
+CURVES = ("loss", "validation_nll", "validation_accuracy")
 
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """Where training stands; the curves have one figure per finished epoch."""
+    """How far a training is; the curves have one value per finished epoch."""
 
     epoch: int = 0  # finished ones
     epochs: int = 0  # at most; 0 until the first is finished
-    losses: tuple[float, ...] = ()
+    loss: tuple[float, ...] = ()
     validation_nll: tuple[float, ...] = ()
     validation_accuracy: tuple[float, ...] = ()
     seconds: float = 0.0
 
     @property
     def share(self) -> float:
-        """Of the way, from 0 to 1."""
+        """Share of the epochs that are finished, from 0 to 1."""
         return min(1.0, self.epoch / self.epochs) if self.epochs else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """An upper estimate: a run that improves no more ends earlier. None before an epoch."""
+        """An upper estimate, because training may stop early. None before the first epoch."""
         return self.seconds / self.epoch * (self.epochs - self.epoch) if self.epoch else None
 
+    def extended(self, epochs: list[dict[str, Any]]) -> TrainingProgress:
+        """With the reports of further epochs."""
+        last = epochs[-1]
+        curves = {c: (*getattr(self, c), *(epoch[c] for epoch in epochs)) for c in CURVES}
+        return TrainingProgress(last["epoch"], last["epochs"], seconds=last["seconds"], **curves)
 
-@dataclass(frozen=True)
+
+@dataclass
 class Job:
-    """A run that somebody asked for, as it was at the moment of looking."""
+    """A run that visitors submitted; pages get copies, which do not change."""
 
     run: Run
     state: State
     ahead: int | None = None  # trainings before this one; None once it has ended
-    progress: TrainingProgress = TrainingProgress()
+    progress: TrainingProgress = field(default_factory=TrainingProgress)
     error: str | None = None  # one sentence
     seconds: float = 0.0  # that it may take, by estimate
-    askers: frozenset[str] = frozenset()  # the visitors who asked for it: they may cancel it
+    askers: frozenset[str] = frozenset()  # the visitors who submitted it: they may cancel it
     started: float | None = None  # as time.time()
     finished: float | None = None
 
@@ -63,22 +70,17 @@ class Job:
         return self.seconds <= SHORT
 
     def as_dict(self) -> dict[str, Any]:
-        plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return plain | {
+        return dataclasses.asdict(self) | {
             "run": self.run.as_dict(),
-            "progress": dataclasses.asdict(self.progress),
             "askers": sorted(self.askers),
         }
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> Job:
-        progress: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in plain["progress"].items()
+    def from_dict(cls, values: dict[str, Any]) -> Job:
+        curves = {name: tuple(values["progress"][name]) for name in CURVES}
+        parts: dict[str, Any] = {
+            "run": Run.from_dict(values["run"]),
+            "progress": TrainingProgress(**values["progress"] | curves),
+            "askers": frozenset(values["askers"]),
         }
-        told = {
-            "run": Run.from_dict(plain["run"]),
-            "progress": TrainingProgress(**progress),
-            "askers": frozenset(plain["askers"]),
-        }
-        return cls(**(plain | told))
+        return cls(**values | parts)

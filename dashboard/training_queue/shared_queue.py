@@ -1,8 +1,8 @@
-"""One queue for several server processes: one keeps it, the others ask it over a local socket.
+"""One queue for several server processes: one process has it, the others use it over a socket.
 
-The socket lies in a folder that only its user can enter. A JSON value per line goes each way, an
-answer for each question; every process has one connection, and when it ends, nobody who looked at
-pages of that process counts as waiting any more.
+The socket lies in a folder that only its user can enter. Requests and responses are lines of JSON;
+every process has one connection. When that ends, visitors who only looked at pages of that
+process count as gone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from bup.errors import BupError
 from bup.run.spec import Run
-from dashboard.cache.unstored import Unstored
+from dashboard.cache.unstored import UnstoredResults
 from dashboard.training_queue import local_queue
 from dashboard.training_queue.job import Job
 from dashboard.training_queue.local_queue import WORKERS, LocalQueue, OnUnstored
@@ -33,15 +33,15 @@ else:  # Windows: ``shared`` says so
     ThreadingUnixStreamServer = object
 
 QUEUE = "BUP_QUEUE"
-"""In the environment of a server process: the socket of the queue that it shares."""
-PATIENCE = 20.0  # seconds for an answer
+"""The environment variable with the path of the socket."""
+PATIENCE = 20.0  # seconds for a response
 
-Plain = dict[str, Any]
+Fields = dict[str, Any]
 
 
 @contextmanager
 def shared() -> Iterator[str]:
-    """Keep a queue for other processes; gives the path of its socket."""
+    """Serve a queue to other processes; gives the path of its socket."""
     if not hasattr(socket, "AF_UNIX"):
         raise BupError(
             "more than one process needs Unix sockets, which this system does not have: "
@@ -49,29 +49,30 @@ def shared() -> Iterator[str]:
         )
     with tempfile.TemporaryDirectory(prefix="bup-") as folder:  # entered by its owner only
         path = str(Path(folder) / "queue")
-        with QueueServer(path) as counter:
-            threading.Thread(target=counter.serve_forever, daemon=True).start()
+        with QueueServer(path) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
             try:
                 yield path
             finally:
-                counter.shutdown()
-                counter.manager.close()
+                server.shutdown()
+                server.queue.close()
 
 
 class QueueServer(ThreadingUnixStreamServer):
-    """Where other processes ask."""
+    """Answers the requests of other processes."""
 
     daemon_threads = True
 
     def __init__(self, path: str) -> None:
         super().__init__(path, Connection)
-        self.here: dict[Connection, frozenset[str]] = {}  # visitors of each process
-        self.unstored = Unstored()
-        on_unstored = self.unstored.hold
-        self.manager = LocalQueue(workers=WORKERS, is_here=self._is_here, on_unstored=on_unstored)
+        self.visitors: dict[Connection, frozenset[str]] = {}  # who is at each process
+        self.unstored = UnstoredResults()
+        self.queue = LocalQueue(
+            workers=WORKERS, is_here=self._is_here, on_unstored=self.unstored.add
+        )
 
     def _is_here(self, visitor: str) -> bool:
-        return any(visitor in visitors for visitors in list(self.here.values()))
+        return any(visitor in visitors for visitors in list(self.visitors.values()))
 
 
 class Connection(StreamRequestHandler):
@@ -80,54 +81,55 @@ class Connection(StreamRequestHandler):
     server: QueueServer
 
     def handle(self) -> None:
-        self.given: set[Run] = set()  # results that no disk takes, and that it has
+        self.sent: set[Run] = set()  # unstored results that the process has
         with contextlib.suppress(OSError):
             for line in self.rfile:
                 try:
-                    answer = self._answer(json.loads(line))
+                    response = self._respond(json.loads(line))
                 except BupError as error:
-                    answer = {"refused": str(error)}
-                self.wfile.write(json.dumps(answer).encode() + b"\n")
+                    response = {"refused": str(error)}
+                self.wfile.write(json.dumps(response).encode() + b"\n")
 
     def finish(self) -> None:
-        self.server.here.pop(self, None)
+        self.server.visitors.pop(self, None)
         with contextlib.suppress(OSError):
             super().finish()
 
-    def _answer(self, asked: Plain) -> Plain:
-        if "here" in asked:
-            self.server.here[self] = frozenset(asked["here"])
+    def _respond(self, request: Fields) -> Fields:
+        if "visitors" in request:
+            self.server.visitors[self] = frozenset(request["visitors"])
             return {}
-        keeper, run, visitor = self.server.manager, Run.from_dict(asked["run"]), asked["visitor"]
-        if asked["do"] == "cancel":
-            keeper.cancel(run, visitor)
+        queue, run, visitor = self.server.queue, Run.from_dict(request["run"]), request["visitor"]
+        if request["do"] == "cancel":
+            queue.cancel(run, visitor)
             return {}
-        if asked["do"] == "find":
-            job = keeper.find(run, visitor)
+        if request["do"] == "find":
+            job = queue.find(run, visitor)
         else:
-            job = keeper.enter(run, asked["seconds"], asked["held"], visitor, asked["again"])
-        answer: Plain = {"job": None if job is None else job.as_dict()}
-        held = self.server.unstored.find(run)
-        if job is not None and job.state == "done" and held is not None and run not in self.given:
-            self.given.add(run)
-            answer["unstored"] = [base64.b64encode(held[0]).decode(), held[1]]
-        return answer
+            job = queue.enter(
+                run, request["seconds"], request["is_stored"], visitor, request["again"]
+            )
+        response: Fields = {"job": None if job is None else job.as_dict()}
+        unstored = self.server.unstored.find(run)
+        if job is not None and job.state == "done" and unstored and run not in self.sent:
+            self.sent.add(run)
+            response["unstored"] = [base64.b64encode(unstored[0]).decode(), unstored[1]]
+        return response
 
 
 class RemoteQueue(TrainingQueue):
-    """The queue, kept by another process."""
+    """The queue of another process."""
 
     def __init__(self, path: str, is_here: Callable[[str], bool], on_unstored: OnUnstored) -> None:
         super().__init__()
         self._path, self._is_here, self._on_unstored = path, is_here, on_unstored
-        self._lock = threading.Lock()  # a question at a time
-        self._line: Any = None  # the connection
+        self._lock = threading.Lock()  # one request at a time
+        self._stream: Any = None  # of the connection
         self._visitors: set[str] = set()
-        threading.Thread(target=self._report, daemon=True).start()
+        threading.Thread(target=self._watch, daemon=True).start()
 
-    def enter(self, run: Run, seconds: float, held: bool, visitor: str, again: bool) -> Job:
-        more = {"seconds": seconds, "held": held, "again": again}
-        job = self._job("enter", run, visitor, more)
+    def enter(self, run: Run, seconds: float, is_stored: bool, visitor: str, again: bool) -> Job:
+        job = self._job("enter", run, visitor, seconds=seconds, is_stored=is_stored, again=again)
         assert job is not None
         return job
 
@@ -136,58 +138,58 @@ class RemoteQueue(TrainingQueue):
 
     def cancel(self, run: Run, visitor: str = "") -> None:
         with contextlib.suppress(BupError):  # without a queue there is nothing to cancel
-            self._ask({"do": "cancel", "run": run.as_dict(), "visitor": visitor})
+            self._request({"do": "cancel", "run": run.as_dict(), "visitor": visitor})
 
-    def _job(self, do: str, run: Run, visitor: str | None, more: Plain | None = None) -> Job | None:
+    def _job(self, do: str, run: Run, visitor: str | None, **more: Any) -> Job | None:
         if visitor is not None and visitor not in self._visitors:
             self._visitors.add(visitor)
-            self._say_who_is_here()
-        answer = self._ask({"do": do, "run": run.as_dict(), "visitor": visitor} | (more or {}))
-        if "unstored" in answer:
-            content, why = answer["unstored"]
+            self._send_visitors()
+        response = self._request({"do": do, "run": run.as_dict(), "visitor": visitor, **more})
+        if "unstored" in response:
+            content, why = response["unstored"]
             self._on_unstored(run, base64.b64decode(content), why)
-        return None if answer["job"] is None else Job.from_dict(answer["job"])
+        return None if response["job"] is None else Job.from_dict(response["job"])
 
-    def _report(self) -> None:
-        """A thread: tell from time to time who is still here."""
+    def _watch(self) -> None:
+        """In a thread: send from time to time which visitors are still here."""
         while True:
             threading.Event().wait(local_queue.WATCH)
             self._visitors = {v for v in list(self._visitors) if self._is_here(v)}
             with contextlib.suppress(BupError):
-                self._say_who_is_here()
+                self._send_visitors()
 
-    def _say_who_is_here(self) -> None:
-        self._ask({"here": sorted(self._visitors)})
+    def _send_visitors(self) -> None:
+        self._request({"visitors": sorted(self._visitors)})
 
-    def _ask(self, question: Plain) -> Plain:
+    def _request(self, fields: Fields) -> Fields:
         with self._lock:
             try:
-                if self._line is None:
-                    self._line = self._connected()
-                self._line.write(json.dumps(question).encode() + b"\n")
-                self._line.flush()
-                said = self._line.readline()
-                if not said:
-                    raise ConnectionError("it hung up")
+                if self._stream is None:
+                    self._stream = self._connect()
+                self._stream.write(json.dumps(fields).encode() + b"\n")
+                self._stream.flush()
+                line = self._stream.readline()
+                if not line:
+                    raise ConnectionError("the connection was closed")
             except OSError as error:
-                self._hang_up()  # the next question tries again
+                self._disconnect()  # the next request tries again
                 raise BupError(
-                    f"the process that keeps the queue of trainings does not answer ({error}): "
+                    f"the process that has the queue of trainings does not answer ({error}): "
                     "what is trained can be looked at; to train, start the server again"
                 ) from error
-        answer = json.loads(said)
-        if "refused" in answer:
-            raise BupError(answer["refused"])
-        return answer
+        response = json.loads(line)
+        if "refused" in response:
+            raise BupError(response["refused"])
+        return response
 
-    def _hang_up(self) -> None:
-        line, self._line = self._line, None
-        if line is not None:
+    def _disconnect(self) -> None:
+        stream, self._stream = self._stream, None
+        if stream is not None:
             with contextlib.suppress(OSError):
-                line.close()
+                stream.close()
 
-    def _connected(self) -> Any:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-            line.settimeout(PATIENCE)
-            line.connect(self._path)
-            return line.makefile("rwb")  # which keeps it open
+    def _connect(self) -> Any:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(PATIENCE)
+            connection.connect(self._path)
+            return connection.makefile("rwb")  # which keeps it open

@@ -147,10 +147,10 @@ def _describe(spec: Spec, graph: Graph, active: bool) -> None:
 
 def _show_curves(jobs: list[Job]) -> None:
     progress = jobs[0].progress
-    if progress.losses:
+    if progress.loss:
         st.plotly_chart(
             curves_figure(
-                progress.losses,
+                progress.loss,
                 progress.validation_nll,
                 progress.validation_accuracy,
                 None,

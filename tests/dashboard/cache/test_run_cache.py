@@ -14,7 +14,7 @@ import bup
 from bup.io import files
 from bup.training import fitting
 from dashboard.cache import run_cache, shared_cache
-from dashboard.cache.unstored import Unstored
+from dashboard.cache.unstored import UnstoredResults
 
 SPEC = bup.Spec(
     graph="synthetic:nodes=120,classes=3,words=30",
@@ -37,7 +37,7 @@ def test_a_result_that_no_disk_takes_is_shown_with_the_reason():
     graph = bup.load_graph(SPEC.graph)
     assert run_cache.find(SPEC, graph) is None
     (result,) = fitting.fit_specs(graph, [SPEC])
-    run_cache.hold_unstored(
+    run_cache.unstored.add(
         fitting.run_of(SPEC, graph), files.pack(*result.pack()), "the disk is full"
     )
     found = run_cache.find(SPEC, graph)
@@ -52,23 +52,23 @@ def test_a_result_that_no_disk_took_is_stored_when_one_has_room(monkeypatch, tmp
     full.write_text("no folder")
     monkeypatch.setenv("BUP_CACHE", str(full))
     run = fitting.run_of(SPEC, graph)
-    run_cache.hold_unstored(run, files.pack(*result.pack()), "the disk is full")
+    run_cache.unstored.add(run, files.pack(*result.pack()), "the disk is full")
     found = run_cache.find(SPEC, graph)
-    run_cache._unstored.store()
+    run_cache.unstored.store()
     assert found.unstored_reason and fitting.load(SPEC, graph) is None
-    assert run_cache._unstored._timer is not None  # which tries again
+    assert run_cache.unstored._timer is not None  # which tries again
     monkeypatch.setenv("BUP_CACHE", str(tmp_path / "room"))
-    run_cache._unstored.store()
-    assert not found.unstored_reason and run_cache._unstored._timer is None
+    run_cache.unstored.store()
+    assert not found.unstored_reason and run_cache.unstored._timer is None
     assert np.array_equal(fitting.load(SPEC, graph).probs, result.probs)
 
 
 def test_results_that_no_disk_takes_are_bounded():
     graph = bup.load_graph(SPEC.graph)
-    held = Unstored()
+    held = UnstoredResults()
     made = [fitting.run_of(dataclasses.replace(SPEC, seed=seed), graph) for seed in range(30)]
     for run in made:
-        held.hold(run, b"", "full")
+        held.add(run, b"", "full")
     assert [held.find(run) is not None for run in made] == [False] * 10 + [True] * 20
 
 

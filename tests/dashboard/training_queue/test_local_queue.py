@@ -45,7 +45,7 @@ def test_a_run_trains_to_the_end_and_its_result_is_in_the_store(queue):
     result = result_of(run)
     assert result.spec == job.spec
     assert job.progress.epoch == job.progress.epochs == 8
-    assert job.progress.losses == tuple(result.history["loss"])
+    assert job.progress.loss == tuple(result.history["loss"])
     assert job.progress.validation_nll == tuple(result.history["validation_nll"])
     assert job.progress.validation_accuracy == tuple(result.history["validation_accuracy"])
     assert job.progress.seconds_left == 0
@@ -113,8 +113,8 @@ def test_progress_grows_and_a_snapshot_does_not(queue):
         seen.append(queue.find(run))
     for earlier, later in pairwise(seen):
         old, new = earlier.progress, later.progress
-        assert len(old.losses) == len(old.validation_nll) == old.epoch < new.epoch
-        assert new.losses[: old.epoch] == old.losses
+        assert len(old.loss) == len(old.validation_nll) == old.epoch < new.epoch
+        assert new.loss[: old.epoch] == old.loss
         assert new.validation_accuracy[: old.epoch] == old.validation_accuracy
         assert new.seconds > old.seconds
         assert new.seconds_left == new.seconds / new.epoch * (10_000 - new.epoch)
@@ -315,9 +315,9 @@ def test_a_short_run_does_not_wait_for_a_long_one(tmp_path):
     queue = jobs.LocalQueue(Store(tmp_path), workers=2)
     long, waiting, short = fresh(ENDLESS), fresh(ENDLESS), fresh(SMALL)
     for run in (long, waiting):
-        queue.enter(run, SHORT + 1, held=False, visitor="greedy", again=True)
+        queue.enter(run, SHORT + 1, is_stored=False, visitor="greedy", again=True)
     until(lambda: trains(queue, long))
-    queue.enter(short, SHORT, held=False, visitor="modest", again=True)
+    queue.enter(short, SHORT, is_stored=False, visitor="modest", again=True)
     assert queue.find(waiting).ahead == 1, "the short one is not before it"
     assert ended(queue, short).state == "done"
     assert [queue.find(run).state for run in (long, waiting)] == ["running", "queued"]

@@ -88,7 +88,7 @@ def test_two_processes_see_one_training_and_only_who_asked_can_end_it(queue):
         assert two("submit", run, "bob").askers == {"ann", "bob"}
         until(lambda: two("find", run, "bob").progress.epoch > 0)
         seen = one("find", run, "ann")
-        assert seen.state == "running" and len(seen.progress.losses) == seen.progress.epoch
+        assert seen.state == "running" and len(seen.progress.loss) == seen.progress.epoch
         assert len(own_workers()) == jobs.WORKERS, "only who keeps the queue trains"
         two("cancel", run, "eve")
         two("cancel", run, "bob")
