@@ -13,6 +13,7 @@ from dashboard.classroom.destination import Destination
 from dashboard.classroom.membership import Membership
 from dashboard.classroom.register import LecturerKey, Register
 from dashboard.components.news import Redirect, news
+from dashboard.session import url
 from dashboard.session.navigation import addresses, page_link, title
 from dashboard.ui.errors import show_errors
 
@@ -182,8 +183,7 @@ def _button(label: str, icon: str, run: Callable[[], None]) -> None:
 @show_errors()
 def _send_here(lead: LecturerKey, address: str) -> None:
     """Send the class to exactly what the lecturer sees: page and parameters."""
-    query = [(key, value) for key in st.query_params for value in st.query_params.get_all(key)]
-    Register().send(lead, str(Destination.of(address, query)))
+    Register().send(lead, str(Destination.of(address, url.pairs())))
 
 
 @show_errors()

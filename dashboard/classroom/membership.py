@@ -20,6 +20,7 @@ from dashboard.classroom.register import (
     normalize_code,
 )
 from dashboard.network.visitor import client
+from dashboard.session import url
 
 LEAD_PARAMETER, JOIN_PARAMETER = "lead", "code"
 """Parameters of a lecturer's and a student's link."""
@@ -76,20 +77,13 @@ def restore() -> None:
         change(_from_cookies())
         if current() is None and (code := _ended_class_of_cookies()):
             end(code)
-    if link := _pop_parameter(LEAD_PARAMETER):
+    if link := url.pop(LEAD_PARAMETER):
         code, _, key = link.partition(".")
         if not Register().leads(LecturerKey(code, key)):
             raise bup.BupError("this link leads no class that is under way: start a new one")
         change(Membership(code, key=key))
-    elif link := _pop_parameter(JOIN_PARAMETER):
+    elif link := url.pop(JOIN_PARAMETER):
         join_class(link)
-
-
-def _pop_parameter(name: str) -> str:
-    value = st.query_params.get(name, "")
-    if value:
-        del st.query_params[name]
-    return value
 
 
 def start_class() -> None:

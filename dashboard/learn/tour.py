@@ -14,7 +14,7 @@ from dashboard.cache import graphs
 from dashboard.components.guide import guide
 from dashboard.learn import cases
 from dashboard.learn.texts import read_text
-from dashboard.session import run_link
+from dashboard.session import run_link, url
 from dashboard.session.navigation import addresses, page_link
 
 PARAMETER = "tour"
@@ -58,7 +58,7 @@ def _address(stop: Stop, mark: str) -> str:
 
 def walk() -> None:
     """The card of the stop that the address names, if it names one."""
-    mark = st.query_params.get(PARAMETER, "")
+    mark = url.get(PARAMETER)
     series = FOR_LECTURERS if mark.startswith(FOR_LECTURERS) else ""
     number = mark.removeprefix(series)
     stops = stops_of(series) if number else []

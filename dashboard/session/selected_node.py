@@ -11,6 +11,7 @@ import streamlit as st
 import bup
 from bup.graph import Graph
 from bup.results.result import Result
+from dashboard.session import url
 from dashboard.ui.markdown import escaped
 
 TRAIL = 12
@@ -85,7 +86,7 @@ def node_input(graph: Graph, result: Result) -> tuple[int, bool]:
 
 def last_node(graph: Graph, result: Result) -> tuple[int, bool]:
     """The node that was picked last, or that a link names, and whether there is one."""
-    wanted = st.session_state.get("last_node", st.query_params.get("node", ""))
+    wanted = st.session_state.get("last_node", url.get("node"))
     if not wanted:
         return int(result.split.test[0]), False
     return graph.find(wanted), True

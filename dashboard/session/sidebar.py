@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 
@@ -18,17 +17,16 @@ from bup.run import custom_split
 from bup.run.spec import Spec
 from bup.run.splits import named_splits
 from dashboard.network import visitor
-from dashboard.session import run_link, selected_node
+from dashboard.session import run_link, selected_node, url
 from dashboard.ui.markdown import escaped
 from dashboard.ui.number_input import number_input, show_refused_numbers
-from dashboard.ui.streamlit_internals import StreamlitAPIException
 from dashboard.ui.wording import choice_titles, setting_help, setting_title
 
 PER_CLASS = "So many labels per class"
 
 
 def choose_graph() -> str:
-    """The graph's widget; any name can come from a link, see ``graphs.graph``."""
+    """The widget of the graph; a link may name any, which ``graphs.graph`` checks."""
     name = st.selectbox(
         "Graph",
         [*run_link.graph_names(), *visitor.graphs()],
@@ -41,18 +39,18 @@ def choose_graph() -> str:
         "`synthetic:homophily=0.6,nodes=800` to draw another synthetic one.",
     )
     if (title := run_link.graph_title(str(name))) != run_link.graph_label(str(name)):
-        st.caption(f"**{escaped(title)}**: only who has its link can open it")
+        st.caption(f"**{escaped(title)}**: only people with its link can open it")
     return str(name)
 
 
 def _offered_methods(graph: Graph) -> list[str]:
-    """Methods that train, and those of predictions that were brought or that the link names."""
-    own = {given.method for given in visitor.predictions_of(graph)}
-    asked = {st.session_state.get("method"), st.query_params.get("method")}
+    """Methods that train, and those of predictions that the visitor uploaded or the link names."""
+    uploaded = {predictions.method for predictions in visitor.predictions_of(graph)}
+    chosen = {st.session_state.get("method"), url.get("method")}
     return [
         name
         for name, method in METHODS.items()
-        if not method.is_imported or name in own or asked & {name, method.short}
+        if not method.is_imported or name in uploaded or chosen & {name, method.short}
     ]
 
 
@@ -138,23 +136,22 @@ def choose_run(graph: Graph) -> Spec:
 
 
 def _choose_predictions(method: str, graph: Graph) -> None:
-    """Which of those that were brought, by the names that people gave them.
+    """The widget that chooses among uploaded predictions by their titles.
 
-    The run is made of their key, which a widget of its own holds.
+    The run has their key as a setting, which the text field of that setting also shows.
     """
     titles = {b.key: b.title for b in visitor.predictions_of(graph) if b.method == method}
     setting = f"{method}.predictions"
-    chosen = st.session_state.get(setting) or st.query_params.get(setting)
+    key = st.session_state.get(setting) or url.get(setting)
     if not titles:
         return
-    if not chosen:
-        st.session_state[setting] = chosen = next(iter(titles))
-        with contextlib.suppress(StreamlitAPIException):  # its widget writes the address by itself
-            st.query_params[setting] = chosen
-    st.session_state.own_predictions = chosen
+    if not key:
+        st.session_state[setting] = key = next(iter(titles))
+        url.put(setting, key)
+    st.session_state.own_predictions = key
     st.selectbox(
         "Predictions",
-        list(dict.fromkeys([*titles, chosen])),
+        list(dict.fromkeys([*titles, key])),
         format_func=lambda key: titles.get(key, key),
         key="own_predictions",
         on_change=lambda: st.session_state.update({setting: st.session_state.own_predictions}),
@@ -162,92 +159,96 @@ def _choose_predictions(method: str, graph: Graph) -> None:
 
 
 def _splits(graph: Graph) -> list[str]:
-    """The splits on offer: by name, and one of somebody's own that a link names."""
+    """The splits by name, and an uploaded one if a link names it."""
     names = named_splits(graph)
-    asked = st.session_state.get("split") or st.query_params.get("split", "")
-    return names if asked in names or not custom_split.exists(graph, asked) else [*names, asked]
+    chosen = st.session_state.get("split") or url.get("split")
+    return names if chosen in names or not custom_split.exists(graph, chosen) else [*names, chosen]
 
 
-def leave_out(one: int) -> None:
-    """Choose the run to which this class was never shown; the last thing that a callback does."""
-    st.session_state.left_out = [one]
+def leave_out(class_number: int) -> None:
+    """Choose the run that was never shown this class; ends the callback that calls it."""
+    st.session_state.left_out = [class_number]
     st.rerun()
 
 
 def _choose_prominent(method: str, noun: Noun) -> dict[str, Any]:
-    """What matters most of a method's settings, where one sees it; and the numbers that only the
-    chosen has, to play with."""
-    chosen = {}
-    for f in dataclasses.fields(METHODS[method].settings):
-        if f.metadata["prominent"]:
-            titles, common = choice_titles(f), _common(method, f, noun)
+    """Buttons for a method's most important settings, and the numbers that the chosen value has."""
+    values = {}
+    for field in dataclasses.fields(METHODS[method].settings):
+        if field.metadata["prominent"]:
+            titles = choice_titles(field)
             value = st.pills(
-                setting_title(f.name),
+                setting_title(field.name),
                 list(titles),
-                default=run_link.app_defaults(method)[f.name],
+                default=_default(method, field),
                 format_func=titles.__getitem__,
                 required=True,
-                **common,
+                **_widget_options(method, field, noun),
             )
-            st.caption(noun.apply_to(_meaning(f, value)))
-            chosen[f.name] = value
-            for own in _brought(f, value):
+            st.caption(noun.apply_to(getattr(_choice(field, value), "meaning", "")))
+            values[field.name] = value
+            for own in _settings_of(field, value):
                 if not own.metadata["choices"]:
-                    chosen[own.name] = _choose_setting(method, own, noun)
-    return chosen
-
-
-def _brought(f: dataclasses.Field, value: object) -> tuple[dataclasses.Field, ...]:
-    """The settings that a choice has of its own, as a rule of propagation may."""
-    about = f.metadata["choices"]
-    chosen = about.get(value) if isinstance(about, Mapping) else None
-    own = getattr(chosen, "settings", None)
-    return dataclasses.fields(own) if own is not None else ()
-
-
-def _common(method: str, f: dataclasses.Field, noun: Noun) -> dict[str, Any]:
-    """What the widgets of all settings have; a link may also name a choice as commands do."""
-    key = f"{method}.{f.name}"
-    if f.metadata["choices"] and st.query_params.get(key) in f.metadata["choices"]:
-        st.session_state.setdefault(key, st.query_params[key])
-    return {"key": key, "help": noun.apply_to(setting_help(f)), "bind": "query-params"}
-
-
-def _meaning(f: dataclasses.Field, value: object) -> str:
-    choices = f.metadata["choices"]
-    about = choices.get(value) if isinstance(choices, Mapping) else None
-    return getattr(about, "meaning", "")
+                    values[own.name] = _choose_setting(method, own, noun)
+    return values
 
 
 def _choose_settings(method: str, prominent: Mapping[str, Any], noun: Noun) -> dict[str, Any]:
-    """A widget for each of the others, but for those of what is not chosen: they change nothing."""
-    every = {f.name: f for f in dataclasses.fields(METHODS[method].settings)}
-    offered = [name for name in every if name not in prominent]
-    for f in (every[name] for name in prominent if every[name].metadata["prominent"]):
-        own = {o.name for o in _brought(f, prominent[f.name])}
-        others = {o.name for c in f.metadata["choices"] for o in _brought(f, c)} - own
-        offered = [name for name in offered if name not in others]
+    """A widget for each other setting, without those of values that are not chosen."""
+    fields = {field.name: field for field in dataclasses.fields(METHODS[method].settings)}
+    unused = set()
+    for field in (fields[name] for name in prominent if fields[name].metadata["prominent"]):
+        for value in field.metadata["choices"]:
+            unused |= {own.name for own in _settings_of(field, value)}
+        unused -= {own.name for own in _settings_of(field, prominent[field.name])}
     with st.expander("Settings of the method"):
-        return {name: _choose_setting(method, every[name], noun) for name in offered}
+        return {
+            name: _choose_setting(method, field, noun)
+            for name, field in fields.items()
+            if name not in prominent and name not in unused
+        }
 
 
-def _choose_setting(method: str, f: dataclasses.Field, noun: Noun) -> Any:
-    """The widget of a setting, made from what it says of itself."""
-    label = noun.apply_to(setting_title(f.name))
-    about, default = f.metadata, cast(Any, run_link.app_defaults(method)[f.name])
-    common = _common(method, f, noun)
-    if about["choices"]:
-        titles = choice_titles(f)
-        place = list(titles).index(default)
-        return st.selectbox(label, list(titles), place, format_func=titles.__getitem__, **common)
+def _choose_setting(method: str, field: dataclasses.Field, noun: Noun) -> Any:
+    """The widget of a setting, made from its metadata."""
+    label, default = noun.apply_to(setting_title(field.name)), _default(method, field)
+    options = _widget_options(method, field, noun)
+    if field.metadata["choices"]:
+        titles = choice_titles(field)
+        index = list(titles).index(default)
+        return st.selectbox(label, list(titles), index, format_func=titles.__getitem__, **options)
     if isinstance(default, str):
-        return str(st.text_input(label, default, **common)).strip()
-    low, high, where = about["low"], about["high"], st.container()
+        return str(st.text_input(label, default, **options)).strip()
+    low, high, where = field.metadata["low"], field.metadata["high"], st.container()
     if isinstance(default, int):
-        return int(number_input(where, label, int(low), int(high), default, **common))
-    # One step changes the first digit: less would not be seen.
+        return int(number_input(where, label, int(low), int(high), default, **options))
+    # One step changes the first digit: a smaller one would make no visible difference.
     step = 10.0 ** math.floor(math.log10(default)) if default else 0.1
     number = number_input(
-        where, label, float(low), float(high), default, step=step, format="%g", **common
+        where, label, float(low), float(high), default, step=step, format="%g", **options
     )
     return float(number)
+
+
+def _default(method: str, field: dataclasses.Field) -> Any:
+    return run_link.app_defaults(method)[field.name]
+
+
+def _choice(field: dataclasses.Field, value: object) -> object | None:
+    """What a value of a setting stands for, such as a propagation rule."""
+    choices = field.metadata["choices"]
+    return choices.get(value) if isinstance(choices, Mapping) else None
+
+
+def _settings_of(field: dataclasses.Field, value: object) -> tuple[dataclasses.Field, ...]:
+    """The settings that only one value of a setting has, as a propagation rule may."""
+    own = getattr(_choice(field, value), "settings", None)
+    return dataclasses.fields(own) if own is not None else ()
+
+
+def _widget_options(method: str, field: dataclasses.Field, noun: Noun) -> dict[str, Any]:
+    """Common to the widgets of all settings; a link may name a value by its name or its title."""
+    key = f"{method}.{field.name}"
+    if field.metadata["choices"] and url.get(key) in field.metadata["choices"]:
+        st.session_state.setdefault(key, url.get(key))
+    return {"key": key, "help": noun.apply_to(setting_help(field)), "bind": "query-params"}

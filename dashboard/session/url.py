@@ -1,12 +1,13 @@
-"""The parts of a view that no bound widget holds, in the link all the same.
+"""The one reader and writer of the address.
 
-Such a part lives in the session under its own name. Whoever comes by a link that names it has it
-read from there, and what cannot be read is as if it had not been said: numbers from an address are
-never trusted. Afterwards the address follows the session.
+Most parameters belong to widgets with ``bind="query-params"``. The others are in ``PARAMETERS``:
+each is in the session state under its name, is read from an address that has changed, and is
+written back after the page is drawn. Anybody can write a link: what cannot be read is left out.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +29,7 @@ LONGEST = 4000
 
 @dataclass(frozen=True)
 class Parameter:
-    """``read`` raises ValueError for what makes no sense; None is never written."""
+    """How a value is read from a link and written to it; ``read`` may raise ValueError."""
 
     read: Callable[[str], Any]
     write: Callable[[Any], str] = str
@@ -71,23 +72,23 @@ def _run(text: str) -> Spec:
 
 
 def _run_text(spec: Spec) -> str:
-    """Without what is usual anyway."""
-    usual = Spec().as_dict()
+    """Without defaults."""
+    defaults = Spec().as_dict()
     changed = spec.as_dict() | {"settings": changed_settings(spec)}
-    return json.dumps({k: value for k, value in changed.items() if value != usual.get(k)})
+    return json.dumps({k: value for k, value in changed.items() if value != defaults.get(k)})
 
 
-def _listed(text: str) -> list[str]:
-    found = json.loads(text)
-    if not isinstance(found, list) or not all(isinstance(entry, str) for entry in found):
+def _texts(text: str) -> list[str]:
+    texts = json.loads(text)
+    if not isinstance(texts, list) or not all(isinstance(entry, str) for entry in texts):
         raise ValueError(text)
-    return found
+    return texts
 
 
 PARAMETERS: Mapping[str, Parameter] = {
     "tab": Parameter(str),
     "pin": Parameter(str),
-    "unlink": Parameter(_listed, json.dumps),
+    "unlink": Parameter(_texts, json.dumps),
     "link_to": Parameter(str),
     "hops": Parameter(int),
     "ego_score": Parameter(str),
@@ -99,13 +100,38 @@ PARAMETERS: Mapping[str, Parameter] = {
 }
 
 
-def read() -> set[str]:
-    """Take over what the address says and the session does not know yet: which parts those were.
+def get(name: str, default: str = "") -> str:
+    """A parameter of the address."""
+    return st.query_params.get(name, default)
 
-    Before any of the widgets is drawn that they belong to.
+
+def pop(name: str) -> str:
+    """A parameter of the address, which loses it."""
+    value = get(name)
+    if value:
+        del st.query_params[name]
+    return value
+
+
+def put(name: str, value: str) -> None:
+    """Write a parameter to the address, unless it is there or a widget writes it."""
+    if st.query_params.get(name) != value:
+        with contextlib.suppress(streamlit_internals.StreamlitAPIException):
+            st.query_params[name] = value
+
+
+def pairs() -> list[tuple[str, str]]:
+    """All parameters of the address, in its order."""
+    return [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
+
+
+def read() -> set[str]:
+    """Take over what is new in the address; gives the names of these parameters.
+
+    To be called before the widgets are drawn that show them.
     """
     written, read = st.session_state.setdefault("address", {}), set()
-    for name, part in PARAMETERS.items():
+    for name, parameter in PARAMETERS.items():
         text = st.query_params.get(name)
         if text is None and streamlit_internals.is_history_navigation():
             st.session_state[name] = None
@@ -114,7 +140,7 @@ def read() -> set[str]:
         if text is None or text == written.get(name) or len(text) > LONGEST:
             continue
         try:
-            st.session_state[name] = part.read(text)
+            st.session_state[name] = parameter.read(text)
         except ValueError:
             st.session_state[name] = None
         written[name] = text
@@ -122,29 +148,28 @@ def read() -> set[str]:
     return read
 
 
-def write(usual: Mapping[str, Any]) -> None:
-    """The address says what the session has, but for what is ``usual``."""
+def write(defaults: Mapping[str, Any]) -> None:
+    """Write what the session state has to the address, except for defaults."""
     written = {}
-    for name, part in PARAMETERS.items():
+    for name, parameter in PARAMETERS.items():
         value = st.session_state.get(name)
-        if value in (None, "", []) or value == usual.get(name):
+        if value in (None, "", []) or value == defaults.get(name):
             if name in st.query_params:
                 del st.query_params[name]
         else:
-            written[name] = part.write(value)
-            if st.query_params.get(name) != written[name]:
-                st.query_params[name] = written[name]
+            written[name] = parameter.write(value)
+            put(name, written[name])
     st.session_state.address = written
 
 
 def ensure_option(name: str, options: Sequence[Any]) -> None:
-    """Before a widget is drawn: the first of its options, if the session has none of them."""
+    """Before a widget is drawn: choose its first option if the session has none of them."""
     if st.session_state.get(name) not in options:
         st.session_state[name] = options[0]
 
 
 def keep_widgets(*names: str) -> None:
-    """Streamlit forgets widgets that are not drawn: these stay as they are."""
+    """Keep the values of widgets that may not be drawn, which Streamlit would forget."""
     for name in names:
         if name in st.session_state:
             st.session_state[name] = st.session_state[name]

@@ -60,9 +60,8 @@ def _remember(spec: Spec) -> None:
     last: Spec | None = st.session_state.get("last_spec")
     if last != spec:
         if last is not None and last.graph == spec.graph:
-            st.session_state.previous = (
-                None if streamlit_internals.is_history_navigation() else last
-            )
+            back = streamlit_internals.is_history_navigation()
+            st.session_state.previous = None if back else last
         st.session_state.last_spec = spec
     st.session_state.submitted_run = None
 

@@ -14,6 +14,7 @@ from dashboard.components.focus_here import focus_here
 from dashboard.components.map import graph_map, lasso_corners, map_data
 from dashboard.components.map.excerpts import snap_window
 from dashboard.components.map.map_data import Limits, Point
+from dashboard.session import url
 from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.views import picking, tables
@@ -172,7 +173,7 @@ def _map(
         cut=cut,
         joined=joined,
         linking=what_if.map_changes_links(),
-        plain=st.query_params.get("plain") == "true",  # to see the map of browsers without WebGL2
+        plain=url.get("plain") == "true",  # to see the map of browsers without WebGL2
     )
 
 

@@ -53,7 +53,7 @@ def test_a_browser_does_not_take_all_places(monkeypatch):
         assert go.wait(60)
         return bup.load_graph("synthetic:nodes=50")
 
-    monkeypatch.setattr(graphs, "_drawn_elsewhere", draw)
+    monkeypatch.setattr(graphs, "_draw_in_process", draw)
     asking = [eve, eve, ann]
     monkeypatch.setattr(graphs.visitor, "client", lambda: asking.pop(0))
     with ThreadPoolExecutor(2) as pool:
@@ -81,7 +81,7 @@ def test_why_it_cannot_be_drawn_is_a_sentence(monkeypatch):
 
 def test_what_is_above_the_limit_is_not_drawn_at_all(monkeypatch, drawn_here):
     monkeypatch.setenv("BUP_GRAPH_BYTES", "1000000")
-    monkeypatch.setattr(graphs, "_drawn_elsewhere", pytest.fail)
+    monkeypatch.setattr(graphs, "_draw_in_process", pytest.fail)
     with pytest.raises(bup.BupError, match=r"draws graphs of at most 1 MB.*bup fit --graph"):
         graphs.graph(LARGE)
     assert drawn_here == []

@@ -15,7 +15,7 @@ from bup.jobs import worker
 from bup.results.store import Store
 from bup.training import fitting
 from dashboard.training_queue import local_queue as jobs
-from dashboard.training_queue.job import SHORT, Job
+from dashboard.training_queue.job import SHORT, Job, TrainingProgress
 from tests.support.folder_files import put
 from tests.support.jobs import (
     ENDLESS,
@@ -124,9 +124,11 @@ def test_progress_grows_and_a_snapshot_does_not(queue):
 def test_progress_is_reported_in_batches(queue, monkeypatch):
     run = fresh(ENDLESS)
     batches = []
-    continued = jobs._continued
+    extended = TrainingProgress.extended
     monkeypatch.setattr(
-        jobs, "_continued", lambda old, new: batches.append(len(new)) or continued(old, new)
+        TrainingProgress,
+        "extended",
+        lambda progress, new: batches.append(len(new)) or extended(progress, new),
     )
     ask(queue, run)
     until(lambda: len(batches) >= 6)

@@ -227,7 +227,7 @@ def test_an_own_graph_is_called_what_its_people_call_it(open_app, stocked_cache)
         app = open_app(graph=name, per_class="5", seed="9")
         assert not app.exception and not app.error
         said = " ".join(text.value for text in (*app.caption, *app.markdown))
-        assert "**my papers**: only who has its link" in said and "on **my papers**" in said
+        assert "**my papers**: only people with its link" in said and "on **my papers**" in said
         assert uploads.title_of("own:" + "a" * 20) == "a graph of your own"
         assert app.selectbox(key="graph").value == name
     finally:
