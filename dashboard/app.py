@@ -1,4 +1,4 @@
-"""The app as Streamlit's own command finds it, and the script that each of its sessions runs."""
+"""The app for Streamlit's own command, and the script that each of its sessions runs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from pathlib import Path
 
 import streamlit as st
 
-HERE = str(Path(__file__).parent)
-if HERE in sys.path:
+FOLDER = Path(__file__).parent
+ROOT = str(FOLDER.parent)
+IS_COMMAND = str(FOLDER) in sys.path
+if IS_COMMAND:
     # ``streamlit run`` looks for modules beside the script; some here have the names of others.
-    ROOT = str(Path(HERE).parent)
-    sys.path[sys.path.index(HERE)] = ROOT
-    # Training processes look there too: hosts of Streamlit apps install the requirements only.
-    given = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([ROOT, given] if given else [ROOT])
+    sys.path[sys.path.index(str(FOLDER))] = ROOT
 
 from dashboard.ui import streamlit_internals  # noqa: E402
 
@@ -25,6 +23,11 @@ if streamlit_internals.is_script_run():
     router.draw()
 else:
     from dashboard.server import serving
+
+    if IS_COMMAND:
+        # For training processes: hosts of Streamlit apps install only the requirements.
+        folders = [ROOT, *filter(None, [os.environ.get("PYTHONPATH")])]
+        os.environ["PYTHONPATH"] = os.pathsep.join(folders)
 
     # Streamlit's command reads this line: only so does it serve what surrounds the pages.
     app = st.App(__file__, **serving.app_options())

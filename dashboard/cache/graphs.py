@@ -1,4 +1,4 @@
-"""Graphs and what belongs to them alone, loaded once and shared by every browser."""
+"""Graphs and what is computed from a graph alone, shared by all browser sessions."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ _places = threading.BoundedSemaphore(MOST_WAITING)
 
 
 def graph(name: str) -> Graph:
-    """The graph of this name; loaded again once the files behind it are others.
+    """The graph of this name; loaded again when its files have changed.
 
-    A visitor's browser can send any name, so the one door to graphs asks whether it is allowed,
-    before anything looks for files.
+    A browser can send any name: whether it is allowed is checked here, before any file is read.
     """
     if not datasets.is_allowed(name):
         raise bup.BupError(
@@ -64,14 +63,14 @@ def _graph(name: str, stamp: Hashable) -> Graph:
             _place(),
             st.spinner("Drawing this graph: one is drawn at a time, each takes some seconds ..."),
         ):
-            return _drawn_elsewhere(name)
+            return _draw_in_process(name)
     with st.spinner("Loading the graph ..."):
         return bup.load_graph(name)
 
 
 @contextmanager
 def _place() -> Iterator[None]:
-    """A place in the queue, which every crafted name of a graph would make longer."""
+    """Wait for a place in the queue, which is short: anybody can invent names of graphs."""
     if not _places.acquire(blocking=False):
         raise bup.BupError(
             f"{MOST_WAITING} other graphs are to be drawn before this one: try again in a minute"
@@ -83,19 +82,19 @@ def _place() -> Iterator[None]:
         _places.release()
 
 
-def _drawn_elsewhere(name: str) -> Graph:
-    """A graph drawn by a process of its own: others' clicks go on, and its memory goes with it."""
+def _draw_in_process(name: str) -> Graph:
+    """Draw a graph in another process: it takes no time or memory of the server's own."""
     command = [sys.executable, "-P", "-m", "bup.datasets", name]
-    with tempfile.TemporaryFile() as drawn:
-        with subprocess.Popen(command, stdout=drawn, stderr=subprocess.PIPE) as process:
-            with contextlib.suppress(OSError, AttributeError):  # Windows has no such thing
+    with tempfile.TemporaryFile() as output:
+        with subprocess.Popen(command, stdout=output, stderr=subprocess.PIPE) as process:
+            with contextlib.suppress(OSError, AttributeError):  # not on Windows
                 os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
-            _, said = process.communicate()
+            _, errors = process.communicate()
         if process.returncode == 0:
-            drawn.seek(0)
-            packed = files.unpack(drawn.read())
+            output.seek(0)
+            packed = files.unpack(output.read())
             return uploads.unpack(packed.values["name"], packed)
-    why = said.decode(errors="replace").strip().rpartition("\n")[2]
+    why = errors.decode(errors="replace").strip().rpartition("\n")[2]
     if why.startswith("bup: "):
         raise bup.BupError(why.removeprefix("bup: "))
     reason = why[:200] or f"code {process.returncode}"
@@ -103,7 +102,7 @@ def _drawn_elsewhere(name: str) -> Graph:
 
 
 def layout(graph: Graph) -> Layout:
-    """Where a graph's nodes stand; of a large one, a first picture while it is being drawn."""
+    """Where a graph's nodes are on the map; of a large graph, a sketch until it is finished."""
     if (finished := layouts.cached_layout(graph)) is not None:
         return finished
     with st.spinner("Drawing the map for the first time ..."):

@@ -1,4 +1,4 @@
-"""Maps as the browser takes them, drawn once and shared by every browser."""
+"""Figures and maps in the form that is sent to browsers, cached for all browser sessions."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from dashboard.figures.map import map_figure
 from dashboard.ui.theme import Theme
 
 
-def drawn(figure: Callable[..., go.Figure], *of: Any) -> ChartFigure:
-    """The figure ``of`` these, drawn once for all browsers that ask for the same."""
-    return cached_call(_drawing, figure, *of)
+def cached_figure(make_figure: Callable[..., go.Figure], *args: Any) -> ChartFigure:
+    """The figure of these arguments, cached by their content."""
+    return cached_call(_chart_figure, make_figure, *args)
 
 
-def _drawing(figure: Callable[..., go.Figure], *of: Any) -> ChartFigure:
-    return ChartFigure.of(figure(*of))
+def _chart_figure(make_figure: Callable[..., go.Figure], *args: Any) -> ChartFigure:
+    return ChartFigure.of(make_figure(*args))
 
 
-def _drawn(graph: Graph) -> Hashable:
-    """What a picture of a graph is known by: a large one has two, a first and the finished one."""
+def _map_key(graph: Graph) -> Hashable:
+    """The map of a large graph exists twice: a first sketch and the finished one."""
     return graph.digest, layout(graph).finished
 
 
@@ -43,7 +43,7 @@ def _digest(shown: np.ndarray) -> str:
     return "all" if shown.all() else hashlib.sha256(np.packbits(shown).tobytes()).hexdigest()
 
 
-@cached(by=lambda graph, dark: (_drawn(graph), dark))
+@cached(by=lambda graph, dark: (_map_key(graph), dark))
 def edge_picture(graph: Graph, dark: bool) -> str:
     picture = edge_image(layout(graph).points, graph.edges, Theme(dark=dark))
     buffer = io.BytesIO()
@@ -54,13 +54,13 @@ def edge_picture(graph: Graph, dark: bool) -> str:
 @cached(
     by=lambda loaded_run, colour, theme, shown: (
         loaded_run.run,
-        _drawn(loaded_run.graph),
+        _map_key(loaded_run.graph),
         colour,
         theme,
         _digest(shown),
     )
 )
-def map_drawing(loaded_run: LoadedRun, colour: str, theme: Theme, shown: np.ndarray) -> ChartFigure:
+def cached_map(loaded_run: LoadedRun, colour: str, theme: Theme, shown: np.ndarray) -> ChartFigure:
     """The map of a run; drawn once for every way of looking at it."""
     graph = loaded_run.graph
     picture, points = edge_picture(graph, theme.dark), layout(graph).points
@@ -81,13 +81,13 @@ def look(loaded_run: LoadedRun, colour: str, theme: Theme, limits: Limits | None
     return map_data.look(loaded_run.table, colour, loaded_run.graph.class_names, theme, limits)
 
 
-@cached(by=lambda graph, window=None: (_drawn(graph), window))
+@cached(by=lambda graph, window=None: (_map_key(graph), window))
 def graph_parcel(graph: Graph, window: Window | None = None) -> Parcel:
     """A graph, or what the map needs of a part of it."""
     return map_data.graph_parcel(graph, layout(graph).points, part_of(graph, window))
 
 
-@cached(by=lambda graph, window: (_drawn(graph), window))
+@cached(by=lambda graph, window: (_map_key(graph), window))
 def part_of(graph: Graph, window: Window | None) -> Excerpt:
     return excerpt(graph, layout(graph).points, window)
 
@@ -95,7 +95,7 @@ def part_of(graph: Graph, window: Window | None) -> Excerpt:
 @cached(
     by=lambda loaded_run, colour, shown, window=None: (
         loaded_run.run,
-        _drawn(loaded_run.graph),
+        _map_key(loaded_run.graph),
         colour,
         _digest(shown),
         window,

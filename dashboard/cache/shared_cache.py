@@ -1,7 +1,6 @@
-"""What is worked out once and shared by every browser, bounded in bytes.
+"""A cache of computed values that all browser sessions share, bounded in bytes.
 
-What a page holds is never taken from it: letting go of a value here only means that whoever asks
-next works it out again.
+A page that uses a value keeps it: a value that leaves the cache is only computed again next time.
 """
 
 from __future__ import annotations
@@ -30,83 +29,81 @@ AGAIN = 4  # values that are measured again whenever one is added
 
 
 class SharedCache:
-    """Values by key; when they outgrow the limit, those go first that nobody asked for longest."""
+    """Values by key; above the limit, the least recently used ones go first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._values: OrderedDict[Hashable, Any] = OrderedDict()  # the one used last comes last
-        self._sizes: OrderedDict[Hashable, int] = OrderedDict()  # the one measured last comes last
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()  # the last used one comes last
+        self._sizes: OrderedDict[Hashable, int] = OrderedDict()  # the last measured one comes last
         self._total = 0
-        self._making: dict[Hashable, threading.Lock] = {}
+        self._key_locks: dict[Hashable, threading.Lock] = {}
 
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made once however many ask for it at the same time."""
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The value of a key, computed once however many threads want it at the same time."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
                 return self._values[key]
-            making = self._making.setdefault(key, threading.Lock())
+            key_lock = self._key_locks.setdefault(key, threading.Lock())
         try:
-            with making:
+            with key_lock:
                 with self._lock:
                     if key in self._values:
                         return self._values[key]
-                value = make()
-                self._keep(key, value)
+                value = compute()
+                self._add(key, value)
                 return value
         finally:
             with self._lock:
-                self._making.pop(key, None)
+                self._key_locks.pop(key, None)
 
-    def _keep(self, key: Hashable, value: Any) -> None:
+    def _add(self, key: Hashable, value: Any) -> None:
         with self._lock:
             self._values[key] = value
-            # What is known of a run grows after it came here: each is measured again in its turn.
-            for one in [key, *islice(self._sizes, AGAIN)]:
-                self._measure(one)
+            # Values such as a LoadedRun grow later: some are measured again each time.
+            for measured in [key, *islice(self._sizes, AGAIN)]:
+                size = size_of(self._values[measured])
+                self._total += size - self._sizes.pop(measured, 0)
+                self._sizes[measured] = size
             most = server_limits().memory_bytes
             while self._total > most and len(self._values) > 1:
                 oldest, _ = self._values.popitem(last=False)
                 self._total -= self._sizes.pop(oldest)
-
-    def _measure(self, key: Hashable) -> None:
-        size = size_of(self._values[key])
-        self._total += size - self._sizes.pop(key, 0)
-        self._sizes[key] = size
 
 
 SHARED_CACHE = SharedCache()
 
 
 def cached(by: Callable[P, Hashable]) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """A function whose values are kept, one for each value of ``by`` on its arguments."""
+    """Decorate a function so that its values are cached; ``by`` makes the key of its arguments."""
 
-    def keeping(make: Callable[P, T]) -> Callable[P, T]:
-        @functools.wraps(make)
-        def found(*args: P.args, **kwargs: P.kwargs) -> T:
-            key = (make.__module__, make.__qualname__, by(*args, **kwargs))
-            return SHARED_CACHE.get(key, lambda: make(*args, **kwargs))
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @functools.wraps(function)
+        def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
+            key = (function.__module__, function.__qualname__, by(*args, **kwargs))
+            return SHARED_CACHE.get(key, lambda: function(*args, **kwargs))
 
-        return found
+        return wrapper
 
-    return keeping
+    return decorate
 
 
-def cached_call(make: Callable[..., T], *of: Any) -> T:
-    """What a function makes of these, worked out once for all who ask for the same."""
-    content = hashlib.sha256(pickle.dumps(of, protocol=5)).digest()
-    return SHARED_CACHE.get((make.__module__, make.__qualname__, content), lambda: make(*of))
+def cached_call(function: Callable[..., T], *args: Any) -> T:
+    """Call a function, cached by the content of its arguments."""
+    content = hashlib.sha256(pickle.dumps(args, protocol=5)).digest()
+    key = (function.__module__, function.__qualname__, content)
+    return SHARED_CACHE.get(key, lambda: function(*args))
 
 
 def size_of(value: Any) -> int:
-    """Bytes, roughly. A graph inside of something else is kept, and counted, on its own."""
+    """Bytes, roughly. A graph inside another value counts nothing: it is cached by itself."""
     if isinstance(value, Graph):
         return _sizes(vars(value))
     return _size(value)
 
 
 def _sizes(parts: Mapping[Any, Any]) -> int:
-    """Of a copy, taken in one step: other threads may add to the parts meanwhile."""
+    """Counts a copy, because other threads may add to the parts meanwhile."""
     return sum(map(_size, dict(parts).values()))
 
 
@@ -123,8 +120,8 @@ def _size(value: Any) -> int:
     if isinstance(value, Mapping):
         return _sizes(value)
     if isinstance(value, list | tuple):
-        looked_at = value[:SAMPLE]
-        return int(sum(map(_size, looked_at)) * len(value) / max(1, len(looked_at)))
+        sample = value[:SAMPLE]
+        return int(sum(map(_size, sample)) * len(value) / max(1, len(sample)))
     if hasattr(value, "__dict__") and not callable(value):
         return _sizes(vars(value))
     return sys.getsizeof(value)

@@ -56,9 +56,9 @@ def export(
     from bup.training.fitting import run_of
     from dashboard.cache.run_cache import LoadedRun
     from dashboard.export.page import page, refusal
-    from dashboard.export.parse_run import asked as linked
+    from dashboard.session.run_link import find_spec
 
-    specs = [linked(text) for text in runs]
+    specs = [find_spec(text) for text in runs]
     graph = bup.load_graph(specs[0].graph if specs else graph_name)
     if methods or not specs:
         if specs and graph.name != bup.load_graph(graph_name).name:

@@ -1,7 +1,7 @@
-"""Links between pages, by address.
+"""Links from page to page, by address.
 
-The table of pages imports every page, so that a page cannot import the table: the router says at
-the start of each run where links may lead.
+The table of pages imports every page, so a page cannot import the table: the router sets the pages
+at the start of each run of the script.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import streamlit as st
 from dashboard.ui.streamlit_internals import Page
 
 Query = Mapping[str, str] | Sequence[tuple[str, str]]
-"""The parameters that open a page at the right place."""
+"""The parameters of a link."""
 
 
 def set_pages(pages: Mapping[str, Page]) -> None:
-    """Pages by their addresses; kept for the session, because a fragment runs without a router."""
+    """Keep the pages by their addresses: a fragment runs without the router."""
     st.session_state.linked_pages = dict(pages)
 
 
@@ -28,9 +28,13 @@ def page_link(
 
 
 def addresses() -> list[str]:
-    """Where links may lead; the first is the page at the root."""
+    """The addresses of all pages; the first is also at the root."""
     return list(st.session_state.linked_pages)
 
 
 def title(address: str) -> str:
     return st.session_state.linked_pages[address].title
+
+
+def switch_page(address: str, query: Query) -> None:
+    st.switch_page(st.session_state.linked_pages[address], query_params=query)

@@ -1,6 +1,7 @@
-"""The picked node: its widget, bound to the link, and whatever changes it.
+"""The node that the visitor picked: its text field, bound to the address, and what changes it.
 
-Callbacks call these: they run before the widgets are drawn again.
+``pick``, ``go_back``, ``clear`` and ``reset_for_graph`` are for callbacks, which run before the
+widgets are drawn again.
 """
 
 from __future__ import annotations
@@ -14,60 +15,58 @@ from bup.results.result import Result
 from dashboard.session import url
 from dashboard.ui.markdown import escaped
 
-TRAIL = 12
-"""How many visited nodes the way back remembers."""
+TRAIL = 12  # visited nodes that the way back remembers
 
 
 def pick(node_id: str) -> None:
-    """Make a node the picked one and remember the way; for callbacks."""
+    """Pick a node and remember the one before."""
     before = st.session_state.get("node", "")
     if node_id != before:
-        trail = [*visited_nodes(), before]
-        st.session_state.trail = [n for n in trail if n][-TRAIL:]
-        _look_at(node_id)
+        st.session_state.trail = [node for node in (*visited_nodes(), before) if node][-TRAIL:]
+        _select(node_id)
 
 
 def visited_nodes() -> list[str]:
-    """The nodes that led to this one, not those from which the browser's own back has returned."""
-    trail, here = list(st.session_state.get("trail", [])), st.session_state.get("node", "")
-    if here in trail and here != st.session_state.get("trail_end"):
-        return trail[: trail.index(here)]
+    """The nodes picked before this one, without those that the browser's own back has left."""
+    trail, node = list(st.session_state.get("trail", [])), st.session_state.get("node", "")
+    if node in trail and node != st.session_state.get("trail_end"):
+        return trail[: trail.index(node)]
     return trail
 
 
 def go_back() -> None:
     if trail := visited_nodes():
         st.session_state.trail = trail[:-1]
-        _look_at(trail[-1])
+        _select(trail[-1])
 
 
-def limit_walk(shown: np.ndarray | None) -> None:
-    """Next, previous and random node are of these [n]; None: of all."""
-    st.session_state.walk_among = shown
+def limit_walk(mask: np.ndarray | None) -> None:
+    """Restrict next, previous and random node to a mask [n]; None allows all."""
+    st.session_state.walk_among = mask
 
 
-def _look_at(node_id: str) -> None:
-    """What was changed of another node's links is let go."""
+def _select(node_id: str) -> None:
+    """Also drops the links that the visitor changed at another node."""
     st.session_state.update(node=node_id, trail_end=node_id, unlink=[], link_to="")
 
 
 def clear() -> None:
-    """No node is picked any more; for callbacks."""
+    """Pick no node."""
     st.session_state.tab = None
-    _look_at("")
+    _select("")
 
 
 def reset_for_graph() -> None:
-    """Nothing of what was picked, drawn around or dragged on a graph belongs to another."""
+    """Drop everything that belongs to the graph before: node, pin, lasso, range, other runs."""
     nothing = dict.fromkeys(("pin", "lasso", "range", "before", "previous"))
     st.session_state.update(nothing, trail=[], group=[])
-    _look_at("")
+    _select("")
 
 
 def node_input(graph: Graph, result: Result) -> tuple[int, bool]:
-    """The picked node's widget: the node, and whether anybody picked it.
+    """The text field of the picked node; gives the node, and whether the visitor picked it.
 
-    Until then it is the first test node, and so it is for an unknown id, which is explained.
+    If not, or if the id is unknown, it is the first test node.
     """
     text = st.text_input(
         graph.noun.apply_to("Picked node (id)"),
@@ -76,7 +75,7 @@ def node_input(graph: Graph, result: Result) -> tuple[int, bool]:
         placeholder="none yet",
         help="Click a point, a bar or a row anywhere, or type an id.",
     )
-    st.session_state.last_node = str(text).strip()  # pages without a run have no such widget
+    st.session_state.last_node = str(text).strip()  # for pages that do not draw this widget
     try:
         return last_node(graph, result)
     except bup.BupError as error:
@@ -85,8 +84,8 @@ def node_input(graph: Graph, result: Result) -> tuple[int, bool]:
 
 
 def last_node(graph: Graph, result: Result) -> tuple[int, bool]:
-    """The node that was picked last, or that a link names, and whether there is one."""
-    wanted = st.session_state.get("last_node", url.get("node"))
-    if not wanted:
+    """The node picked last or named by the link, and whether there is one; else a test node."""
+    node_id = st.session_state.get("last_node", url.get("node"))
+    if not node_id:
         return int(result.split.test[0]), False
-    return graph.find(wanted), True
+    return graph.find(node_id), True

@@ -94,7 +94,7 @@ class Highlights:
             highlighted[nodes] = True
             charts.node_map(
                 view,
-                maps.map_drawing(view.loaded_run, "correct", view.theme, highlighted),
+                maps.cached_map(view.loaded_run, "correct", view.theme, highlighted),
                 f"{key}_map",
                 view.say("The same nodes, highlighted on the map. Click a node to pick it."),
             )

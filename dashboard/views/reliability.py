@@ -9,7 +9,7 @@ import streamlit as st
 from bup import metrics
 from bup.methods import METHODS
 from bup.metrics import METRICS, ReliabilityBins, RiskCoverage, Scheme, conformal
-from dashboard.cache.maps import drawn
+from dashboard.cache.maps import cached_figure
 from dashboard.components.chart import Mark
 from dashboard.figures.reliability import (
     confidence_histogram,
@@ -89,7 +89,7 @@ def _calibration(view: View, other: View | None, bins: int, scheme: Scheme) -> N
     with left_column:
         st.header("Confidence against accuracy")
         highlights.chart(
-            drawn(reliability_figure, found, view.theme, _name(view), beside),
+            cached_figure(reliability_figure, found, view.theme, _name(view), beside),
             "reliability",
             view.say(
                 "On the diagonal, the model is right as often as it says. Above it the model is "
@@ -115,7 +115,7 @@ def _calibration(view: View, other: View | None, bins: int, scheme: Scheme) -> N
     with right_column:
         st.header("How confident is it?")
         highlights.chart(
-            drawn(confidence_histogram, confidence, right, view.theme, BARS),
+            cached_figure(confidence_histogram, confidence, right, view.theme, BARS),
             "confidence",
             view.say(
                 "How many test nodes get which confidence, right and wrong answers stacked. If the "
@@ -184,7 +184,7 @@ def _selective(view: View, other: View | None) -> None:
     node_at = np.empty(len(curve.threshold), dtype=np.int64)
     node_at[point] = nodes
     charts.clickable(
-        drawn(
+        cached_figure(
             risk_coverage_figure,
             curve,
             coverage,
@@ -258,7 +258,7 @@ def _sets(view: View) -> None:
     covered = sets.member[nodes, targets]
     highlights = Highlights(view, "reliability")
     highlights.chart(
-        drawn(set_size_figure, sets.size[nodes], covered, len(view.answers), view.theme),
+        cached_figure(set_size_figure, sets.size[nodes], covered, len(view.answers), view.theme),
         "set_sizes",
         view.say(
             "Doubtful nodes get larger sets. On average over the nodes, the promised share of sets "

@@ -8,7 +8,7 @@ import streamlit as st
 
 from bup import metrics
 from bup.graph import paths
-from dashboard.cache.maps import drawn
+from dashboard.cache.maps import cached_figure
 from dashboard.cache.shared_cache import cached_call
 from dashboard.components.chart import Mark
 from dashboard.figures.structure import (
@@ -73,7 +73,7 @@ def _against(view: View, axis: str, score: str, score_label: str) -> metrics.Cor
     if axis == "mean_distance" and sources < len(train):
         text += f" Distances are to {sources:,} of the {len(train):,} training {noun.many}."
     charts.clickable(
-        drawn(
+        cached_figure(
             against_figure,
             x[nodes],
             y[nodes],
@@ -115,7 +115,7 @@ def _factor(view: View) -> None:
     degree, nodes = view.graph.looped_degree, np.arange(view.graph.num_nodes)
     same = cached_call(_correlation, factor, std)
     charts.clickable(
-        drawn(factor_figure, degree, factor, std, nodes, _ids(view, nodes), view.theme),
+        cached_figure(factor_figure, degree, factor, std, nodes, _ids(view, nodes), view.theme),
         "factor",
         view.say(
             "Above: what this run's propagation rule multiplies a node's variance by. Below: the "

@@ -12,7 +12,7 @@ from bup import experiments
 from bup.experiments import Quantity, ResearchQuestion
 from bup.experiments.published import published_figures
 from bup.io.csv import csv_text
-from dashboard.cache.maps import drawn
+from dashboard.cache.maps import cached_figure
 from dashboard.cache.shared_cache import cached
 from dashboard.components import chart
 from dashboard.figures.reproduce import ComparisonRow, MeanInterval, comparison_figure
@@ -64,7 +64,7 @@ def show_picture(plan: Plan, sources: list[RerunSet], quantity: Quantity) -> Non
 
     chart.library()
     charts.clickable(
-        drawn(comparison_figure, dots, quantity.title + better, current_theme()),
+        cached_figure(comparison_figure, dots, quantity.title + better, current_theme()),
         "reproduce_picture",
         "Dots: means as we measured them; upright strokes: what was trained on this machine. Bars: "
         "where the mean over all possible reruns lies (95%). Hollow: what was published, for other "

@@ -83,7 +83,7 @@ def _review(files: list[tuple[str, bytes]]) -> None:
     if opened:
         name = uploads.save(graph, title, visitor.uploader())
         visitor.graphs().append(name)
-        st.switch_page(st.session_state.linked_pages["explore"], query_params=_query(name, graph))
+        navigation.switch_page("explore", _query(name, graph))
 
 
 @cached(by=lambda key, files, separator, decimal: (key, separator, decimal))

@@ -19,7 +19,7 @@ from bup.training.torch_model import spec_of_predictions
 from dashboard.cache import graphs
 from dashboard.network import visitor
 from dashboard.network.visitor import UploadedPredictions
-from dashboard.session import run_link
+from dashboard.session import navigation, run_link
 from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.ui.streamlit_internals import DeltaGenerator
@@ -111,10 +111,7 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
         visitor.predictions().append(
             UploadedPredictions(given.title, graph.digest, given.method, given.key, given.classes)
         )
-        st.switch_page(
-            st.session_state.linked_pages["explore"],
-            query_params=run_link.parameters(spec, graph),
-        )
+        navigation.switch_page("explore", run_link.parameters(spec, graph))
 
 
 def _run(

@@ -18,9 +18,9 @@ from dashboard.cache import shared_cache
 from dashboard.export import page as pages
 from dashboard.export.document import Shared, labels
 from dashboard.export.page import page, refusal
-from dashboard.export.parse_run import asked
 from dashboard.network.rate_limits import RateLimit
 from dashboard.session import run_link
+from dashboard.session.run_link import find_spec
 from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.theme import Theme
@@ -232,20 +232,20 @@ def test_a_link_of_the_app_means_its_run(cora, method, settings):
             settings=tuple((dict(METHODS[method].app_defaults) | settings).items()),
         )
     )
-    assert asked(f"http://localhost:8501/explore?{run_link.query(spec, cora)}&node=35") == spec
+    assert find_spec(f"http://localhost:8501/explore?{run_link.query(spec, cora)}&node=35") == spec
     spec = complete(dataclasses.replace(spec, split="20/10/70"))
-    assert asked(f"http://localhost:8501/?{run_link.query(spec, cora)}") == spec
+    assert find_spec(f"http://localhost:8501/?{run_link.query(spec, cora)}") == spec
 
 
 def test_a_link_or_name_of_nothing_is_explained(tmp_path, monkeypatch):
     with pytest.raises(BupError, match="no class 'Alchemy' as in the link"):
-        asked("?graph=Cora&left_out=Alchemy")
+        find_spec("?graph=Cora&left_out=Alchemy")
     with pytest.raises(BupError, match="seed of the link must be a whole number, got 'x'"):
-        asked("?graph=Cora&seed=x")
+        find_spec("?graph=Cora&seed=x")
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
     for name in ("nobody", "..", ""):
         with pytest.raises(BupError, match="there is no stored run"):
-            asked(name)
+            find_spec(name)
 
 
 @pytest.fixture
@@ -308,4 +308,4 @@ def test_a_place_that_is_not_there_is_said_before_anything_is_trained(bup_comman
 def test_what_is_no_address_is_said():
     for text in ("http://[::1", "http://[" + "x" * 1000 + "]?graph=cora"):
         with pytest.raises(BupError, match="no address"):
-            asked(text)
+            find_spec(text)
