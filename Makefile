@@ -29,11 +29,12 @@ test: $(DEV)  ## make the environment, run every test
 	@$(call scripts,test)
 	$(BIN)/python -m pytest tests/browser $(ARGS)
 
-lint: $(DEV)  ## ruff, mypy, which folder may use which; ESLint and tsc
+lint: $(DEV)  ## ruff, mypy, which folder may use which, unused code; ESLint, tsc
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tests.tools.unused_code
 	@$(call scripts,lint)
 
 format: $(DEV)  ## let ruff rewrite the code
