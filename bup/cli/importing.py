@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 import bup
+from bup.cli.fitting import pair
 from bup.cli.output import json_option, print_json
 from bup.cli.report import print_report
-from bup.run.spec import parse_value
 
 
 @click.command("import")
@@ -40,12 +40,7 @@ def bring(
     from bup.training import fitting
     from bup.training.torch_model import run_of_predictions
 
-    pairs = {}
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise bup.BupError(f"--set takes NAME=VALUE, got {text!r}")
-        pairs[name] = parse_value(value)
+    pairs = dict(map(pair, settings))
     try:
         content = file.read_bytes()
     except OSError as error:

@@ -18,15 +18,32 @@ from bup.cli.output import json_option, print_json
 from bup.cli.progress import SweepBar, duration, in_words
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used
-    from bup.experiments import PlanRequest
     from bup.jobs.sweep import Failure
+
+
+def _read_names(context: click.Context, option: click.Parameter, text: str | None) -> list[str]:
+    """Comma-separated names; the commas of ``synthetic:nodes=500,seed=3`` separate none."""
+    return re.split(r",(?![a-z_]+=)", text) if text else []
+
+
+def _read_sizes(context: click.Context, option: click.Parameter, text: str | None) -> list[int]:
+    try:
+        return [int(size) for size in _read_names(context, option, text)]
+    except ValueError:
+        raise bup.BupError(f"--sizes takes whole numbers such as 5,10, got {text!r}") from None
 
 
 @click.command()
 @click.argument("question")
-@click.option("--graphs", "graph_names", help="Comma-separated, e.g. cora,citeseer.")
-@click.option("--sizes", help="Training nodes per class, e.g. 5,10,15,20.")
-@click.option("--methods", "--contenders", "labels", help="Such as bup,gcn,gcn+temperature.")
+@click.option("--graphs", callback=_read_names, help="Comma-separated, e.g. cora,citeseer.")
+@click.option("--sizes", callback=_read_sizes, help="Training nodes per class, e.g. 5,10,15,20.")
+@click.option(
+    "--methods",
+    "--contenders",
+    "labels",
+    callback=_read_names,
+    help="Such as bup,gcn,gcn+temperature.",
+)
 @click.option("--protocol", help="Which classes are never shown: last, gpn, gnnsafe or all.")
 @click.option("--split", help="public or 20/10/70 in place of so many nodes per class.")
 @click.option(
@@ -49,23 +66,15 @@ if TYPE_CHECKING:  # what needs torch is imported where it is used
 @click.option("--markdown", "--out", "out", type=click.Path(dir_okay=False), help="Tables go here.")
 @json_option
 def reproduce(
-    question: str,
-    graph_names: str | None,
-    sizes: str | None,
-    labels: str | None,
-    protocol: str | None,
-    split: str | None,
-    reruns: int | None,
     workers: int | None,
     scheduler: str | None,
-    everything: bool,
     plan_only: bool,
     measured: bool,
-    against: str | None,
     tests: bool,
     csv_path: str | None,
     out: str | None,
     as_json: bool,
+    **request: Any,
 ) -> int:
     """Regenerate a table next to the paper's.
 
@@ -93,7 +102,7 @@ def reproduce(
     from bup.jobs import sweep
     from bup.jobs.cluster import cluster
 
-    asked = asked_of(click.get_current_context().params)
+    asked = e.PlanRequest(**request)
     plans, graphs = e.make_plans(asked)
     store = bup.Store()
     by_name = {graph.name: graph for graph in graphs.values()}
@@ -103,14 +112,14 @@ def reproduce(
     cores = workers or _cores()
     seconds = e.estimate_seconds(plans, graphs, e.load_shipped()) if missing or plan_only else {}
     costs = {run.spec: seconds[run] for run in seconds}
-    if question == e.ALL or plan_only:
-        _tell_plan(missing, costs, cores, everything or question != e.ALL)
+    if asked.question == e.ALL or plan_only:
+        _print_plan(missing, costs, cores, asked.everything or asked.question != e.ALL)
     if plan_only:
         return 0
     if missing:
         count = min(cores, len(missing))
-        where = cluster(scheduler) if scheduler else sweep.local_processes(count, store)
-        with where as started, SweepBar({spec: costs[spec] for spec in missing}) as bar:
+        executor = cluster(scheduler) if scheduler else sweep.local_processes(count, store)
+        with executor as started, SweepBar({spec: costs[spec] for spec in missing}) as bar:
             failures = sweep.train_all(missing, by_name, started, store, bar.update)
 
     if measured:
@@ -122,52 +131,25 @@ def reproduce(
         from bup.io.csv import csv_text
 
         files.write_atomically(Path(csv_path), csv_text(rows).encode())
-    told = [e.format_markdown] + [e.format_tests] * tests
-    text = "\n".join(tell(q, frame) for q, frame in tables for tell in told)
+    formats = [e.format_markdown] + [e.format_tests] * tests
+    text = "\n".join(format_table(q, frame) for q, frame in tables for format_table in formats)
     if out is not None:
         files.write_atomically(Path(out), text.encode())
     if as_json:
         print_json(json.loads(rows.to_json(orient="records")))
     elif out is None:
         print(text)
-    return _report_failures(failures)
-
-
-def asked_of(given: Mapping[str, Any]) -> PlanRequest:
-    """What the command's options ask of a question."""
-    from bup.experiments import PlanRequest
-
-    sizes = given["sizes"]
-    try:
-        numbers = [int(size) for size in _names(sizes)]
-    except ValueError:
-        raise bup.BupError(f"--sizes takes whole numbers such as 5,10, got {sizes!r}") from None
-    return PlanRequest(
-        given["question"],
-        _names(given["graph_names"]),
-        numbers,
-        _names(given["labels"]),
-        given["reruns"],
-        given["protocol"],
-        given["split"],
-        given["everything"],
-        given["against"],
-    )
-
-
-def _names(text: str | None) -> list[str]:
-    """Comma-separated names; the commas of ``synthetic:nodes=500,seed=3`` separate none."""
-    return re.split(r",(?![a-z_]+=)", text) if text else []
+    return _print_failures(failures)
 
 
 def _cores() -> int:
-    """Those that this process may use, where the system tells; elsewhere the machine's."""
+    """Cores that this process may use; where the system does not say, those of the machine."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _tell_plan(
+def _print_plan(
     missing: Sequence[bup.Spec], costs: Mapping[bup.Spec, float], cores: int, whole: bool
 ) -> None:
     """How much there is to train, and what is left out."""
@@ -187,7 +169,7 @@ def _tell_plan(
             print(f"  {text}", file=sys.stderr)
 
 
-def _report_failures(failures: Iterable[Failure]) -> int:
+def _print_failures(failures: Iterable[Failure]) -> int:
     """One line per cell and reason; the exit code."""
     cells: dict[tuple[bup.Spec, str], list[int]] = {}
     for failure in failures:

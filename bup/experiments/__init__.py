@@ -1,5 +1,7 @@
 """The paper's questions, and ours, as grids of runs that end in tables beside its own."""
 
+# ruff: noqa: F401 (names for ``bup.experiments.NAME``)
+
 from __future__ import annotations
 
 from bup.experiments.comparisons import Comparison, comparisons
@@ -39,47 +41,3 @@ from bup.experiments.questions import QUESTIONS
 from bup.experiments.shipped import ShippedResults, collect, load_shipped, pack, unpack
 from bup.experiments.tables import format_cell, format_markdown, format_tests, note_on_test, summary
 from bup.experiments.variants import PAPERS_BUP, MethodVariant, find_variant, find_variants
-
-__all__ = [
-    "ALL",
-    "CELL",
-    "PAPERS_BUP",
-    "PROTOCOLS",
-    "QUESTIONS",
-    "Comparison",
-    "MethodVariant",
-    "PlanRequest",
-    "PlannedRun",
-    "Protocol",
-    "Quantity",
-    "ResearchQuestion",
-    "ShippedResults",
-    "calibration_numbers",
-    "choose_variants",
-    "collect",
-    "comparisons",
-    "describe_exclusions",
-    "distance_to_truth",
-    "epistemic_score",
-    "estimate_seconds",
-    "find_protocol",
-    "find_variant",
-    "find_variants",
-    "format_cell",
-    "format_markdown",
-    "format_tests",
-    "load_graphs",
-    "load_shipped",
-    "make_plans",
-    "measured_rows",
-    "note_on_test",
-    "ood_numbers",
-    "pack",
-    "plan_runs",
-    "published_protocols",
-    "rule_numbers",
-    "summary",
-    "to_frame",
-    "unpack",
-    "validation_numbers",
-]

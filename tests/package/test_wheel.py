@@ -23,6 +23,7 @@ from tests.support import ROOT
 FIRST_RUN = """
 import bup
 from bup import runs
+from dashboard.session import run_link
 
 graph = bup.load_graph(run_link.graph_names()[0])
 print(runs.load(run_link.default_spec(graph), graph) is not None)

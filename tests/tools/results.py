@@ -13,6 +13,7 @@ table that would lose rows, as some were not measured, stays as it is.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import re
 import shlex
@@ -24,7 +25,7 @@ from pathlib import Path
 
 import bup
 from bup import experiments as e
-from bup.cli.reproduction import asked_of, reproduce
+from bup.cli.reproduction import reproduce
 from bup.io.files import write_atomically
 from tests.bench.timing import environment
 from tests.support import ROOT
@@ -77,7 +78,9 @@ def asked_in(text: str) -> list[e.PlanRequest]:
     for place in PLACE.finditer(text):
         program, *words = shlex.split(place["command"])
         if program == "bup" and words[0] == "reproduce":
-            found.append(asked_of(reproduce.make_context("reproduce", words[1:]).params))
+            options = reproduce.make_context("reproduce", words[1:]).params
+            fields = {field.name for field in dataclasses.fields(e.PlanRequest)}
+            found.append(e.PlanRequest(**{k: v for k, v in options.items() if k in fields}))
     return found
 
 
