@@ -1,4 +1,4 @@
-"""The picked node in two lines, on every page: plain HTML, quick to send and to read out."""
+"""The picked node in two lines, for every page: plain HTML, which screen readers can read."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class MethodAnswer(NamedTuple):
 
     method: str
     answer: str
-    right: bool | None  # None: nobody can tell, or no answer could be right
+    right: bool | None  # None: the true class is unknown or was left out
     confidence: float
     span: tuple[float, float] | None  # the credible interval of that probability
     score: str  # the name of the method's own uncertainty
@@ -80,10 +80,10 @@ class MethodAnswer(NamedTuple):
     rank: float  # the share of nodes of which it is surer
 
 
-def answers_table(verdicts: Sequence[MethodAnswer], theme: Theme) -> str:
+def answers_table(answers: Sequence[MethodAnswer], theme: Theme) -> str:
     """A row per method: answer, confidence with its interval, uncertainty."""
     rows = []
-    for v in verdicts:
+    for v in answers:
         mark = {True: "✓ ", False: "✕ ", None: ""}[v.right]
         bar = f'<i class="bar" style="width:{100 * v.confidence:.2f}%;background:{IN}90"></i>'
         span = "not given"

@@ -1,7 +1,4 @@
-"""What the model thinks of one node, class by class: tables with bars, quick to send and to draw.
-
-They are plain HTML, which a screen reader reads as the table that it is.
-"""
+"""Tables with bars about one node, class by class: plain HTML, which screen readers can read."""
 
 from __future__ import annotations
 
@@ -120,22 +117,22 @@ def message_table(
     return _table("Message of each class, mean and standard deviation", rows, ticks, theme)
 
 
-def breakdown_table(found: Breakdown, theme: Theme) -> str:
+def breakdown_table(breakdown: Breakdown, theme: Theme) -> str:
     """Numbers that add up to something, as bars; a line marks what is usual on this graph."""
-    longest = max(*found.values, *found.usual, 1e-9)
+    longest = max(*breakdown.values, *breakdown.usual, 1e-9)
     rows = []
-    for name, value, usual in zip(found.names, found.values, found.usual, strict=True):
+    for name, value, usual in zip(breakdown.names, breakdown.values, breakdown.usual, strict=True):
         marks = (
             f'<i class="bar" style="width:{100 * value / longest:.2f}%"></i>'
             f'<i class="usual" style="left:{100 * usual / longest:.2f}%"></i>'
         )
         rows.append(_row(name, "", marks, f"{value:.2f}", f"usual: {usual:.2f}", False))
     ticks = {100 * t / longest: f"{t:.10g}" for t in _round_numbers(0.0, longest)}
-    return _table(escape(found.title), rows, ticks, theme)
+    return _table(escape(breakdown.title), rows, ticks, theme)
 
 
 def score_bar(label: str, low: float, high: float, doubt: bool, theme: Theme) -> str:
-    """What the colours of a network mean, from its first to its last."""
+    """The legend of a score's colours."""
     colours = ", ".join(score_colours(np.linspace(0, 1, 12), theme, doubt))
     label = escape(label)
     return (
@@ -162,7 +159,7 @@ def _row(name: str, star: str, marks: str, number: str, hover: str, predicted: b
 def _table(
     label: str, rows: Iterable[str], ticks: dict[float, str], theme: Theme, others: str = IN
 ) -> str:
-    """``others``: the colour of bars that are not the prediction's."""
+    """``others`` is the colour of bars of classes that are not predicted."""
     grid = ",".join(
         f"linear-gradient({theme.faint} 0 0) {at:.2f}% 0/1px 100% no-repeat" for at in ticks
     )

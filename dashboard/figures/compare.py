@@ -42,9 +42,9 @@ def metrics_table(
             ("Finding mistakes", report["errors"]),
             ("Finding left-out classes", report.get("ood", {}).get("scores", {})),
         ):
-            for score, found in scores.items():
+            for score, areas in scores.items():
                 name = f"AUROC: {score_title(score)}"
-                rows.append((group, name, "auroc", run, found["auroc"], np.nan, np.nan))
+                rows.append((group, name, "auroc", run, areas["auroc"], np.nan, np.nan))
     columns = ["group", "metric", "key", "run", "value", "low", "high"]
     table = pd.DataFrame(rows, columns=columns)
     better = np.where([METRICS[key].higher_is_better for key in table["key"]], 1, -1)

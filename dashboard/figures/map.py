@@ -51,12 +51,12 @@ def map_figure(
     """One point per node, coloured by a column of its table; its index is in ``customdata``.
 
     Diamonds are nodes of left-out classes, crosses are mistakes. Nodes outside the mask ``shown``
-    are specks without an index. Of more than ``MOST_POINTS`` nodes some are drawn, those shown
+    are small dots without an index. Of more than ``MOST_POINTS`` nodes some are drawn, those shown
     first. ``edge_png`` is ``edges.edge_image`` as a data URI.
     """
-    known = columns.all_columns(table)
-    if colour_by not in known:
-        names = ", ".join(known)
+    all_columns = columns.all_columns(table)
+    if colour_by not in all_columns:
+        names = ", ".join(all_columns)
         raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {names}")
     everyone = np.ones(len(table), dtype=bool)
     shown = everyone if shown is None else np.asarray(shown, dtype=bool)
@@ -64,7 +64,7 @@ def map_figure(
     table, shown, places = table.iloc[number], shown[number], positions[number].astype(np.float32)
     n = len(table)
     size = size or float(np.clip(330 / np.sqrt(n), 3, 9)) * (1.3 if theme.large else 1)
-    column = known[colour_by]
+    column = all_columns[colour_by]
     values, marker, entries = (
         _scores(table[colour_by], column, theme)
         if column.kind == "score"
@@ -139,7 +139,7 @@ def map_figure(
 
 
 def sample_nodes(shown: np.ndarray) -> np.ndarray:
-    """The nodes that get a point: all, or of very many those shown and some of the others."""
+    """Indices of the nodes that get a point: all, or a sample that prefers those shown."""
     n = len(shown)
     if n <= MOST_POINTS:
         return np.arange(n)
@@ -218,9 +218,9 @@ def _categories(
 
 
 def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.ndarray]:
-    """For each node its id and true class, with what no colour says exactly; its predicted class.
+    """For each node its id, true class and the value of its colour; and its predicted class.
 
-    There is no markup in them: on the way to the browser it would treble their size.
+    They hold no markup, which would treble the data that is sent to the browser.
     """
     names = {name: escape_markup(name) for name in {*table["true"], *table["predicted"]}}
     predicted = table["predicted"].map(names)

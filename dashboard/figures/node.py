@@ -14,7 +14,7 @@ from dashboard.figures.style import apply_style, hatch, marker, row_axis, shorte
 from dashboard.ui.theme import IN, WRONG, Theme
 
 MOST_NEIGHBOURS = 8
-"""How many neighbours have a bar of their own; the others share one."""
+"""How many neighbours have a bar of their own; the others share one bar."""
 
 
 def shares_figure(

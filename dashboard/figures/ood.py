@@ -44,7 +44,7 @@ BINS = 40
 
 
 def node_groups(ood: np.ndarray, right: np.ndarray) -> list[NodeGroup]:
-    """Right answers, wrong answers and classes never shown, as far as there are any."""
+    """Right answers, wrong answers and classes never shown, each unless it is empty."""
     parts = (
         NodeGroup("known classes, right", right & ~ood, IN, ""),
         NodeGroup("known classes, wrong", ~right & ~ood, WRONG, "/"),
@@ -55,14 +55,14 @@ def node_groups(ood: np.ndarray, right: np.ndarray) -> list[NodeGroup]:
 
 def score_histograms(table: pd.DataFrame, score: str, theme: Theme, bins: int = BINS) -> go.Figure:
     """The distribution of a score among test nodes: right, wrong, and of classes never shown."""
-    known = columns.all_columns(table)
-    if score not in known:
-        raise BupError(f"this run has no score {score!r}: choose one of {', '.join(known)}")
+    all_columns = columns.all_columns(table)
+    if score not in all_columns:
+        raise BupError(f"this run has no score {score!r}: choose one of {', '.join(all_columns)}")
     test = table[table["part"] == "test"]
     right = test["correct"].fillna(False).to_numpy(bool)
     parts = node_groups(test["ood"].to_numpy(bool), right)
     values = test[score].to_numpy(float)
-    axis = known[score].axis or known[score].label
+    axis = all_columns[score].axis or all_columns[score].label
     return histograms(parts, [("", values)], theme, axis, bins)
 
 
@@ -113,8 +113,8 @@ def histograms(
             col=1,
         )
         for (other, numbers), style in zip(others, RUN_STYLES[1:], strict=False):
-            theirs = np.histogram(numbers[part.member], edges)[0]
-            height = theirs / theirs.sum() / np.diff(edges)
+            other_counts = np.histogram(numbers[part.member], edges)[0]
+            height = other_counts / other_counts.sum() / np.diff(edges)
             outline = histogram_outline(edges, height, style)
             outline.update(name=escape_markup(other), showlegend=row == 1)
             figure.add_trace(outline, row=row, col=1)
@@ -137,7 +137,7 @@ def histograms(
 
 
 class DetectionCurve(NamedTuple):
-    """How one run finds what is sought."""
+    """How well one run detects the sought nodes."""
 
     label: str
     roc: Roc
@@ -180,7 +180,7 @@ def precision_recall_figure(
     theme: Theme,
     nodes: np.ndarray | None = None,
 ) -> go.Figure:
-    """How pure the flagged nodes are when this share of the sought ones is to be found.
+    """The precision of the flagged nodes for each share of the sought nodes that is found.
 
     ``nodes`` belong to the points of the first curve.
     """
@@ -250,21 +250,20 @@ def matrix_figure(
     return apply_style(figure, theme, 170 + 40 * len(true), x=x_axis, y=y_axis)
 
 
-def catches_figure(found: Mapping[tuple[str, ...], np.ndarray], theme: Theme) -> go.Figure:
+def found_by_figure(nodes_of: Mapping[tuple[str, ...], np.ndarray], theme: Theme) -> go.Figure:
     """How many sought nodes exactly these methods find; a bar carries its number."""
-    names = [_only(who) for who in found]
-    sizes = [len(nodes) for nodes in found.values()]
+    names = [_methods_text(methods) for methods in nodes_of]
+    sizes = [len(nodes) for nodes in nodes_of.values()]
     hover = [f"{theme.noun.count(n)} found by {name}" for n, name in zip(sizes, names, strict=True)]
-    colours = [IN if who else WRONG for who in found]
+    colours = [IN if methods else WRONG for methods in nodes_of]
     return count_bars(sizes, names, hover, colours, theme, 110 + 34 * len(sizes), room=1.15)
 
 
-def _only(who: tuple[str, ...]) -> str:
-    if not who:
+def _methods_text(methods: tuple[str, ...]) -> str:
+    if not methods:
         return "none of them"
-    return (
-        f"only {escape_markup(who[0])}" if len(who) == 1 else " and ".join(map(escape_markup, who))
-    )
+    names = " and ".join(map(escape_markup, methods))
+    return f"only {names}" if len(methods) == 1 else names
 
 
 def share_figure(

@@ -1,4 +1,4 @@
-"""Is confidence worth what it says? Charts of calibration and of answering only when sure."""
+"""Charts of calibration, and of answering only when sure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dashboard.figures.style import (
 from dashboard.ui.theme import IN, WRONG, Theme
 
 NARROW = 0.045
-"""Bins below this share of the axis have no room for their count above their bar."""
+"""Bins below this share of the axis are too narrow for their count above the bar."""
 
 
 def reliability_figure(
@@ -37,7 +37,7 @@ def reliability_figure(
 ) -> go.Figure:
     """How often the nodes of each confidence are right, above how many nodes that is.
 
-    Whatever belongs to a bin of the first run carries the bin's number as ``customdata``.
+    ``customdata`` is the number of the bin, for all that shows a bin of the first run.
     """
     figure = make_subplots(
         rows=2, cols=1, shared_xaxes=True, row_heights=[0.77, 0.23], vertical_spacing=0.05

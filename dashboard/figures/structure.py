@@ -14,7 +14,7 @@ from dashboard.figures.style import LOG_AXIS, apply_style, error_bars, escape_ma
 from dashboard.ui.theme import IN, OUT, Theme
 
 MOST_POINTS = 20_000
-"""Of more nodes, a chart shows how many are where instead of each."""
+"""For more nodes a chart shows their density instead of a point for each."""
 _ACROSS, _UP = 60, 60  # cells
 
 
@@ -157,7 +157,7 @@ def _add_points(
 def _add_density(
     figure: go.Figure, x: np.ndarray, y: np.ndarray, theme: Theme, **place: object
 ) -> None:
-    """How many nodes there are of which x and y, in cells; the more, the stronger."""
+    """The number of nodes in each cell of a grid; the more, the stronger the colour."""
     x, y = _finite(x, y)
     few = np.unique(x)
     if len(few) > _ACROSS:  # as many cells as fit, each with about as many distinct values
@@ -181,7 +181,7 @@ def _add_density(
 
 
 def _add_medians(figure: go.Figure, b: BinnedMedians, theme: Theme, **place: object) -> None:
-    # As the points are, or they would cover it; above a density it needs no WebGL.
+    # In WebGL like the points, which would cover it otherwise; a density needs no WebGL.
     add = figure.add_scatter if b.count.sum() > MOST_POINTS else figure.add_scattergl
     add(
         x=b.x,
@@ -207,7 +207,7 @@ def _add_medians(figure: go.Figure, b: BinnedMedians, theme: Theme, **place: obj
 def _finite(x: np.ndarray, y: np.ndarray, *others: np.ndarray) -> tuple[np.ndarray, ...]:
     """The pairs without a masked, missing or infinite member, and what belongs to them."""
     x, y = (np.ma.filled(np.ma.asarray(v, dtype=float), np.nan) for v in (x, y))
-    kept = np.isfinite(x) & np.isfinite(y)
-    if not kept.any():
+    finite = np.isfinite(x) & np.isfinite(y)
+    if not finite.any():
         raise BupError("no node has both values: there is nothing to draw; choose another axis")
-    return tuple(np.asarray(v)[kept] for v in (x, y, *others))
+    return tuple(np.asarray(v)[finite] for v in (x, y, *others))

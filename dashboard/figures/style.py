@@ -164,7 +164,7 @@ def shorten(name: str, most: int = 26) -> str:
 
 @dataclass(frozen=True)
 class RunStyle:
-    """How one of several runs in a chart is told from the others, colour being only one cue."""
+    """How a chart distinguishes one run from others; colour is only one cue."""
 
     colour: str
     symbol: str

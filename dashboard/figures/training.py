@@ -1,4 +1,4 @@
-"""How is training going? The curves of a run, finished or under way."""
+"""The curves of a training, finished or under way."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def curves_figure(
     theme: Theme,
     epochs: int,
 ) -> go.Figure:
-    """Loss and validation figures after every epoch so far; the axis spans all epochs asked for."""
+    """Loss and validation figures after every epoch so far; the axis spans all epochs."""
     figure = make_subplots(
         rows=2, cols=1, shared_xaxes=True, row_heights=[0.58, 0.42], vertical_spacing=0.07
     )
@@ -42,16 +42,16 @@ def curves_figure(
     apply_style(figure, theme, 400, x=span, hovermode="x")
     if kept_epoch is not None:
         figure.add_vline(kept_epoch, line=line(theme.text, 1.5, "dot"))
-        late = kept_epoch > epochs / 2
+        right_half = kept_epoch > epochs / 2
         figure.add_annotation(
             x=kept_epoch,
             y=1,
             yref="y domain",
             text=f"kept: epoch {kept_epoch}",
             showarrow=False,
-            xanchor="right" if late else "left",
+            xanchor="right" if right_half else "left",
             yanchor="top",
-            xshift=-4 if late else 4,
+            xshift=-4 if right_half else 4,
         )
     figure.update_xaxes(title="epoch", row=2)
     figure.update_yaxes(title=theme.noun.apply_to("nats per node"), rangemode="tozero", row=1)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import bup
 from dashboard.layouts.process import serve
-from dashboard.layouts.storage import BUILT_IN, ship
+from dashboard.layouts.storage import BUILT_IN, write_shipped
 
 
 def main(names: Sequence[str]) -> None:
@@ -15,7 +15,7 @@ def main(names: Sequence[str]) -> None:
     if not set(names) <= set(BUILT_IN):
         sys.exit(f"give one or more of {', '.join(BUILT_IN)}")
     for name in names:
-        path = ship(bup.load_graph(name))
+        path = write_shipped(bup.load_graph(name))
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 
 

@@ -1,4 +1,4 @@
-"""Where each node stands: components are drawn, evened out, pushed apart and pack.
+"""Where each node stands: components are drawn, spread evenly, pushed apart and packed.
 
 Graphviz's sfdp draws a component, or, where it has more than ``LARGE`` nodes, ``forces``. Half of
 every node's distance from the centre is then made even, which folds in the long arms and opens up
@@ -19,16 +19,16 @@ from dashboard.layouts import forces
 from dashboard.layouts.packing import pack
 
 LARGE = 6_000
-STEPS = 32767  # positions are kept as 16-bit whole numbers: evenly fine, unlike half floats
-_STRETCH = (1.1, 0.9)  # pages are wider than high
-_DRAFT = 2_000  # clusters whose places make a first picture
+STEPS = 32767  # positions are stored as 16-bit integers, which are equally precise everywhere
+_ASPECT = (1.1, 0.9)  # pages are wider than high
+_DRAFT = 2_000  # clusters needed for a first picture
 
-Tell = Callable[[float, np.ndarray | None], None]
-"""Takes the share that is done, and once, early, the first picture."""
+Report = Callable[[float, np.ndarray | None], None]
+"""A function that is given the share that is done and, once, the first picture."""
 
 
 def arrange(
-    num_nodes: int, edges: np.ndarray, tell: Tell | None = None, large: int = LARGE
+    num_nodes: int, edges: np.ndarray, report: Report | None = None, large: int = LARGE
 ) -> np.ndarray:
     """Positions as 16-bit steps [n, 2] from the centre; they depend on the links alone."""
     links = sparse.coo_array((np.ones(edges.shape[1]), tuple(edges)), shape=(num_nodes, num_nodes))
@@ -45,39 +45,41 @@ def arrange(
     for nodes in nodes_of:
         index[nodes] = np.arange(len(nodes))
     first, *others = np.argsort(-sizes, kind="stable").tolist()
-    rest = [_drawn(sizes[k], index[links_of[k]], large) for k in others]
+    rest = [_draw_component(sizes[k], index[links_of[k]], large) for k in others]
 
-    def whole(largest: np.ndarray) -> np.ndarray:
+    def combine(largest: np.ndarray) -> np.ndarray:
         points = np.empty((num_nodes, 2))
         for k, placed in zip([first, *others], pack([largest, *rest]), strict=True):
             points[nodes_of[k]] = placed
         points -= (points.max(axis=0) + points.min(axis=0)) / 2
         return np.round(points / max(np.abs(points).max(), 1e-9) * STEPS).astype(np.int16)
 
-    def drafted(share: float, draft: np.ndarray | None) -> None:
-        if tell is not None:
-            tell(share, None if draft is None else whole(draft))
+    def report_draft(share: float, draft: np.ndarray | None) -> None:
+        if report is not None:
+            report(share, None if draft is None else combine(draft))
 
-    return whole(_drawn(sizes[first], index[links_of[first]], large, drafted))
+    return combine(_draw_component(sizes[first], index[links_of[first]], large, report_draft))
 
 
-def _drawn(n: int, edges: np.ndarray, large: int, tell: Tell = lambda *_: None) -> np.ndarray:
+def _draw_component(
+    n: int, edges: np.ndarray, large: int, report: Report = lambda *_: None
+) -> np.ndarray:
     """One component, wider than high, in units of the distance that nodes keep on the map."""
     if n == 1:
         return np.zeros((1, 2))
     if n <= large:
-        points = _evened(_sfdp(n, edges))
-        return _apart(_widened(points, _axes(points)))
-    axes = None  # of the first picture: those that follow are not to be turned or mirrored
+        points = _spread_evenly(_sfdp(n, edges))
+        return _push_apart(_stretch(points, _axes(points)))
+    axes = None  # of the first picture, so that later ones are not rotated or mirrored
     for share, clusters, points in forces.draw(n, edges):
         draft = None
         if axes is None and (clusters >= _DRAFT or share == 1):
-            evened = _evened(forces.expand(n, clusters, points))
+            evened = _spread_evenly(forces.expand(n, clusters, points))
             axes = _axes(evened)
-            draft = _widened(evened, axes)
-        tell(0.9 * share, draft)
+            draft = _stretch(evened, axes)
+        report(0.9 * share, draft)
     assert axes is not None
-    return _apart(_widened(_evened(points), axes), rounds=int(np.clip(6e6 / n, 8, 60)))
+    return _push_apart(_stretch(_spread_evenly(points), axes), rounds=int(np.clip(6e6 / n, 8, 60)))
 
 
 def _axes(points: np.ndarray) -> np.ndarray:
@@ -85,14 +87,14 @@ def _axes(points: np.ndarray) -> np.ndarray:
     return np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]
 
 
-def _widened(points: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    return 0.8 * (np.sqrt(len(points)) - 0.7) * points @ axes.T * _STRETCH
+def _stretch(points: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    return 0.8 * (np.sqrt(len(points)) - 0.7) * points @ axes.T * _ASPECT
 
 
 def _sfdp(n: int, edges: np.ndarray) -> np.ndarray:
     import pygraphviz
 
-    # Overlap is left to _apart: this Graphviz is built without the means to remove it (it says so).
+    # Overlap is left to _push_apart: this Graphviz cannot remove it.
     settings = 'overlap=true; splines=""; K=1; repulsiveforce=1; start=1;'
     names = ";".join(map(str, range(n)))
     links = ";".join(f"{i}--{j}" for i, j in edges.T.tolist())
@@ -105,8 +107,8 @@ def _sfdp(n: int, edges: np.ndarray) -> np.ndarray:
     return np.array(points, dtype=float)
 
 
-def _evened(points: np.ndarray) -> np.ndarray:
-    """About the unit disc: half of a node's radius as drawn, half as even spreading has it."""
+def _spread_evenly(points: np.ndarray) -> np.ndarray:
+    """About the unit disc: a node's radius is the mean of its own and of an even spread."""
     points = points - np.median(points, axis=0)
     radius = np.hypot(*points.T)
     rank = np.argsort(np.argsort(radius, kind="stable"), kind="stable")
@@ -115,7 +117,7 @@ def _evened(points: np.ndarray) -> np.ndarray:
     return points * (wanted / np.maximum(radius, 1e-9))[:, None]
 
 
-def _apart(points: np.ndarray, rounds: int = 60) -> np.ndarray:
+def _push_apart(points: np.ndarray, rounds: int = 60) -> np.ndarray:
     """Push nodes that are closer than 1 away from each other, a little in each round."""
     points, n = points.copy(), len(points)
     for _ in range(rounds):

@@ -1,9 +1,9 @@
 """A large component drawn by forces: links pull their ends together, nodes push each other away.
 
 From coarse to fine: linked nodes are joined into clusters, and those into larger ones, until a few
-hundred are left. Those are drawn; then each cluster is opened where it stands, and what was in it
-settles. That all push all costs little more than looking at each once: they are laid as masses on
-a grid, the field of a grid is a convolution, and each node reads the force at its own place.
+hundred are left. These are drawn; then each cluster is replaced by its members, which move to their
+places. The repulsion of all pairs is computed on a grid: nodes are masses, the field is a
+convolution, and each node reads the force at its place.
 """
 
 from __future__ import annotations
@@ -45,27 +45,27 @@ def draw(n: int, edges: np.ndarray) -> Iterator[tuple[float, int, np.ndarray]]:
     heat = 0.1 * np.sqrt(n)
     for depth in reversed(range(len(levels))):
         level = levels[depth]
-        points = _settled(points, level, rounds[depth], heat)
+        points = _move(points, level, rounds[depth], heat)
         yield sum(work[depth:]) / sum(work), len(points), points[inside[depth]]
         if depth:
             near = np.sqrt(n / len(level.cluster))
-            points = points[level.cluster] + _around(len(level.cluster), 0.5 * near, random)
+            points = points[level.cluster] + _scatter_around(len(level.cluster), 0.5 * near, random)
             heat = 3 * near
 
 
 def _rounds(count: int) -> int:
-    """Fewer for many: they stand near their place already, and each round takes longer."""
+    """Number of rounds: fewer for many points, which are near their place already."""
     few, many, least = _ROUNDS
     share = np.log(max(count, _FEW) / _FEW) / np.log(100_000 / _FEW)
     return max(least, round(few + share * (many - few)))
 
 
 def expand(n: int, clusters: int, points: np.ndarray) -> np.ndarray:
-    """What ``draw`` gives after some level, with the nodes of a cluster around its place."""
-    return points + _around(n, 0.5 * np.sqrt(n / clusters), np.random.RandomState(0))
+    """Points that ``draw`` gave after a level, with the nodes of a cluster around its place."""
+    return points + _scatter_around(n, 0.5 * np.sqrt(n / clusters), np.random.RandomState(0))
 
 
-def _around(n: int, far: float, random: np.random.RandomState) -> np.ndarray:
+def _scatter_around(n: int, far: float, random: np.random.RandomState) -> np.ndarray:
     return (far * random.normal(size=(n, 2))).astype(np.float32)
 
 
@@ -105,22 +105,22 @@ def _clusters(
     return np.unique(leader, return_inverse=True)[1]
 
 
-def _settled(points: np.ndarray, level: _Level, rounds: int, heat: float) -> np.ndarray:
-    """Follow the forces; nobody moves further than the heat, which sinks to nothing."""
+def _move(points: np.ndarray, level: _Level, rounds: int, heat: float) -> np.ndarray:
+    """Points after some rounds of forces; a step is at most the heat, which falls to zero."""
     links, size, _ = level
     degree = np.asarray(links.sum(axis=1)).ravel()
     stiff = (degree + 1)[:, None]
     finest = max(64, 2 ** int(np.ceil(np.log2(1.6 * np.sqrt(len(size))))))
     for k in range(rounds):
-        push = size[:, None] * _pushes(points, size, min(finest, _FINEST))
+        push = size[:, None] * _repulsion(points, size, min(finest, _FINEST))
         step = (push + links @ points - degree[:, None] * points) / stiff
         length = np.maximum(np.hypot(*step.T), 1e-9)[:, None]
         points = points + step * np.minimum(0.8, heat * (1 - k / rounds) / length)
     return points
 
 
-def _pushes(points: np.ndarray, size: np.ndarray, cells: int) -> np.ndarray:
-    """What all others do to each point [n, 2]: each its size by the distance, away from it."""
+def _repulsion(points: np.ndarray, size: np.ndarray, cells: int) -> np.ndarray:
+    """The push of all others on each point [n, 2]: size divided by distance, away from each."""
     low = points.min(axis=0)
     cell = max(float(np.ptp(points, axis=0).max()) / (cells - 2), 1e-6)
     at = (points - low) / cell

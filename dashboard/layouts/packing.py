@@ -38,7 +38,7 @@ def pack(components: Sequence[np.ndarray], gap: float = 0.8) -> list[np.ndarray]
         reach = radii[k] * cells
         if number == 0 or radii[k] < radii[by_size[number - 1]]:
             free = iter(nearest[room.ravel()[nearest] > reach])
-        # What was too near for one disc is so for all of its size: the search goes on from there.
+        # A place too near for one disc is too near for all of its size: continue from there.
         row, column = divmod(int(next(at for at in free if room.flat[at] > reach)), 2 * half + 1)
         _take(room, row, column, reach)
         centre = np.array([column - half, row - half]) / cells

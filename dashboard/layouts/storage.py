@@ -1,4 +1,4 @@
-"""The positions of a graph: shipped, kept in the cache folder, or in the making."""
+"""The positions of a graph: shipped, stored in the cache folder, or being drawn."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ BUILT_IN = ("cora", "citeseer", "pubmed", "synthetic")
 
 _SHIPPED = Path(__file__).parent.parent / "shipped" / "layouts"
 _IN_MEMORY = 6  # layouts
-MOST_WAITING = 20  # drawings, each with the links of its graph
+MOST_WAITING = 20  # processes, each with the links of its graph
 
 log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _cache: OrderedDict[str, Layout] = OrderedDict()
-_drawings: dict[str, LayoutProcess] = {}
+_processes: dict[str, LayoutProcess] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,41 +42,43 @@ class Layout:
 
 
 def cached_layout(graph: Graph) -> Layout | None:
-    """The finished layout of a graph that somebody has just looked at."""
+    """The finished layout of a graph, if it is in memory."""
     return _cache.get(graph.digest)
 
 
 def get_layout(graph: Graph, wait: bool = False) -> Layout:
-    """What is known of a graph's layout; of a large one that nobody has seen, soon a first picture.
+    """The layout of a graph; for a new large graph, after a moment, a first picture of it.
 
-    The drawing goes on meanwhile, and is kept. With ``wait``, waits for its end: seconds for a
+    The drawing then goes on, and its result is stored. ``wait`` waits for its end: seconds for a
     graph of Cora's size or of 100,000 nodes. Raises BupError where it fails.
     """
     with _lock:
-        found = cached_layout(graph) or _read(graph)
-        if found is not None:
-            _remember(graph.digest, found)
-            return found
-        drawing = _drawings.get(graph.digest)
-        if drawing is None:
-            if sum(not waiting.ended for waiting in _drawings.values()) >= MOST_WAITING:
+        layout = cached_layout(graph) or _read(graph)
+        if layout is not None:
+            _remember(graph.digest, layout)
+            return layout
+        process = _processes.get(graph.digest)
+        if process is None:
+            if sum(not waiting.ended for waiting in _processes.values()) >= MOST_WAITING:
                 raise BupError(
                     f"{MOST_WAITING} maps of other graphs are to be drawn before this one: try "
                     "again in some minutes, or use the pages that need no map"
                 )
-            drawing = LayoutProcess(graph.num_nodes, graph.edges, lambda steps: _keep(steps, graph))
-            _drawings[graph.digest] = drawing
-    drawing.wait(wait)
-    if drawing.problem is not None:
+            process = LayoutProcess(
+                graph.num_nodes, graph.edges, lambda steps: _store(steps, graph)
+            )
+            _processes[graph.digest] = process
+    process.wait(wait)
+    if process.problem is not None:
         with _lock:
-            _drawings.pop(graph.digest, None)  # whoever asks again gets another try
+            _processes.pop(graph.digest, None)  # the next call tries again
         raise BupError(
-            f"the map of {graph.name} cannot be computed, {drawing.problem}, or use the pages that "
+            f"the map of {graph.name} cannot be computed, {process.problem}, or use the pages that "
             "need no map"
         )
-    steps = drawing.steps
+    steps = process.steps
     assert steps is not None
-    return Layout(_unit(steps), drawing.share)
+    return Layout(_scale(steps), process.share)
 
 
 def positions(graph: Graph) -> np.ndarray:
@@ -84,26 +86,26 @@ def positions(graph: Graph) -> np.ndarray:
     return get_layout(graph, wait=True).points
 
 
-def ship(graph: Graph) -> Path:
-    """Draw a built-in graph again, by Graphviz whatever its size; the file that it is kept in."""
-    drawing = LayoutProcess(graph.num_nodes, graph.edges, large=graph.num_nodes)
-    drawing.wait(finished=True)
-    if drawing.problem is not None or drawing.steps is None:
-        raise BupError(f"the map of {graph.name} cannot be computed, {drawing.problem}")
+def write_shipped(graph: Graph) -> Path:
+    """Draw a built-in graph again, by Graphviz whatever its size; return the path of its file."""
+    process = LayoutProcess(graph.num_nodes, graph.edges, large=graph.num_nodes)
+    process.wait(finished=True)
+    if process.problem is not None or process.steps is None:
+        raise BupError(f"the map of {graph.name} cannot be computed, {process.problem}")
     path = _SHIPPED / f"{graph.name}.safetensors"
-    _write(path, drawing.steps, graph)
+    _write(path, process.steps, graph)
     return path
 
 
-def _keep(steps: np.ndarray, graph: Graph) -> None:
+def _store(steps: np.ndarray, graph: Graph) -> None:
     try:
         _write(_path(graph), steps, graph)
         files.trim(_path(graph).parent.glob("*.safetensors"), server_limits().layout_bytes)
     except OSError as error:
-        log.warning("the map of %s cannot be kept (%s): it is drawn again", graph.name, error)
+        log.warning("the map of %s cannot be stored (%s): it is drawn again", graph.name, error)
     with _lock:
-        _remember(graph.digest, Layout(_unit(steps)))
-        _drawings.pop(graph.digest, None)
+        _remember(graph.digest, Layout(_scale(steps)))
+        _processes.pop(graph.digest, None)
 
 
 def _remember(digest: str, layout: Layout) -> None:
@@ -127,7 +129,7 @@ def _read(graph: Graph) -> Layout | None:
         steps, fits = arrays.get("steps"), values.get("digest") == graph.digest
         if fits and steps is not None and steps.shape == (graph.num_nodes, 2):
             files.mark_used(path)
-            return Layout(_unit(steps))
+            return Layout(_scale(steps))
     return None
 
 
@@ -135,5 +137,5 @@ def _write(path: Path, steps: np.ndarray, graph: Graph) -> None:
     files.write_atomically(path, files.pack({"steps": steps}, {"digest": graph.digest}))
 
 
-def _unit(steps: np.ndarray) -> np.ndarray:
+def _scale(steps: np.ndarray) -> np.ndarray:
     return steps.astype(np.float32) / STEPS

@@ -1,4 +1,4 @@
-"""The runs that lessons show: the same as the dashboard's, so that a link opens them at once."""
+"""The runs of the lessons: the same as the dashboard trains, so that links open them at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def load_case(
     per_class: int = Spec.per_class,
     **settings: Any,
 ) -> Case:
-    """A run as the dashboard would train it; if nobody has yet, the page waits for it here."""
+    """Load a run as the dashboard would train it; the page waits here until it is trained."""
     graph = graphs.graph(name)
     spec = _spec(graph, method, left_out, per_class, settings)
     return Case(graph, spec, load_or_wait(spec, graph).result)
@@ -50,7 +50,7 @@ def load_case(
 def request_training(
     name: str, method: str, per_class: int = Spec.per_class, **settings: Any
 ) -> None:
-    """Have a run trained if nobody has, without waiting for it: others of the page are next."""
+    """Ask for the training of a run that the page needs later, without waiting for it."""
     graph = graphs.graph(name)
     spec = _spec(graph, method, (), per_class, settings)
     if run_cache.find(spec, graph) is None:

@@ -50,22 +50,27 @@ def page(here: lesson.Lesson) -> None:
         with two:
             node = _node(runs[1])
     inspectors = [_inspector(case) for case in runs]
-    ways = [_way(inspector, node, number) for number, inspector in enumerate(inspectors)]
+    derivations = [
+        _derivation(inspector, node, number) for number, inspector in enumerate(inspectors)
+    ]
     with left:
         st.caption(_about(runs[1], node))
-        answered = _question(here, runs[0], ways[0])
+        answered = _question(here, runs[0], derivations[0])
         lesson.end(
             here,
             answered,
             [("This node on the map", "explore", cases.query(runs[1], node=_id(runs[1], node)))],
         )
     with right:
-        done = {operation.name for way in ways for operation in way.operations}
+        done = {operation.name for derivation in derivations for operation in derivation.operations}
         arithmetic(
             [stage for stage in STAGES if done & {*stage.operations}],
-            [_side(here, case, way) for case, way in zip(runs, ways, strict=True)],
+            [
+                _side(here, case, derivation)
+                for case, derivation in zip(runs, derivations, strict=True)
+            ],
             CANVAS,
-            _chosen,
+            _on_choice,
         )
 
 
@@ -74,18 +79,18 @@ def _graph() -> str:
     first = cases.graph_name()
     return st.selectbox(
         "Graph", offered, offered.index(first), run_link.graph_label, "follow_graph",
-        on_change=_elsewhere,
+        on_change=_change_graph,
     )  # fmt: skip
 
 
-def _forget() -> None:
-    """Another node: what was chosen on the way to the last one means nothing here."""
+def _reset_choices() -> None:
+    """Another node: what was chosen on the derivation to the last one means nothing here."""
     for key in ("follow_way_0", "follow_way_1"):
         st.session_state.pop(key, None)
 
 
-def _elsewhere() -> None:
-    _forget()
+def _change_graph() -> None:
+    _reset_choices()
     st.session_state.pop("follow_node", None)
 
 
@@ -99,9 +104,7 @@ def _id(case: Case, node: int) -> str:
 
 
 def interesting(case: Case) -> dict[str, int]:
-    """Nodes worth following, by what is special about them; the first with few links, so that
-    lines fit.
-    """
+    """Examples of nodes by what is special about them, with few links where possible."""
     test = case.result.split.test
     confidence = metrics.confidence(case.result.probs[test])
     right = case.result.predicted[test] == case.graph.labels[test]
@@ -112,7 +115,7 @@ def interesting(case: Case) -> dict[str, int]:
         which = which if which.any() else ~nothing
         return int(test[np.where(which, score, -np.inf).argmax()])
 
-    found = {
+    nodes = {
         "surely right": best(confidence, right & few),
         "surely wrong": best(confidence, ~right & few),
         "unsure": best(-confidence, few),
@@ -123,8 +126,8 @@ def interesting(case: Case) -> dict[str, int]:
         ("no words", np.asarray(case.graph.features.sum(axis=1)).ravel() == 0),
     ):
         if which.any():
-            found[words] = int(which.argmax())
-    return found
+            nodes[words] = int(which.argmax())
+    return nodes
 
 
 def _node(case: Case) -> int:
@@ -136,7 +139,7 @@ def _node(case: Case) -> int:
         st.session_state.follow_node = first
         st.warning(escaped(error))
     wanted = st.selectbox(
-        "Node", list(special), key="follow_node", on_change=_forget, accept_new_options=True,
+        "Node", list(special), key="follow_node", on_change=_reset_choices, accept_new_options=True,
         format_func=lambda id_: f"{id_}: {special[id_]}" if id_ in special else str(id_),
         help="Choose one, or type the id of any node.",
     )  # fmt: skip
@@ -145,67 +148,67 @@ def _node(case: Case) -> int:
 
 def _about(case: Case, node: int) -> str:
     links, truth = case.graph.degree[node], case.graph.labels[node]
-    known = escaped(case.graph.class_names[truth]) if truth >= 0 else "unknown"
-    about = f"Node {escaped(_id(case, node))}: {links_text(links)}, true class {known}."
+    class_name = escaped(case.graph.class_names[truth]) if truth >= 0 else "unknown"
+    about = f"Node {escaped(_id(case, node))}: {links_text(links)}, true class {class_name}."
     if case.graph.words is None:
         about += " This dataset has word numbers only; the synthetic graph has real words."
     return about
 
 
-def _way(inspector: Inspector, node: int, number: int) -> Derivation:
+def _derivation(inspector: Inspector, node: int, number: int) -> Derivation:
     chosen: dict[str, Any] = st.session_state.get(f"follow_way_{number}", {})
     return derive(inspector, node, **chosen)
 
 
-def _chosen() -> None:
-    """A line was opened: the same neighbour and class on both sides, a unit on its own side."""
+def _on_choice() -> None:
+    """Take over a click on a line: neighbour and class for both sides, a unit for its own side."""
     done = choice(CANVAS)
     if "side" not in done:
         return
     side = done.pop("side")
-    graph = graphs.graph(_shown())
+    graph = graphs.graph(_graph_name())
     node = done.pop("node", None)
     if node is not None and graph.node_id(node) != st.session_state.follow_node:
         st.session_state.follow_node = graph.node_id(node)
-        _forget()
+        _reset_choices()
     for number in (0, 1):
-        way = dict(st.session_state.get(f"follow_way_{number}", {}))
-        way |= done if number == side else {k: v for k, v in done.items() if k != "unit"}
-        st.session_state[f"follow_way_{number}"] = way
+        derivation = dict(st.session_state.get(f"follow_way_{number}", {}))
+        derivation |= done if number == side else {k: v for k, v in done.items() if k != "unit"}
+        st.session_state[f"follow_way_{number}"] = derivation
 
 
-def _shown() -> str:
+def _graph_name() -> str:
     return st.session_state.get("follow_graph") or cases.graph_name()
 
 
-def _side(here: lesson.Lesson, case: Case, way: Derivation) -> Side:
-    result, node = case.result, way.node
+def _side(here: lesson.Lesson, case: Case, derivation: Derivation) -> Side:
+    result, node = case.result, derivation.node
     assert result.mean is not None and result.var is not None
     names = [case.graph.class_names[c] for c in result.split.classes]
     rows = zip(names, result.mean[node], result.var[node], result.probs[node], strict=True)
     rule = dict(case.spec.settings)["propagation"]
     return Side(
         title=RULES[str(rule)].title,
-        operations=way.operations,
-        words=step_texts(here, case.graph, way, names),
+        operations=derivation.operations,
+        words=step_texts(here, case.graph, derivation, names),
         absent=ABSENT.get(str(rule), {}),
         outcomes=[Outcome(name, float(m), float(v), float(p)) for name, m, v, p in rows],
         chosen={
-            "node": way.node,
-            "neighbour": way.neighbour,
-            "unit": way.unit,
-            "column": way.column,
+            "node": derivation.node,
+            "neighbour": derivation.neighbour,
+            "unit": derivation.unit,
+            "column": derivation.column,
         },
     )
 
 
-def _question(here: lesson.Lesson, case: Case, way: Derivation) -> bool:
+def _question(here: lesson.Lesson, case: Case, derivation: Derivation) -> bool:
     return lesson.predict(
         here,
         "expect_factor",
         1,
         lambda: {
-            "factor": way["factor"].result,
-            "neighbours": len(case.graph.neighbours(way.node)),
+            "factor": derivation["factor"].result,
+            "neighbours": len(case.graph.neighbours(derivation.node)),
         },
     )

@@ -35,10 +35,10 @@ def links_text(links: int) -> str:
 
 
 def step_texts(
-    lesson: Lesson, graph: Graph, way: Derivation, class_names: Sequence[str]
+    lesson: Lesson, graph: Graph, derivation: Derivation, class_names: Sequence[str]
 ) -> dict[str, str]:
-    """A text for every operation, with the names of this node's way in it."""
-    operations = {operation.name: operation for operation in way.operations}
+    """A text for every operation, with the names of this node's derivation in it."""
+    operations = {operation.name: operation for operation in derivation.operations}
     headings = {name: name for stage in STAGES for name in stage.operations} | {
         "overview": "overview",
         "integral": "integral before the average" if "mix" in operations else "integral",
@@ -47,10 +47,10 @@ def step_texts(
         "weigh": "weigh with maps" if operations["weigh"].then else "weigh",
     }
     values = {
-        "node": graph.node_id(way.node),
-        "neighbour": graph.node_id(way.neighbour),
-        "links": links_text(len(graph.neighbours(way.neighbour))),
-        "unit": f"hidden unit {way.unit}",
-        "class_name": class_names[way.column],
+        "node": graph.node_id(derivation.node),
+        "neighbour": graph.node_id(derivation.neighbour),
+        "links": links_text(len(graph.neighbours(derivation.neighbour))),
+        "unit": f"hidden unit {derivation.unit}",
+        "class_name": class_names[derivation.column],
     }
     return {name: lesson.text(f"Step: {heading}", **values) for name, heading in headings.items()}

@@ -53,7 +53,7 @@ def page(here: lesson.Lesson) -> None:
 
 
 def rows(labels: int) -> dict[str, NetworkAnswers]:
-    """What is shown of every paper when each network has so many labels per topic."""
+    """The answers for each paper when every network has so many labels per topic."""
     stranger = graphs.graph(GRAPH).class_names[HIDDEN]
     titles = {
         "clear": "A clear paper",

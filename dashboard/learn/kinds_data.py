@@ -12,14 +12,14 @@ from bup.datasets.synthetic import Parameters
 
 SHIPPED = Path(__file__).parent.parent / "shipped" / "kinds.json"
 GRAPH = synthetic.graph_name(Parameters(nodes=1500, classes=3, words=400, seed=2))
-FIRST, SECOND, HIDDEN = 0, 1, 2  # two classes that networks know, and one that none is shown
-NETWORKS = 10  # each is told the classes of papers of its own
+FIRST, SECOND, HIDDEN = 0, 1, 2  # two classes of the training labels, and one without labels
+NETWORKS = 10  # each has labelled papers of its own
 LABELS = (2, 5, 10, 20, 50, 100)  # of each known class
 
 
 @dataclass(frozen=True)
 class Paper:
-    """What every network says of it: the probability of the first class, by number of labels."""
+    """The answers of all networks: the probability of the first class, by number of labels."""
 
     node: int
     truth: list[float]  # the probability of every class, by the recipe of the graph
@@ -31,7 +31,7 @@ class Paper:
 
 @functools.cache
 def papers() -> dict[str, Paper]:
-    """A paper that is clear to whoever knows the recipe, one that is torn, and a stranger."""
+    """A paper whose class is clear by the recipe, a torn paper, and one of the hidden class."""
     table = json.loads(SHIPPED.read_text(encoding="utf-8"))
     return {
         name: Paper(

@@ -1,4 +1,4 @@
-"""What all lessons share: their order, their frame, questions before answers, the way onward."""
+"""What all lessons share: head, columns, questions before answers, charts and links."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ STYLE = (Path(__file__).parent / "lesson.css").read_text(encoding="utf-8")
 
 
 def top(title: str) -> None:
-    """Above every page of the section: where one is, and the switch for a projector.
+    """Draw the top of every page of the section: its title, and the switch for a projector.
 
-    Called by the router and not by the pages, so that the switch stays as it is from page to page.
+    The router calls this, not the pages, so that the switch keeps its state between pages.
     """
     st.html(f"<style>{STYLE}</style>")
     with st.container(horizontal=True, horizontal_alignment="distribute", key="learn_top"):
@@ -73,7 +73,7 @@ def lesson_page(name: str) -> Callable[[Callable[[Lesson], None]], Callable[[], 
 
 
 def explain(word: str) -> None:
-    """A word of the glossary that opens its meaning."""
+    """A button with a word of the glossary; it opens the meaning."""
     term = TERMS[word]
     with st.popover(word, type="tertiary", icon=":material/help:"):
         st.markdown(f"**{word}**" + (f" ${term.symbol}$" if term.symbol else ""))
@@ -115,10 +115,10 @@ def predict(
                 st.markdown(f":green[:material/check_circle: {reaction}] {explanation}")
             else:
                 reply = f"{asked.replies[guessed]} " if asked.replies[guessed] else ""
-                who = "Most of you" if leads() else "You"
+                guesser = "Most of you" if leads() else "You"
                 st.markdown(
                     f":orange[:material/lightbulb: The answer is: {asked.options[right]}.] "
-                    f"*{who} guessed: {asked.options[guessed]}.* {reply}{explanation}"
+                    f"*{guesser} guessed: {asked.options[guessed]}.* {reply}{explanation}"
                 )
             into_view(f"seen_{key}", guessed)
     return True
@@ -134,9 +134,9 @@ Link = tuple[str, str, Query]
 
 
 def end(lesson: Lesson, answered: bool, links: Sequence[Link]) -> None:
-    """What to keep, where to see it in the real dashboard, the words that the lesson uses.
+    """Draw the summary, links into the dashboard, and the words that the lesson uses.
 
-    The summary would give the answer away, so it waits until the student has ``answered``.
+    The summary would reveal the answer, so it appears once the student has ``answered``.
     """
     if answered:
         st.info(f"**To keep.** {lesson.takeaway}", icon=":material/bookmark:")
@@ -160,9 +160,9 @@ def _link_neighbours(lesson: Lesson) -> None:
 def chart(
     figure: go.Figure, key: str, caption: str = "", on_click: Callable[[], None] | None = None
 ) -> None:
-    """A chart that stands still under the finger: lessons have their own controls.
+    """A chart without zoom and toolbar: lessons have their own controls.
 
-    ``on_click`` is called when one of its points is clicked, which the chart's state then names.
+    ``on_click`` is called when the visitor clicks a point; the session state then names it.
     """
     config = {"displayModeBar": False, "scrollZoom": False}
     figure.update_layout(dragmode=False)

@@ -1,4 +1,4 @@
-"""Papers as points of a plane: three known classes, and strangers that are put somewhere."""
+"""Papers as points of a plane: three known classes, and strangers that the student moves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OUTLINE = 1.5  # standard deviations from the middle of a ring to its edge
 
 @dataclass(frozen=True)
 class Plane:
-    """What there is to see: known papers, which never move, and strangers where they are put."""
+    """Papers of known classes, which never move, and strangers where the student puts them."""
 
     strangers: int = 40
     x: float = 0.85
@@ -82,5 +82,5 @@ class Plane:
 
     @property
     def surer(self) -> float:
-        """The share of known papers that are doubted less than a stranger: the AUROC of doubt."""
+        """The share of known papers with less doubt than a stranger: the AUROC of doubt."""
         return metrics.auroc(self.doubt(), self.groups == len(CENTRES))

@@ -26,13 +26,13 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class Sketch:
-    """Nodes with a variance and a place each, their links, and the node that is looked at."""
+    """Nodes, each with a variance and a place, their links, and the selected node."""
 
     names: tuple[str, ...]
     places: tuple[tuple[float, float], ...]  # from 0 to 1, to the right and down
     variances: tuple[float, ...]
     links: frozenset[Link]  # lower index first
-    looked: int = 0
+    selected: int = 0
 
     def graph(self) -> Graph:
         ends = np.array(sorted(self.links), dtype=np.int64).reshape(-1, 2)
@@ -62,16 +62,16 @@ class Sketch:
     def neighbours(self, node: int) -> list[int]:
         return sorted(a + b - node for a, b in self.links if node in (a, b))
 
-    def looking_at(self, node: int) -> Sketch:
-        return dataclasses.replace(self, looked=self._known(node))
+    def with_selected(self, node: int) -> Sketch:
+        return dataclasses.replace(self, selected=self._check(node))
 
     def with_variance(self, node: int, variance: float) -> Sketch:
         before = self.variances
-        changed = (*before[: self._known(node)], variance, *before[node + 1 :])
+        changed = (*before[: self._check(node)], variance, *before[node + 1 :])
         return dataclasses.replace(self, variances=changed)
 
     def with_link(self, a: int, b: int) -> Sketch:
-        if self._known(a) == self._known(b):
+        if self._check(a) == self._check(b):
             return self
         return dataclasses.replace(self, links=self.links | {(min(a, b), max(a, b))})
 
@@ -93,7 +93,7 @@ class Sketch:
                 f"this sketch has {MOST_NODES} nodes, as many as the drawing holds: remove one"
             )
         name = next(letter for letter in LETTERS if letter not in self.names)
-        place = _inside(place or self._room_beside(self._known(beside)))
+        place = _inside(place or self._room_beside(self._check(beside)))
         grown = dataclasses.replace(
             self,
             names=(*self.names, name),
@@ -105,19 +105,19 @@ class Sketch:
     def without_node(self, node: int) -> Sketch:
         if len(self.names) < 2:
             raise BupError("a sketch needs at least one node: add another before removing this")
-        kept = [i for i in range(len(self.names)) if i != self._known(node)]
-        number = {old: new for new, old in enumerate(kept)}
+        remaining = [i for i in range(len(self.names)) if i != self._check(node)]
+        number = {old: new for new, old in enumerate(remaining)}
         neighbours = self.neighbours(node)
-        looked = self.looked if self.looked != node else (neighbours or kept)[0]
+        selected = self.selected if self.selected != node else (neighbours or remaining)[0]
         return Sketch(
-            names=tuple(self.names[i] for i in kept),
-            places=tuple(self.places[i] for i in kept),
-            variances=tuple(self.variances[i] for i in kept),
+            names=tuple(self.names[i] for i in remaining),
+            places=tuple(self.places[i] for i in remaining),
+            variances=tuple(self.variances[i] for i in remaining),
             links=frozenset((number[a], number[b]) for a, b in self.links if node not in (a, b)),
-            looked=number[looked],
+            selected=number[selected],
         )
 
-    def _known(self, node: int) -> int:
+    def _check(self, node: int) -> int:
         if not 0 <= node < len(self.names):
             raise BupError(f"the sketch has no node {node}: it has 0 to {len(self.names) - 1}")
         return node
@@ -145,31 +145,33 @@ def _ring(
     ]
 
 
-def _sketch(places: list[tuple[float, float]], links: list[Link], looked: int = 0) -> Sketch:
+def _make_sketch(places: list[tuple[float, float]], links: list[Link], selected: int = 0) -> Sketch:
     names = tuple(LETTERS[: len(places)])
-    return Sketch(names, tuple(places), (1.0,) * len(places), frozenset(links), looked)
+    return Sketch(names, tuple(places), (1.0,) * len(places), frozenset(links), selected)
 
 
 def _communities() -> Sketch:
     left, right = _ring(4, (0.22, 0.5), (0.2, 0.42)), _ring(4, (0.78, 0.5), (0.2, 0.42))
     among = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     bridge = (1, 7)
-    return _sketch(left + right, [*among, *((a + 4, b + 4) for a, b in among), bridge], looked=1)
+    return _make_sketch(
+        left + right, [*among, *((a + 4, b + 4) for a, b in among), bridge], selected=1
+    )
 
 
 PRESETS = {
-    "Hub of leaves": _sketch(
+    "Hub of leaves": _make_sketch(
         [(0.02, 0.2), (0.2, 0.85), (0.66, 0.5), *_ring(7, (0.66, 0.5), (0.3, 0.48))],
         [(0, 1), *((2, leaf) for leaf in range(3, 10))],
     ),
-    "Star": _sketch(
+    "Star": _make_sketch(
         [(0.5, 0.5), *_ring(5, (0.5, 0.5), (0.33, 0.48))], [(0, leaf) for leaf in range(1, 6)]
     ),
-    "Chain": _sketch(
+    "Chain": _make_sketch(
         [(0.05 + 0.225 * i, 0.5 + (0.16 if i % 2 else -0.16)) for i in range(5)],
         [(i, i + 1) for i in range(4)],
-        looked=2,
+        selected=2,
     ),
     "Two communities": _communities(),
 }
-"""Where to start from, by name; in the first, A and B are a pair beside the hub C."""
+"""Sketches to start from; in the first, A and B are a pair beside the hub C."""

@@ -62,16 +62,16 @@ def _start() -> None:
     st.session_state.sketch_start = st.session_state.get("sketch_start", 0) + 1
 
 
-def _edited() -> None:
-    done = edit(CANVAS)
-    _change(lambda old: apply(old, done))
+def _on_edit() -> None:
+    change = edit(CANVAS)
+    _change(lambda old: edited_sketch(old, change))
 
 
-def apply(old: Sketch, done: dict) -> Sketch:
-    """The sketch after what was done in the drawing."""
-    match done:
+def edited_sketch(old: Sketch, change: dict) -> Sketch:
+    """The sketch after an edit in the drawing."""
+    match change:
         case {"kind": "look", "node": int(node)}:
-            return old.looking_at(node)
+            return old.with_selected(node)
         case {"kind": "link", "a": int(a), "b": int(b)}:
             return old.with_link(a, b)
         case {"kind": "cut", "a": int(a), "b": int(b)}:
@@ -120,7 +120,7 @@ def _playground(here: lesson.Lesson) -> None:
 
 def _draw(sketch: Sketch, rule: str, lam: float) -> None:
     after = np.sqrt(np.maximum(sketch.after(rule, lam), 0))
-    step = sketch.shares(sketch.looked, rule, lam)
+    step = sketch.shares(sketch.selected, rule, lam)
     change = dict(zip(step.neighbours.tolist(), step.change[:, 0].tolist(), strict=True))
     spots = [
         SketchNode(name, x, y, before**0.5, float(std))
@@ -129,68 +129,68 @@ def _draw(sketch: Sketch, rule: str, lam: float) -> None:
         )
     ]
     lines = [
-        SketchLink(a, b, change[a + b - sketch.looked] if sketch.looked in (a, b) else None)
+        SketchLink(a, b, change[a + b - sketch.selected] if sketch.selected in (a, b) else None)
         for a, b in sorted(sketch.links)
     ]
     start = f"{st.session_state.preset}-{st.session_state.get('sketch_start', 0)}"
-    drawing(spots, lines, sketch.looked, start, CANVAS, _edited)
+    drawing(spots, lines, sketch.selected, start, CANVAS, _on_edit)
 
 
 def _controls(sketch: Sketch) -> None:
-    """The same edits for hands that do not drag."""
-    node, name = sketch.looked, sketch.names[sketch.looked]
-    # The widgets show what the drawing did: they own nothing.
+    """The same edits by widgets, without dragging."""
+    node, name = sketch.selected, sketch.names[sketch.selected]
+    # The widgets show the state of the drawing, not their own.
     st.session_state.node_variance = sketch.variances[node]
     st.session_state.node_links = [sketch.names[j] for j in sketch.neighbours(node)]
 
-    def looked() -> None:
+    def on_select() -> None:
         chosen = st.session_state.node_looked
-        _change(lambda old: old.looking_at(old.names.index(chosen)))
+        _change(lambda old: old.with_selected(old.names.index(chosen)))
 
-    def spread() -> None:
-        _change(lambda old: old.with_variance(old.looked, st.session_state.node_variance))
+    def on_variance() -> None:
+        _change(lambda old: old.with_variance(old.selected, st.session_state.node_variance))
 
-    def linked() -> None:
+    def on_links() -> None:
         wanted = st.session_state.node_links
-        _change(lambda old: old.with_neighbours(old.looked, [old.names.index(n) for n in wanted]))
+        _change(lambda old: old.with_neighbours(old.selected, [old.names.index(n) for n in wanted]))
 
     st.session_state.node_looked = name
     one, two = st.columns([1, 2])
-    one.selectbox("Look at", sketch.names, key="node_looked", on_change=looked)
+    one.selectbox("Look at", sketch.names, key="node_looked", on_change=on_select)
     two.slider(
         f"Variance of {name} before the step",
         LOWEST,
         HIGHEST,
         step=0.1,
         key="node_variance",
-        on_change=spread,
+        on_change=on_variance,
     )
     others = [other for other in sketch.names if other != name]
-    st.multiselect(f"{name} is linked to", others, key="node_links", on_change=linked)
+    st.multiselect(f"{name} is linked to", others, key="node_links", on_change=on_links)
     with st.container(horizontal=True):
         st.button(
             "Add a neighbour",
             icon=":material/add:",
             on_click=_change,
-            args=(lambda old: old.with_node(old.looked),),
+            args=(lambda old: old.with_node(old.selected),),
             disabled=len(sketch.names) >= MOST_NODES,
         )
         st.button(
             f"Remove {name}",
             icon=":material/remove:",
             on_click=_change,
-            args=(lambda old: old.without_node(old.looked),),
+            args=(lambda old: old.without_node(old.selected),),
             disabled=len(sketch.names) < 2,
         )
 
 
 def _outcome(sketch: Sketch, before: Sketch, lam: float) -> None:
-    """The looked-at node's variance under each rule, and what the last edit did to it."""
-    name = sketch.names[sketch.looked]
+    """The variance of the selected node under each rule, and how the last edit changed it."""
+    name = sketch.names[sketch.selected]
     st.markdown(f"**Variance of {name} after the step**, and what your last edit changed")
-    shown = rules()
-    for column, (rule, about) in zip(st.columns(len(shown)), shown.items(), strict=True):
-        value = float(sketch.shares(sketch.looked, rule, lam).after[0])
+    all_rules = rules()
+    for column, (rule, about) in zip(st.columns(len(all_rules)), all_rules.items(), strict=True):
+        value = float(sketch.shares(sketch.selected, rule, lam).after[0])
         delta = None
         if name in before.names and before != sketch:
             earlier = before.shares(before.names.index(name), rule, lam)
@@ -205,8 +205,8 @@ def _outcome(sketch: Sketch, before: Sketch, lam: float) -> None:
 
 
 def _shares(sketch: Sketch, rule: str, lam: float) -> None:
-    steps = {each: sketch.shares(sketch.looked, each, lam) for each in rules()}
-    names = [f"neighbour {sketch.names[j]}" for j in sketch.neighbours(sketch.looked)]
+    steps = {each: sketch.shares(sketch.selected, each, lam) for each in rules()}
+    names = [f"neighbour {sketch.names[j]}" for j in sketch.neighbours(sketch.selected)]
     about, figures = rules()[rule], rule_figures(steps, names, lesson.theme())
     st.markdown(f"**{about.title}.** {about.lesson}")
     lesson.chart(figures[rule], "shares")

@@ -1,4 +1,4 @@
-"""Lesson 7: on a graph that we drew ourselves, the right confidence is known."""
+"""Lesson 7: on a synthetic graph the right confidence can be computed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEW, MANY = 20, 60  # labels per class
 
 @dataclass(frozen=True, eq=False)
 class TestAnswers:
-    """Test nodes: what networks say, what can be known, and what is so."""
+    """Probabilities for the test nodes by networks and by the recipe, and the true labels."""
 
     learned: np.ndarray  # [n, c] by a network that reads words and links
     perceptron: np.ndarray  # [n, c] by one that reads words only, from the same labels
@@ -32,7 +32,7 @@ class TestAnswers:
     labels: np.ndarray  # [n]
 
     def right(self, probs: np.ndarray) -> str:
-        """How many are answered rightly, as it is written on the page."""
+        """The accuracy as text."""
         return f"{metrics.accuracy(probs, self.labels):.0%}"
 
 
@@ -91,13 +91,13 @@ def _name(homophily: float, strength: float) -> str:
 def trained_answers(
     homophily: float, strength: float, method: str, labels: int
 ) -> tuple[cases.Case, TestAnswers]:
-    """A network, trained on a graph drawn like this, beside what can be known of its test nodes."""
+    """A network trained on such a graph, and its answers beside those of the recipe."""
     name = _name(homophily, strength)
     cases.request_training(name, "mlp", per_class=labels)
     case = cases.load_case(name, method, per_class=labels)
     perceptron = cases.load_case(name, "mlp", per_class=labels)
     nodes, train = case.result.split.test, case.result.split.train
-    links, words = _known(name, tuple(train.tolist()))
+    links, words = _posteriors(name, tuple(train.tolist()))
     return case, TestAnswers(
         case.result.probs[nodes],
         perceptron.result.probs[nodes],
@@ -108,7 +108,7 @@ def trained_answers(
 
 
 @st.cache_data(max_entries=24, show_spinner="Working out the truth ...")
-def _known(name: str, train: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _posteriors(name: str, train: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     return (
         synthetic.true_posterior(name, links=True, known=np.array(train)),
         synthetic.true_posterior(name),

@@ -22,7 +22,7 @@ from dashboard.ui.markdown import escaped
 
 @dataclass(frozen=True)
 class DoubtKind:
-    """A kind of doubt that a paper can be flagged by."""
+    """A kind of doubt by which papers are flagged."""
 
     title: str
     score: str
@@ -163,17 +163,17 @@ def _threshold(doubt: np.ndarray, score: str) -> float:
 
 
 def _counts(case: Case, kind: DoubtKind, threshold: float) -> None:
-    """What is flagged; the answer's AUROC stays beside that of another doubt of the same run."""
+    """Show how many are flagged, and the AUROC of this doubt beside that of the answer."""
     doubt, unseen = _doubts(case, kind.score)
     flagged = doubt >= threshold
-    shown = {
+    numbers = {
         "Unseen caught": flagged[unseen].mean(),
         "Known flagged": flagged[~unseen].mean(),
         "AUROC of this doubt": metrics.auroc(doubt, unseen),
     }
     if kind.score != "confidence":
-        shown["AUROC of the answer"] = metrics.auroc(*_doubts(case, "confidence"))
-    for column, (name, value) in zip(st.columns(len(shown)), shown.items(), strict=True):
+        numbers["AUROC of the answer"] = metrics.auroc(*_doubts(case, "confidence"))
+    for column, (name, value) in zip(st.columns(len(numbers)), numbers.items(), strict=True):
         column.metric(name, f"{value:.0%}", help=meaning("AUROC") if "AUROC" in name else None)
 
 

@@ -105,8 +105,8 @@ def densities_figure(
     low, middle, high = (np.asarray(t[0]) for t in (chances.low, chances.mean, chances.high))
     for row, name in enumerate(names):
         shape = np.minimum(density[row] / DENSEST, 1)
-        seen = shape > 1e-3
-        x, shape = grid[seen], shape[seen]
+        visible = shape > 1e-3
+        x, shape = grid[visible], shape[visible]
         figure.add_scatter(
             x=np.concatenate([x, x[::-1]]),
             y=np.concatenate([row - 0.75 * shape, np.full(len(x), float(row))]),

@@ -1,4 +1,4 @@
-"""What several networks say of the same papers, and how far apart their answers lie."""
+"""Answers of several networks for the same papers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NetworkAnswers(NamedTuple):
 def networks_figure(
     rows: Sequence[NetworkAnswers], classes: tuple[str, str], theme: Theme
 ) -> go.Figure:
-    """A row a paper, a dot a network, always at the same height; the axis never moves."""
+    """A row for each paper, a dot for each network; the axis is the same for all answers."""
     figure = go.Figure()
     for row, paper in enumerate(rows):
         low, high = min(paper.values), max(paper.values)
@@ -50,9 +50,9 @@ def networks_figure(
         marker={"color": IN, "size": 11, "line": {"width": 1, "color": theme.background}},
         hovertemplate="%{x:.0%}<extra></extra>",
     )  # fmt: skip
-    known = [(row, paper.truth) for row, paper in enumerate(rows) if paper.truth is not None]
+    truths = [(row, paper.truth) for row, paper in enumerate(rows) if paper.truth is not None]
     figure.add_scatter(
-        x=[truth for _, truth in known], y=[row for row, _ in known],
+        x=[truth for _, truth in truths], y=[row for row, _ in truths],
         mode="markers", name="the truth, by the recipe",
         marker={"color": OUT, "symbol": "diamond", "size": 15,
                 "line": {"width": 2, "color": theme.text}},

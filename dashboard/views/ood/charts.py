@@ -129,7 +129,7 @@ def found_by(view: View, task: DetectionTask, highlights: Highlights) -> None:
         methods = escaped(" and ".join(labels)) if labels else "none of the methods"
         lists[number] = _node_list(task, f"{task.words}, found by {methods}", nodes)
     highlights.chart(
-        ood.catches_figure(found, view.theme),
+        ood.found_by_figure(found, view.theme),
         "catches",
         view.say(
             f"Every method may flag {task.false_alarms:.0%} of the others by mistake. A bar counts "

@@ -55,7 +55,7 @@ def show_picture(plan: Plan, sources: list[RerunSet], quantity: Quantity) -> Non
                 MeanInterval() if line is None else MeanInterval(line.mean, line.low, line.high)
             )
         dots.append(ComparisonRow(place, cell.group, cell.method, paper, *found))
-    if not any(dot.known for dot in dots):
+    if not any(dot.has_values for dot in dots):
         return
     better = {1: " (higher is better)", -1: " (lower is better)", 0: ""}[quantity.better]
 

@@ -145,6 +145,6 @@ def test_a_cell_of_the_matrix_says_which_classes_it_is():
 
 def test_who_finds_what_is_a_bar_each():
     found = {("a", "<b>"): np.arange(3), (): np.arange(1)}
-    (bars,) = ood.catches_figure(found, LIGHT).data
+    (bars,) = ood.found_by_figure(found, LIGHT).data
     assert list(bars.x) == [3, 1] and list(bars.customdata) == [0, 1]
     assert bars.hovertext[0] == "3 nodes found by a and &lt;b&gt;"

@@ -161,10 +161,10 @@ def test_computing_again_gives_the_same_positions():
 
 
 def test_a_failing_drawing_is_one_line_that_says_so(path_graph, monkeypatch):
-    monkeypatch.setattr(process, "_PATIENCE", 0.01)
+    monkeypatch.setattr(process, "_TIMEOUT", 0.01)
     with pytest.raises(bup.BupError, match=r"map of path .* took more than"):
         layouts.get_layout(path_graph)
-    monkeypatch.setattr(process, "_PATIENCE", 60)
+    monkeypatch.setattr(process, "_TIMEOUT", 60)
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(bup.BupError, match=r"map of path .*code 1") as raised:
         layouts.get_layout(path_graph)
@@ -249,7 +249,7 @@ def test_many_small_components_leave_little_room_empty():
 @given(hnp.arrays(float, (30, 2), elements=st.floats(-100, 100, width=16), unique=True))
 def test_evening_out_keeps_directions_and_the_order_from_the_centre(points):
     centred = points - np.median(points, axis=0)
-    evened = arrangement._evened(points)
+    evened = arrangement._spread_evenly(points)
     before, after = np.hypot(*centred.T), np.hypot(*evened.T)
     assert np.allclose(centred * after[:, None], evened * before[:, None])
     order = np.argsort(before, kind="stable")
@@ -259,7 +259,7 @@ def test_evening_out_keeps_directions_and_the_order_from_the_centre(points):
 def test_pushing_apart_moves_only_what_is_too_close():
     crowd = np.random.RandomState(0).uniform(0, 4, (40, 2))
     alone = np.array([[20.0, 20.0], [21.5, 20.0]])
-    moved = arrangement._apart(np.concatenate([crowd, alone]))
+    moved = arrangement._push_apart(np.concatenate([crowd, alone]))
     assert np.array_equal(moved[40:], alone)
     nearest = [KDTree(p).query(p, k=2)[0][:, 1].min() for p in (crowd, moved[:40])]
     assert nearest[1] > 0.8 > 5 * nearest[0]
@@ -322,7 +322,7 @@ def test_pushes_from_a_grid_are_those_of_all_pairs():
     away = points[:, None] - points
     squared = (away**2).sum(axis=2) + np.eye(len(points))
     slow = (size[:, None] * away / squared[:, :, None]).sum(axis=1)
-    quick = forces._pushes(points, size, 256)
+    quick = forces._repulsion(points, size, 256)
     assert np.abs(quick - slow).max() < 0.02 * np.abs(slow).max()
 
 
@@ -336,7 +336,7 @@ def test_a_first_picture_comes_before_the_last(monkeypatch, own_cache):
     first = layouts.get_layout(graph)
     last = layouts.get_layout(graph, wait=True)
     assert first.points.shape == last.points.shape and last.finished
-    assert layouts.get_layout(graph).finished and storage._drawings == {}
+    assert layouts.get_layout(graph).finished and storage._processes == {}
 
 
 def test_the_command_takes_built_in_graphs_only():
@@ -395,7 +395,7 @@ def test_maps_on_disk_are_bounded_and_those_last_used_stay(monkeypatch, own_cach
 
 def test_only_so_many_drawings_wait(monkeypatch, path_graph, no_computing):
     waiting = {str(k): SimpleNamespace(ended=k == 0) for k in range(storage.MOST_WAITING + 1)}
-    monkeypatch.setattr(storage, "_drawings", waiting)
+    monkeypatch.setattr(storage, "_processes", waiting)
     monkeypatch.setattr(storage, "_cache", storage.OrderedDict())
     with pytest.raises(bup.BupError, match="20 maps of other graphs"):
         layouts.get_layout(path_graph)

@@ -25,11 +25,11 @@ def test_edits_leave_the_old_sketch_alone():
 
 
 def test_a_removed_node_takes_its_links_along():
-    smaller = PAIR.looking_at(1).without_node(1)
+    smaller = PAIR.with_selected(1).without_node(1)
     assert smaller.names == ("A", *PAIR.names[2:])
     assert len(smaller.links) == len(PAIR.links) - 1
     assert smaller.neighbours(smaller.names.index("C")) == list(range(2, 9))
-    assert smaller.names[smaller.looked] == "A"  # its neighbour is looked at instead
+    assert smaller.names[smaller.selected] == "A"  # its neighbour is looked at instead
     assert smaller.with_node(0).names[-1] == "B"  # a letter that is free again
 
 
@@ -47,7 +47,7 @@ def test_limits_are_explained():
     with pytest.raises(bup.BupError, match="remove one"):
         full.with_node(0)
     with pytest.raises(bup.BupError, match="no node 99"):
-        PAIR.looking_at(99)
+        PAIR.with_selected(99)
     lonely = Sketch(("A",), ((0.5, 0.5),), (1.0,), frozenset())
     with pytest.raises(bup.BupError, match="at least one node"):
         lonely.without_node(0)
