@@ -76,7 +76,7 @@ def _place() -> Iterator[None]:
             f"{MOST_WAITING} other graphs are to be drawn before this one: try again in a minute"
         )
     try:
-        with LARGE.one(visitor.client()):
+        with LARGE.acquire(visitor.client()):
             yield
     finally:
         _places.release()

@@ -1,7 +1,7 @@
-"""Who asks: a browser, known by a signed cookie, at an address.
+"""Clients: a browser, recognised by a signed cookie, at a network address.
 
-Tabs of a browser share what the browser may have. Whoever drops the cookie is a new browser to us,
-so all browsers at an address share something too, wide enough for a class behind one.
+Limits hold for a browser, whatever the number of its tabs. A visitor can delete the cookie and is
+then a new browser, so wider limits hold for all browsers at one address, such as a class.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 COOKIE = "bup_client"
-DAYS = 30  # that a browser keeps it
+DAYS = 30  # that a browser keeps the cookie
 ADDRESS = "bup-address"
-"""The header in which the process at the front tells the others who has connected to it."""
+"""The header in which the balancer tells its processes the address of a client."""
 KEY = "BUP_CLIENT_KEY"
-"""In the environment: what cookies are signed with. Without it they end with the server."""
+"""The environment variable of the key that signs cookies. By default it is new at each start."""
 PROXIES = "BUP_PROXIES"
-"""In the environment: addresses of proxies that are believed when they name who asked them."""
+"""The environment variable of the proxies whose X-Forwarded-For header is trusted."""
 BROWSERS_PER_ADDRESS = 8
-"""An address may have as much as this many browsers."""
+"""The limits of an address are this many times those of a browser."""
 
 
 def key() -> str:
-    """The same in all processes that this one starts."""
+    """The key of this process and of all processes that it starts."""
     return os.environ.setdefault(KEY, secrets.token_urlsafe(32))
 
 
 @dataclass(frozen=True)
 class Client:
-    """A browser, or a tab of one that keeps no cookie."""
+    """A browser, or one tab of a browser that keeps no cookie (its name begins with "~")."""
 
     name: str = ""
     address: str = ""
@@ -56,33 +56,28 @@ class Client:
 
     @property
     def has_cookie(self) -> bool:
-        """Whether it keeps a cookie."""
         return not self.name.startswith("~")
 
     @property
     def browser_id(self) -> str:
-        """Under what its budgets are kept; those without a cookie share those of their address."""
-        return _mark(self.name if self.has_cookie else f"@{self.address}")
+        """Key of its limits; browsers without a cookie share those of their address."""
+        return _keyed_hash(key(), self.name if self.has_cookie else f"@{self.address}")
 
     @property
     def address_id(self) -> str:
-        """Under what the budgets of its address are kept."""
-        return _mark(self.address)
-
-
-def _mark(text: str) -> str:
-    """Tells one from another, and does not tell who it is."""
-    return _keyed(key(), text)
+        """Key of the limits of its address."""
+        return _keyed_hash(key(), self.address)
 
 
 @lru_cache(10_000)
-def _keyed(secret: str, text: str) -> str:
+def _keyed_hash(secret: str, text: str) -> str:
+    """Tells clients apart without revealing a cookie or an address."""
     return hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()[:24]
 
 
 def identify_client(cookies: Mapping[str, str], address: str, tab: str) -> Client:
-    """Who has these cookies, or the tab of who has none of ours."""
-    return Client(_name_in(cookies) or f"~{tab}", _network(address))
+    """The browser with these cookies; without ours, the tab."""
+    return Client(_name_in(cookies) or f"~{tab}", _normalized(address))
 
 
 def _name_in(cookies: Mapping[str, str]) -> str:
@@ -92,8 +87,8 @@ def _name_in(cookies: Mapping[str, str]) -> str:
         return ""
 
 
-def _network(address: str) -> str:
-    """An IPv6 address is one of very many that its owner has."""
+def _normalized(address: str) -> str:
+    """Of an IPv6 address only the network: its owner has very many addresses."""
     try:
         number = ipaddress.ip_address(address)
     except ValueError:
@@ -105,21 +100,21 @@ def _network(address: str) -> str:
     return str(number)
 
 
-def _signer(what: str) -> Signer:
-    return Signer(key(), salt=what)
+def _signer(salt: str) -> Signer:
+    return Signer(key(), salt=salt)
 
 
 def add_address_header(head: bytes, peer: str) -> bytes:
-    """The first bytes of a request, with the address that they came from, signed."""
+    """The head of a request, with the signed address of the client as its first header."""
     line, end, rest = head.partition(b"\r\n")
     return line + end + f"{ADDRESS}: ".encode() + _signer(ADDRESS).sign(peer) + end + rest
 
 
 class ClientCookies:
-    """Gives every browser a cookie, and finds out at which address it is."""
+    """Middleware that gives every browser a cookie, and finds the address of each request."""
 
     def __init__(self, app: ASGIApp) -> None:
-        key()  # made once, before several threads ask for it
+        key()  # before several threads need it
         proxies = os.environ.get(PROXIES, "").replace(",", " ").split()
         self._app: ASGIApp = ProxyHeadersMiddleware(app, proxies)  # type: ignore[assignment,arg-type]
 
@@ -127,23 +122,23 @@ class ClientCookies:
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
-        with contextlib.suppress(BadSignature, UnicodeError):  # or nobody stands before us
+        with contextlib.suppress(BadSignature, UnicodeError):  # without a balancer
             scope["client"] = _signer(ADDRESS).unsign(headers.get(ADDRESS, "")).decode(), 0
         if scope["type"] == "http" and not _name_in(cookie_parser(headers.get("cookie", ""))):
-            send = _giving_a_name(send, "text/html" in headers.get("accept", ""))
+            send = _send_with_cookie(send, "text/html" in headers.get("accept", ""))
         await self._app(scope, receive, send)
 
 
-def _giving_a_name(send: Send, opens_a_page: bool) -> Send:
-    """With a page comes a cookie, also with one that the browser has kept; not with files."""
+def _send_with_cookie(send: Send, opens_a_page: bool) -> Send:
+    """Add a cookie to a page, also to one that the browser has in its cache; not to files."""
 
-    async def giving(message: Message) -> None:
+    async def send_with_cookie(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             if opens_a_page or headers.get("content-type", "").startswith("text/html"):
                 value = _signer(COOKIE).sign(secrets.token_urlsafe(12)).decode()
-                about = f"Path=/; Max-Age={86_400 * DAYS}; HttpOnly; SameSite=Lax"
-                headers.append("Set-Cookie", f"{COOKIE}={value}; {about}")
+                attributes = f"Path=/; Max-Age={86_400 * DAYS}; HttpOnly; SameSite=Lax"
+                headers.append("Set-Cookie", f"{COOKIE}={value}; {attributes}")
         await send(message)
 
-    return giving
+    return send_with_cookie

@@ -1,4 +1,4 @@
-"""FairQueue at what few can have at a time and nobody can have for long."""
+"""A queue for something that only a few browsers can have at a time."""
 
 from __future__ import annotations
 
@@ -9,41 +9,42 @@ from contextlib import contextmanager
 
 from dashboard.network.clients import Client
 
-HALF = 300.0  # seconds after which what one had counts for half
-FORGOTTEN = 0.1  # seconds that one had, which no longer count
+HALF_LIFE = 300.0  # seconds after which used time counts half
+NEGLIGIBLE = 0.1  # seconds of used time that no longer count
 
 
 class FairQueue:
-    """So many at a time, one for a browser. Next is who had least time lately, with its address.
+    """``size`` places, one for a browser at a time.
 
-    So whoever keeps all places busy is passed by everybody else.
+    Next is the browser that used the least time lately, by itself and with the others at its
+    address. A visitor who keeps all places busy therefore comes after all others.
     """
 
-    def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._at_once, self._clock = at_once, clock
+    def __init__(self, size: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._size, self._clock = size, clock
         self._changed = threading.Condition()
-        self._waiting: list[Client] = []  # in the order in which they came
-        self._busy: list[str] = []  # browsers whose turn it is
-        self._had: dict[str, tuple[float, float]] = {}  # seconds, and when they were counted
+        self._waiting: list[Client] = []  # in the order of arrival
+        self._busy: list[str] = []  # browsers that have a place
+        self._used: dict[str, tuple[float, float]] = {}  # seconds, and when they were counted
 
     @contextmanager
-    def one(self, client: Client, patience: float) -> Iterator[bool]:
-        """Wait for a turn, and have it inside of this; whether it came before patience ended."""
-        mine = Client(client.name, client.address)  # equal to those of other tabs, and not the same
+    def acquire(self, client: Client, timeout: float) -> Iterator[bool]:
+        """Wait for a place, and have it in this context; False if the wait timed out."""
+        mine = Client(client.name, client.address)  # equal to other tabs' clients, not identical
         with self._changed:
             self._waiting.append(mine)
             try:
-                came = self._changed.wait_for(lambda: self._next() is mine, patience)
+                acquired = self._changed.wait_for(lambda: self._next() is mine, timeout)
             finally:
                 self._waiting = [other for other in self._waiting if other is not mine]
                 self._changed.notify_all()
-            if came:
+            if acquired:
                 self._busy.append(mine.browser_id)
         start = self._clock()
         try:
-            yield came
+            yield acquired
         finally:
-            if came:
+            if acquired:
                 with self._changed:
                     self._busy.remove(mine.browser_id)
                     self._count(mine, self._clock() - start)
@@ -51,18 +52,18 @@ class FairQueue:
 
     def _next(self) -> Client | None:
         ready = [client for client in self._waiting if client.browser_id not in self._busy]
-        if len(self._busy) >= self._at_once or not ready:
+        if len(self._busy) >= self._size or not ready:
             return None
-        return min(
-            ready,
-            key=lambda client: self._lately(client.browser_id) + self._lately(client.address_id),
-        )
+        return min(ready, key=lambda c: self._recent_use(c.browser_id, c.address_id))
 
-    def _lately(self, who: str) -> float:
-        seconds, then = self._had.get(who, (0.0, 0.0))
-        return seconds * 0.5 ** ((self._clock() - then) / HALF)
+    def _recent_use(self, *keys: str) -> float:
+        """Seconds that these browsers and addresses used, of which old ones count less."""
+        now, used = self._clock(), [self._used.get(key, (0.0, 0.0)) for key in keys]
+        return sum(seconds * 0.5 ** ((now - then) / HALF_LIFE) for seconds, then in used)
 
     def _count(self, client: Client, seconds: float) -> None:
-        for who in {client.browser_id, client.address_id}:
-            self._had[who] = self._lately(who) + seconds, self._clock()
-        self._had = {w: had for w, had in self._had.items() if self._lately(w) > FORGOTTEN}
+        for key in {client.browser_id, client.address_id}:
+            self._used[key] = self._recent_use(key) + seconds, self._clock()
+        small = [key for key in self._used if self._recent_use(key) <= NEGLIGIBLE]
+        for key in small:
+            del self._used[key]

@@ -1,4 +1,4 @@
-"""Where other machines reach the app: a phone cannot open the localhost of a laptop."""
+"""Addresses under which other machines reach the app: a phone cannot open a laptop's localhost."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import os
 import socket
 
 LISTENER = "BUP_LISTENS"
-"""In the environment of a server, and of the processes behind it: its address and port."""
-PORT = 8501  # unless another is asked for
-DOCUMENTATION_ADDRESS = (
-    "198.51.100.1"  # an address of documents: to choose a way there sends nothing
-)
+"""The environment variable that holds the address and port of the server."""
+PORT = 8501  # by default
+DOCUMENTATION_ADDRESS = "198.51.100.1"  # RFC 5737: no machine has it
 
 
 def record_listener(listening: socket.socket) -> None:
@@ -20,15 +18,15 @@ def record_listener(listening: socket.socket) -> None:
 
 
 def listening_address() -> tuple[str, int] | None:
-    """The address and port of the server; None if another command than ours started it."""
+    """The address and port of the server; None if ``bup dashboard`` did not start it."""
     address, _, port = os.environ.get(LISTENER, "").partition(" ")
     return (address, int(port)) if port else None
 
 
 def network_addresses() -> list[str]:
-    """Addresses with their port under which others may ask, the likeliest first.
+    """Addresses with ports under which other machines reach the app, the likeliest first.
 
-    Looked up anew each time, because a laptop moves from network to network.
+    Never cached, because a laptop moves from network to network.
     """
     address, port = listening_address() or ("localhost", 0)
     if is_every_interface(address):
@@ -43,21 +41,21 @@ def format_address(host: str, port: int) -> str:
 
 
 def announce(url: str) -> None:
-    """Where the app is, for whoever started it and for others."""
+    """Print the address of the app, and those for other machines."""
     print(f"BUP Explorer: {url}  (Ctrl+C ends it)", flush=True)
     address, port = listening_address() or ("localhost", 0)
     if others := " or ".join(f"http://{each}" for each in network_addresses()):
         print(
             f"Phones and other machines open {others}, if they are in the same network and the "
-            f"firewall of this machine lets port {port} in. Whoever reaches the app may use it.",
+            f"firewall of this machine lets port {port} in. All who reach the app may use it.",
             flush=True,
         )
     elif is_every_interface(address):
-        print("This machine is in no network now: nobody else reaches the app.", flush=True)
+        print("This machine is in no network now: no other machine reaches the app.", flush=True)
 
 
 def is_local_only(host: str) -> bool:
-    """Whether a name or an address means another machine to everybody else."""
+    """Whether a name or an address leads only this machine to this machine."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -66,7 +64,7 @@ def is_local_only(host: str) -> bool:
 
 
 def is_every_interface(host: str) -> bool:
-    """Whether who listens there listens to every network of the machine."""
+    """Whether a server at this address listens to every network of the machine."""
     return host in ("0.0.0.0", "::")
 
 
@@ -86,10 +84,10 @@ def _machine_addresses(family: socket.AddressFamily) -> list[str]:
 
 
 def _default_route_address() -> str:
-    """The address that this machine uses when it asks others; "" if it can ask nobody."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+    """The address that this machine sends from; "" without a network. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         try:
-            way.connect((DOCUMENTATION_ADDRESS, 9))
+            udp.connect((DOCUMENTATION_ADDRESS, 9))
         except OSError:
             return ""
-        return way.getsockname()[0]
+        return udp.getsockname()[0]

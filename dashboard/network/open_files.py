@@ -1,4 +1,4 @@
-"""How many connections and files a process may have open, and whether any are left."""
+"""The limit of connections and files that a process may have open."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ except ImportError:  # Windows has no such limit
     resource = None  # type: ignore[assignment]
 
 MAX_OPEN_FILES = 65536
-"""As many as anybody needs: a visitor takes four."""
+"""Enough for 16,000 visitors, who take four each."""
 RESERVED = 64
-"""Kept for those who are here already, and for what they open."""
+"""Kept free for visitors who are here already, and for the files that their pages open."""
 SERVER_FULL = "This server has as many visitors as it can take: please try again in a few minutes."
 
 
 def raise_limit() -> None:
-    """Have as many as the system lets this user have; often it starts with 1,024."""
+    """Raise it to what the system allows this user; often it starts at 1,024."""
     if resource is None:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -29,12 +29,12 @@ def raise_limit() -> None:
 
 
 def nearly_exhausted() -> bool:
-    """Whether a newcomer would take what those who are here need."""
+    """Whether a new visitor would take what the others need."""
     if resource is None:
         return False
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
-        lowest = os.open(os.devnull, os.O_RDONLY)  # the system gives the lowest number that is free
+        lowest = os.open(os.devnull, os.O_RDONLY)  # the lowest free number
     except OSError:
         return True
     os.close(lowest)

@@ -1,5 +1,4 @@
-"""What uvicorn does for a connection, and what it does not: patience with half a request ends, and
-the address that the process at the front tells with the first request holds for all of them."""
+"""uvicorn's HTTP protocol, with timeouts and with the client's address on every request."""
 
 from __future__ import annotations
 
@@ -10,12 +9,16 @@ from websockets.http11 import MAX_LINE_LENGTH, MAX_NUM_HEADERS
 
 from dashboard.network.clients import ADDRESS
 
-HEAD_TIMEOUT = 10.0  # seconds for everything before the body
-BODY_TIMEOUT = 20.0  # seconds between two pieces of it
+HEAD_TIMEOUT = 10.0  # seconds for the request line and headers
+BODY_TIMEOUT = 20.0  # seconds between two parts of the body
 
 
 class TimeoutProtocol(HttpToolsProtocol):
-    """HTTP as uvicorn speaks it, which waits for ever for the rest of a request."""
+    """Ends incomplete requests, for which uvicorn would wait for ever.
+
+    The balancer sends the client's address with the first request of a connection only; it is
+    repeated here for the later ones.
+    """
 
     _timer: asyncio.TimerHandle | None = None
     _address_header: list[tuple[bytes, bytes]] | None = None
@@ -46,7 +49,7 @@ class TimeoutProtocol(HttpToolsProtocol):
         lines = [len(name) + len(value) + 2 for name, value in self.headers]
         first = len(f"{self.scope['method']}  HTTP/1.1") + len(self.url)
         if len(lines) > MAX_NUM_HEADERS or max(first, *lines) > MAX_LINE_LENGTH:
-            # The websocket would keep it open, and never answer.
+            # The websocket library would neither answer nor close the connection.
             self.send_400_response("Too long for a websocket: delete the cookies of this site.")
         else:
             super().handle_websocket_upgrade()
@@ -60,7 +63,7 @@ class TimeoutProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def _set_timeout(self, seconds: float | None) -> None:
-        """From now on so long for what comes next; None where nothing is missing."""
+        """Restart the timer for the next part of a request; None stops it."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None
@@ -68,7 +71,7 @@ class TimeoutProtocol(HttpToolsProtocol):
             self._timer = self.loop.call_later(seconds, self._time_out, seconds)
 
     def _time_out(self, seconds: float) -> None:
-        if self.flow.read_paused:  # it is the app that has not taken yet what came
+        if self.flow.read_paused:  # the app is slow, not the client
             self._set_timeout(seconds)
         else:
             self.transport.abort()

@@ -1,4 +1,4 @@
-"""Who the visitor is, and what was brought since the page was opened: nobody else is told of it."""
+"""The visitor of this browser session, and what this session has uploaded."""
 
 from __future__ import annotations
 

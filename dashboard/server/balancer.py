@@ -1,11 +1,9 @@
-"""Several server processes behind one address; each visitor stays with the one that knows them.
+"""Several server processes behind one address; each visitor stays with one of them.
 
-This process keeps the queue of trainings for all of them.
-
-A process names itself in a cookie. Whoever brings no cookie, or that of a process that has ended,
-is given the one with the fewest connections. One that has ended is replaced. Requests are looked at
-only as far as their cookie; then bytes pass both ways as they are, so that everything on a
-connection goes to one process.
+A process names itself in a cookie. The process of this module, the balancer, sends a connection to
+the process that its cookie names, else to the one with the fewest connections. It reads the head
+of the first request only; then bytes pass both ways unchanged. It restarts processes that have
+ended, and has the queue of trainings for all of them.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bup.errors import BupError
@@ -30,12 +28,12 @@ from dashboard.training_queue import shared_queue
 
 COOKIE = "bup_process"
 PROCESS_NUMBER = "BUP_PROCESS"
-"""In the environment of a process: its number."""
-MAX_HEAD_BYTES = 64 * 2**10  # bytes before the first empty line of a request
-HEAD_TIMEOUT = 10  # seconds for it to come
+"""The environment variable that holds the number of a process."""
+MAX_HEAD_BYTES = 64 * 2**10  # of a request's first line and headers
+HEAD_TIMEOUT = 10  # seconds for them to arrive
 START_TIMEOUT = 300  # seconds for a process to answer
-RESTART_CHECK = 1.0  # seconds between two looks at whether a process has ended
-RESTART_DELAY = 60.0  # after one that did not even start
+RESTART_CHECK = 1.0  # seconds between two checks whether a process has ended
+RESTART_DELAY = 60.0  # seconds until the next check, after a process that did not start
 UNAVAILABLE = "The app has stopped and is starting again: please try again in a minute."
 
 
@@ -45,7 +43,7 @@ class ServerProcess:
     port: int
     popen: subprocess.Popen
     connections: int = 0
-    newcomers: int = 0  # given to it because they had no cookie
+    newcomers: int = 0  # connections without a cookie that it was given
     ready: bool = True
 
     @property
@@ -53,21 +51,13 @@ class ServerProcess:
         return self.popen.poll() is None
 
 
-def start_processes(numbers: Iterable[int], arguments: Sequence[str]) -> list[ServerProcess]:
-    """Servers on free ports of this machine, when all of them answer."""
-    processes = [_spawn(number, arguments) for number in numbers]
-    for process in processes:
-        _wait_until_ready(process)
-    return processes
-
-
 def _spawn(number: int, arguments: Sequence[str]) -> ServerProcess:
     with socket.create_server(("localhost", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "bup.cli", "dashboard", "--port", str(port), *arguments]
-    surroundings = os.environ | {PROCESS_NUMBER: str(number), "STREAMLIT_SERVER_HEADLESS": "true"}
+    environment = os.environ | {PROCESS_NUMBER: str(number), "STREAMLIT_SERVER_HEADLESS": "true"}
     popen = subprocess.Popen(
-        command, env=surroundings, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     )
     return ServerProcess(number, port, popen, ready=False)
 
@@ -80,42 +70,36 @@ def _wait_until_ready(process: ServerProcess) -> None:
             process.ready = True
             return
         time.sleep(0.1)
-    raise BupError("a server process did not start: see what it said above, or leave --processes")
+    raise BupError("a server process did not start: see its messages above, or omit --processes")
 
 
 def restart_ended(processes: list[ServerProcess], ended: threading.Event) -> None:
-    """Until all are to end: have another process take the place of one that has ended.
+    """Start a new process for each one that has ended, until ``ended`` is set.
 
-    It has the same number, so that those whose cookie names it come to it.
+    It has the number of the old one, so that visitors with that number in their cookie reach it.
     """
-    rest = RESTART_CHECK
-    while not ended.wait(rest):
-        rest = RESTART_CHECK
-        dead = [process for process in processes if not process.alive]
-        for process in dead:
-            print(
-                f"bup: a server process has ended ({_exit_reason(process)}), another starts",
-                flush=True,
-            )
-        others = [_spawn(process.number, ["--no-prepare"]) for process in dead]
-        for process, other in zip(dead, others, strict=True):
-            processes[processes.index(process)] = other
-        for other in others:
+    delay = RESTART_CHECK
+    while not ended.wait(delay):
+        delay = RESTART_CHECK
+        started = []
+        for i, process in enumerate(processes):
+            if not process.alive:
+                code = process.popen.returncode
+                reason = f"exit code {code}" if code >= 0 else f"signal {-code}"
+                print(f"bup: a server process has ended ({reason}), another starts", flush=True)
+                processes[i] = _spawn(process.number, ["--no-prepare"])
+                started.append(processes[i])
+        for process in started:
             try:
-                _wait_until_ready(other)
+                _wait_until_ready(process)
             except BupError as error:
                 print(f"bup: {error}", file=sys.stderr, flush=True)
-                other.popen.kill()
-                rest = RESTART_DELAY
-
-
-def _exit_reason(process: ServerProcess) -> str:
-    code = process.popen.returncode
-    return f"exit code {code}" if code >= 0 else f"signal {-code}"
+                process.popen.kill()
+                delay = RESTART_DELAY
 
 
 def exit_with_parent() -> None:
-    """In a process that ``start`` has started: end when the one that answers for it has gone."""
+    """Make a process that the balancer has started end when the balancer has ended."""
 
     def watch() -> None:
         sys.stdin.read()
@@ -135,19 +119,21 @@ def stop_processes(processes: Sequence[ServerProcess]) -> None:
 
 
 def serve(listening: socket.socket, count: int, prepare: bool, ready: Callable[[], None]) -> None:
-    """Answer until interrupted; ``ready`` is called when all processes are."""
-    # Ended from outside, it takes its processes along.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    """Serve until interrupted; ``ready`` is called when all processes answer."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # by way of ``finally`` below
     open_files.raise_limit()
     processes: list[ServerProcess] = []
     ended = threading.Event()
-    clients.key()  # which they inherit
+    clients.key()  # the processes inherit it
     with shared_queue.shared() as queue:
         os.environ[shared_queue.QUEUE] = queue
         try:
-            # What has to be got and trained first, one does for all.
-            processes += start_processes([0], [] if prepare else ["--no-prepare"])
-            processes += start_processes(range(1, count), ["--no-prepare"])
+            # The first one prepares graphs and the first run for all.
+            processes.append(_spawn(0, [] if prepare else ["--no-prepare"]))
+            _wait_until_ready(processes[0])
+            processes += [_spawn(number, ["--no-prepare"]) for number in range(1, count)]
+            for process in processes[1:]:
+                _wait_until_ready(process)
             ready()
             threading.Thread(target=restart_ended, args=[processes, ended], daemon=True).start()
             asyncio.run(_forward_connections(listening, processes))
@@ -159,7 +145,6 @@ def serve(listening: socket.socket, count: int, prepare: bool, ready: Callable[[
 async def _forward_connections(
     listening: socket.socket, processes: Sequence[ServerProcess]
 ) -> None:
-
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(HEAD_TIMEOUT):
@@ -171,7 +156,7 @@ async def _forward_connections(
             head = clients.add_address_header(head, peer)
             if process is None or not await _relay(head, reader, writer, process):
                 await _refuse(writer, UNAVAILABLE)
-        except (OSError, EOFError, asyncio.LimitOverrunError):  # they left, or do not speak HTTP
+        except (OSError, EOFError, asyncio.LimitOverrunError):  # the client left, or it is no HTTP
             pass
         finally:
             writer.close()
@@ -182,14 +167,14 @@ async def _forward_connections(
 
 
 def choose_process(head: bytes, processes: Sequence[ServerProcess]) -> ServerProcess | None:
-    """The process that a request's cookie names, else the least busy; None if all have ended."""
-    living = [process for process in processes if process.ready and process.alive]
+    """The process that a request's cookie names, else the least busy; None if none is running."""
+    running = [process for process in processes if process.ready and process.alive]
     cookie = rb"(?i)^cookie:.*\b" + COOKIE.encode() + rb"=(\d{1,3})(?!\d)"
     named = re.search(cookie, head, re.MULTILINE)
-    for process in living:
+    for process in running:
         if named and process.number == int(named[1]):
             return process
-    least = min(living, key=lambda process: (process.connections, process.newcomers), default=None)
+    least = min(running, key=lambda process: (process.connections, process.newcomers), default=None)
     if least is not None:
         least.newcomers += 1
     return least
@@ -198,7 +183,7 @@ def choose_process(head: bytes, processes: Sequence[ServerProcess]) -> ServerPro
 async def _relay(
     head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, process: ServerProcess
 ) -> bool:
-    """Whether the process has answered, or nobody waits for that any more."""
+    """Copy bytes both ways; False if the process ended the connection without an answer."""
     try:
         inner_reader, inner_writer = await asyncio.open_connection("localhost", process.port)
     except OSError:
@@ -206,37 +191,37 @@ async def _relay(
     process.connections += 1
     try:
         inner_writer.write(head)
-        both = _copy(reader, inner_writer), _copy(inner_reader, writer)
-        asking, answering = ways = [asyncio.create_task(way) for way in both]
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        for way in ways:
-            way.cancel()
-        return asking.done() or answering.result()
+        request = asyncio.create_task(_copy(reader, inner_writer))
+        response = asyncio.create_task(_copy(inner_reader, writer))
+        await asyncio.wait([request, response], return_when=asyncio.FIRST_COMPLETED)
+        answered = request.done() or response.result()
+        request.cancel()
+        response.cancel()
+        return answered
     finally:
         process.connections -= 1
         inner_writer.close()
 
 
-async def _refuse(writer: asyncio.StreamWriter, said: str) -> None:
-    """In words, where no process answers."""
+async def _refuse(writer: asyncio.StreamWriter, text: str) -> None:
     lines = [
         "HTTP/1.1 503 Service Unavailable",
         "Content-Type: text/plain; charset=utf-8",
-        f"Content-Length: {len(said)}",
+        f"Content-Length: {len(text)}",
         "Retry-After: 30",
         "Cache-Control: no-store",
         "Connection: close",
     ]
-    writer.write("\r\n".join([*lines, "", said]).encode())
+    writer.write("\r\n".join([*lines, "", text]).encode())
     await writer.drain()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-    """Until one of them ends; whether anything came."""
-    some = False
+    """Copy until the reader or the writer ends; True if there was anything to copy."""
+    copied = False
     with contextlib.suppress(OSError):
         while data := await reader.read(2**16):
-            some = True
+            copied = True
             writer.write(data)
             await writer.drain()
-    return some
+    return copied

@@ -77,7 +77,7 @@ class ReaderPool:
     """So many processes at a time, kept warm: one is started before somebody needs it."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
-        self._turns = FairQueue(at_once)
+        self._queue = FairQueue(at_once)
         self._lock = threading.Lock()
         self._idle: list[_ReaderProcess] = []
 
@@ -90,7 +90,7 @@ class ReaderPool:
     def ask(self, question: bytes, client: Client) -> Contents:
         """What a process answers. Raises BupError with its reason, or why there is no answer."""
         seconds = limits.READ_SECONDS.value
-        with self._turns.one(client, seconds) as came:
+        with self._queue.acquire(client, seconds) as came:
             if not came:
                 raise bup.BupError("other files are being read: try again in a minute")
             try:

@@ -87,7 +87,7 @@ def _web_page_button(views: Sequence[View]) -> None:
 
 @cached(by=lambda runs, day, client: (tuple(map(_identity, runs)), day))
 def _web_page(runs: Sequence[LoadedRun], day: datetime.date, client: Client) -> str:
-    with PAGES.one(client):
+    with PAGES.acquire(client):
         return page(runs, day)
 
 

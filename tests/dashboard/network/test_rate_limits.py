@@ -19,13 +19,13 @@ class Clock:
 
 def test_so_many_in_a_while_for_a_browser_and_for_an_address():
     clock = Clock()
-    ration = RateLimit("pages", 2, 600, clock)
+    limit = RateLimit("pages", 2, 600, clock)
 
     def had(client: Client, tries: int) -> int:
         count = 0
         for _ in range(tries):
-            if not ration.refusal(client):
-                with ration.one(client):
+            if not limit.refusal(client):
+                with limit.acquire(client):
                     count += 1
         return count
 
@@ -36,19 +36,19 @@ def test_so_many_in_a_while_for_a_browser_and_for_an_address():
     assert sum(names) == 2 * BROWSERS_PER_ADDRESS - 4 and had(Client("bob", "there"), 5) == 2
     with (
         pytest.raises(bup.BupError, match="your network had 16 pages"),
-        ration.one(Client("", "here")),
+        limit.acquire(Client("", "here")),
     ):
         pass
     clock.now += 601
     assert had(Client("ann", "here"), 5) == 2
-    assert set(ration._had) == {Client("ann").browser_id, Client("", "here").address_id}
+    assert set(limit._times) == {Client("ann").browser_id, Client("", "here").address_id}
 
 
 def test_one_at_a_time():
-    ration, inside, go = RateLimit("pages", 9, 600), [], threading.Event()
+    limit, inside, go = RateLimit("pages", 9, 600), [], threading.Event()
 
     def make(name: str) -> None:
-        with ration.one(Client(name)):
+        with limit.acquire(Client(name)):
             inside.append(name)
             go.wait(60)
             assert len(inside) == 1
@@ -58,9 +58,9 @@ def test_one_at_a_time():
         both = [pool.submit(make, name) for name in ("ann", "bob")]
         while not inside:
             pass
-        with pytest.raises(bup.BupError, match="is being made"), ration.one(Client(inside[0])):
+        with pytest.raises(bup.BupError, match="is being made"), limit.acquire(Client(inside[0])):
             pass
         go.set()
         for one in both:
             one.result()
-    assert not ration.refusal(Client("ann"))
+    assert not limit.refusal(Client("ann"))

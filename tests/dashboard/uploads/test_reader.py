@@ -112,7 +112,7 @@ def test_what_takes_too_long_is_ended_and_the_next_is_read(readers, monkeypatch)
 def test_whoever_waits_too_long_for_a_turn_is_told_so(readers, monkeypatch):
     monkeypatch.setenv("BUP_READ_SECONDS", "1")
     with (
-        readers._turns.one(Client("somebody else"), 0),
+        readers._queue.acquire(Client("somebody else"), 0),
         pytest.raises(bup.BupError, match="other files"),
     ):
         reader.read_graph_files(FILES, None, None)
