@@ -1,4 +1,4 @@
-"""The graphs by name. This package is the only one that touches disk and network for data.
+"""Graphs by name. Only this package reads data from disk and network.
 
 A source of graphs is one module or package here, and one line in ``SOURCES``.
 """
@@ -27,7 +27,7 @@ SOURCES: tuple[GraphSource, ...] = (
 GRAPHS: dict[str, str] = {source.name: source.title for source in SOURCES}
 """Name -> one line about it."""
 MAX_CHAIN = 4
-"""A graph from files or knobs, and how often it may be changed, counted together."""
+"""How many sources a name may combine: a graph that is loaded or drawn, and changes of it."""
 
 
 def find_source(name: str) -> GraphSource | None:
@@ -38,22 +38,22 @@ def find_source(name: str) -> GraphSource | None:
 def source_chain(name: str) -> list[tuple[GraphSource, str]]:
     """The source and name of a graph, then those of the graph that it is made from, and so on.
 
-    What holds of a graph made from another one is derived from these, here and nowhere else.
+    Every rule about graphs that are made from others is derived from this chain.
     """
-    found: list[tuple[GraphSource, str]] = []
+    chain: list[tuple[GraphSource, str]] = []
     inner = name
     while (source := find_source(inner)) is not None:
-        found.append((source, inner))
+        chain.append((source, inner))
         if source.base is None:
-            return found
-        if len(found) == MAX_CHAIN:
+            return chain
+        if len(chain) == MAX_CHAIN:
             raise BupError(
                 f"{quote(name)} is made from a graph that is made from another one, and so on: "
                 f"at most {MAX_CHAIN - 1} changes of a graph may follow each other"
             )
         inner = source.base(inner)
-    known = ", ".join(source.name for source in SOURCES)
-    raise BupError(f"there is no graph {quote(inner, 200)}: choose one of {known}")
+    names = ", ".join(source.name for source in SOURCES)
+    raise BupError(f"there is no graph {quote(inner, 200)}: choose one of {names}")
 
 
 def load_graph(name: str) -> Graph:
@@ -88,7 +88,7 @@ def load_graph(name: str) -> Graph:
 
 
 def as_graph(given: Any) -> Graph:
-    """A graph from what people have at hand: its name, PyTorch Geometric's data, NetworkX."""
+    """The graph of a name, of PyTorch Geometric's ``Data`` or of a NetworkX graph."""
     if isinstance(given, Graph):
         return given
     if isinstance(given, str):
@@ -109,22 +109,22 @@ def _kind(value: Any) -> str:
 
 
 def stamp(name: str) -> Hashable:
-    """Cheap to ask for, and another one once the files behind a graph are others."""
+    """A value that changes when the files of a graph change; quick to compute."""
     source, inner = source_chain(name)[-1]
     return source.stamp(inner)
 
 
 def size(name: str) -> float:
-    """Bytes of a graph in memory, roughly, known before it is loaded or drawn."""
+    """Bytes of a graph in memory, roughly, before it is loaded or drawn."""
     source, inner = source_chain(name)[-1]
     return source.size(inner)
 
 
 def is_allowed(name: str) -> bool:
-    """Whether a visitor of the app may have this graph: it is on offer, or its source lets
-    visitors type names. A graph made from another one is allowed where the other one is.
+    """Whether a visitor of the app may open this graph.
 
-    Raises BupError for a name that its source cannot read.
+    The graph is listed, or its source is open to visitors. A graph made from another one is
+    allowed where the other one is. Raises BupError for a name that its source cannot read.
     """
     if find_source(name) is None:
         return False
@@ -135,7 +135,7 @@ def is_allowed(name: str) -> bool:
 
 
 def list_graphs() -> list[str]:
-    """The graphs that a page can offer."""
+    """The names of all graphs that a page can offer."""
     return [name for source in SOURCES for name in source.names()]
 
 

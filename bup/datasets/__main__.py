@@ -1,6 +1,6 @@
-"""A process that draws the graph whose name is given, for somebody who has other work to do.
+"""A process that loads a graph by name for another process, which meanwhile does other work.
 
-It writes the graph to its standard output, or says on standard error why it cannot.
+It writes the graph to its standard output, or an error to its standard error.
 """
 
 import sys

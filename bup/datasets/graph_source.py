@@ -1,4 +1,4 @@
-"""What a source of graphs has to say of itself."""
+"""A source of graphs: what it is called, which names belong to it, how its graphs are loaded."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from bup.graph import Graph
 
 @dataclass(frozen=True)
 class GraphSource:
-    """One graph, or all those whose names follow one pattern."""
+    """One graph, or all graphs whose names follow one pattern."""
 
-    name: str  # as people read it: ``cora``, ``folder:PATH``
+    name: str  # for people: ``cora``, ``folder:PATH``
     title: str  # one line about it
     load: Callable[[str], Graph]
-    matches: Callable[[str], bool] | None = None  # which names are its own; None: its name alone
-    label: Callable[[str], str] = str  # what a menu and an address call the graph of this name
-    title_of: Callable[[str], str] | None = None  # what people call it, if that is no label
-    data: str = ""  # where its data is, once it is there
+    matches: Callable[[str], bool] | None = None  # which names belong to it; None: its name alone
+    label: Callable[[str], str] = str  # a graph's name in menus and links
+    title_of: Callable[[str], str] | None = None  # a graph's name in headings; None: its label
+    data: str = ""  # where its data is, once it is on this machine
     is_cached: Callable[[str], bool] | None = None  # None: nothing has to be fetched
-    list_names: Callable[[], list[str]] | None = None  # the names on offer; None: its name alone
-    stamp: Callable[[str], Hashable] = lambda name: None  # differs once the files behind it do
-    base: Callable[[str], str] | None = None  # the name of the graph that one is made from
+    list_names: Callable[[], list[str]] | None = None  # for menus; None: its name alone
+    stamp: Callable[[str], Hashable] = lambda name: None  # changes when the files of a graph change
+    base: Callable[[str], str] | None = None  # the name of the graph that a graph is made from
     size: Callable[[str], float] = lambda name: 0.0  # bytes, roughly, before anything is loaded
     open_to_visitors: bool = False  # whether a visitor may ask for names that are not listed
 
@@ -30,6 +30,7 @@ class GraphSource:
         return name == self.name if self.matches is None else self.matches(name)
 
     def is_available(self, name: str) -> bool:
+        """Whether the graph can be loaded without a network."""
         return self.is_cached is None or self.is_cached(name)
 
     def names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""A graph whose labels are partly wrong: doubt that no further label takes away."""
+"""A graph with some wrong labels: uncertainty that further labels cannot reduce."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bup.graph import UNLABELLED, Graph
 
 
 def change(graph: Graph, share: float) -> Graph:
-    # RandomState, because its stream is frozen; a larger share replaces the same labels and more.
+    # The numbers of RandomState never change. A larger share replaces the same labels and more.
     random = np.random.RandomState(0)
     wrong = (random.random_sample(graph.num_nodes) < share) & (graph.labels != UNLABELLED)
     shift = random.randint(1, max(graph.num_classes, 2), graph.num_nodes)

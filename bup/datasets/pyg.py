@@ -1,7 +1,7 @@
-"""Graphs for node classification that PyTorch Geometric knows where to find.
+"""Graphs for node classification that PyTorch Geometric can download.
 
-Only the files as their authors published them are read, by parsers that build arrays and nothing
-else. PyG's own processed files are pickles in the end, so they are neither written nor read.
+Only the files that the authors published are read, by parsers that build nothing but arrays. PyG's
+processed files are pickles, so they are neither written nor read.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ Parsed = dict[str, Any]
 
 @dataclass(frozen=True)
 class RawFiles:
-    """Where a graph's raw files are, and how they become a graph."""
+    """The published files of a graph, and their parser."""
 
-    folder: str  # below PyG's root folder of this set, as PyG itself has it
+    folder: str  # below the folder of this set, as in PyG
     files: tuple[str, ...]
     parse: Callable[[Mapping[str, bytes]], Parsed]
-    url: str | None = None  # of the folder that holds them; None: the set's own in PyG
+    url: str | None = None  # of the folder with the files; None: the set's URL in PyG
 
 
 def _npz(raw: Mapping[str, bytes]) -> Parsed:
-    """Adjacency and words as csr matrices, as the benchmark of Shchur et al. has them."""
+    """Adjacency and words as csr matrices, the format of the benchmark of Shchur et al."""
     (content,) = raw.values()
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         words, links = (
@@ -64,13 +64,13 @@ def _npz(raw: Mapping[str, bytes]) -> Parsed:
 
 
 def _plain_names(arrays: Any, name: str) -> tuple[str, ...] | None:
-    """Names, if they are plain text; some files keep them as pickled objects, which stay shut."""
+    """Names, if they are plain text; pickled objects, which some files have, are not opened."""
     try:
-        found = arrays.get(name)
+        names = arrays.get(name)
     except ValueError:
         return None
-    plain = found is not None and found.ndim == 1 and found.dtype.kind in "US"
-    return tuple(map(str, found.astype(str))) if plain else None
+    is_text = names is not None and names.ndim == 1 and names.dtype.kind in "US"
+    return tuple(map(str, names.astype(str))) if is_text else None
 
 
 def _heterophilous(raw: Mapping[str, bytes]) -> Parsed:
@@ -101,8 +101,8 @@ def _planetoid(raw: Mapping[str, bytes]) -> Parsed:
 
 
 def _tag(raw: Mapping[str, bytes]) -> Parsed:
-    """OGB's tables with the texts of TAGDataset, whose beginnings are the titles."""
-    import pandas as pd  # slow to import, and few need it here
+    """OGB's tables; the beginnings of TAGDataset's texts become the titles."""
+    import pandas as pd  # slow to import, and rarely needed here
 
     table = pd.read_csv(io.BytesIO(raw[TEXTS]), compression="gzip", dtype=str, na_filter=False)
     with zipfile.ZipFile(io.BytesIO(raw["arxiv.zip"])) as archive:
@@ -162,7 +162,7 @@ def load(name: str) -> Graph:
     """``pyg:Amazon/Photo``: from raw files in the cache, downloaded there if need be."""
     key = name.removeprefix(PREFIX)
     if key not in GRAPHS:
-        raise BupError(f"PyG's {key!r} is not among those known here: choose {', '.join(GRAPHS)}")
+        raise BupError(f"PyG's {key!r} cannot be loaded here: choose {', '.join(GRAPHS)}")
     folder = raw_folder(key)
     if not is_downloaded(name):
         _download(key, folder)
@@ -212,22 +212,22 @@ def _download(key: str, folder: Path) -> None:
                 url = base.format(Path(file).stem) if "{}" in base else f"{base}/{file}"
                 download_url(url, str(folder), log=False, filename=fresh)
             (folder / fresh).replace(folder / file)
-        except Exception as error:  # no network has many faces
+        except Exception as error:  # without a network, many exceptions are possible
             (folder / fresh).unlink(missing_ok=True)
             raise BupError(
-                f"{key} is not here and PyG cannot download it ({type(error).__name__}: {error}): "
-                f"connect to the internet and try again, or put {', '.join(raw.files)} into "
-                f"{folder}"
+                f"{key} is not on this machine and PyG cannot download it "
+                f"({type(error).__name__}: {error}): connect to the internet and try again, or put "
+                f"{', '.join(raw.files)} into {folder}"
             ) from error
 
 
 SOURCE = GraphSource(
     name=f"{PREFIX}SET/NAME",
-    title="A graph that PyTorch Geometric knows, such as pyg:Amazon/Photo",
+    title="A graph that PyTorch Geometric can download, such as pyg:Amazon/Photo",
     load=load,
     matches=lambda name: name.startswith(PREFIX),
     label=lambda name: name.removeprefix(PREFIX),
     data="downloaded by PyG on first use",
-    # A visitor chooses among those that whoever serves the app has fetched.
+    # A visitor chooses among the graphs that are on the server already.
     list_names=lambda: [f"{PREFIX}{key}" for key in GRAPHS if is_downloaded(key)],
 )

@@ -1,4 +1,4 @@
-"""Graphs that are made from another graph, which their name says: ``KIND:GRAPH:SHARE``."""
+"""Graphs that are made from another graph; their names are ``KIND:GRAPH:SHARE``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def variant(
     allows: Callable[[float], bool],
     change: Callable[[Graph, float], Graph],
 ) -> GraphSource:
-    """The source of what ``change`` makes of any graph and a share that the kind ``allows``."""
+    """The source of the graphs that ``change`` makes from any graph and a share that is allowed."""
     prefix = f"{kind}:"
 
     def parse(name: str) -> tuple[str, float]:

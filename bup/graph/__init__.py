@@ -1,4 +1,4 @@
-"""The graph that everything else is about, and what belongs to it alone."""
+"""The graph, its conversions, and functions of the graph alone."""
 
 from bup.graph.graph import NO_PART, PARTS, UNLABELLED, Graph, describe, simple_edges
 

@@ -1,8 +1,8 @@
 """Graphs from arrays, data frames, NetworkX and PyTorch Geometric, and back.
 
 Links have no direction here: repetitions, loops and the second direction are dropped and counted in
-the graph's notes. What cannot be guessed (an unknown end of a link, a feature that is no number) is
-refused, with its place.
+the graph's notes. Mistakes (an unknown end of a link, a feature that is no number) are refused with
+their place.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bup.io.quoting import quote, quote_all
 
 MASKS = ("train_mask", "val_mask", "test_mask")  # PyG's, in the order of ``PARTS``
 WEIGHTS = ("weight", "weights", "strength")
-"""What people call the column or attribute that says how much a link counts."""
+"""Usual names of the column or attribute of link weights."""
 
 NO_FEATURES = (
     "The nodes have no features: each is its own only word, so that links alone can tell classes."
@@ -67,7 +67,7 @@ def from_arrays(
 
 
 def _simple(edges: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Edges as ``Graph`` wants them, and what was dropped for it."""
+    """Edges as ``Graph`` wants them, and notes about what was dropped."""
     kept = simple_edges(edges[0], edges[1])
     count = edges.shape[1]
     loops = int((edges[0] == edges[1]).sum())
@@ -101,9 +101,8 @@ def from_frames(
     ``id`` is the column of ids (None: the row numbers), ``label`` that of the class, empty where it
     is unknown. Features are the columns ``features`` or a matrix with a row per node; or the words
     of the column(s) ``text``, weighted by TF-IDF; or words and columns, which are then scaled to
-    between 0 and 1 as words are. Without any, each node is its own only word.
-    Every link counts alike: a column of weights is warned about, unless ``unweighted`` says that
-    this is known.
+    between 0 and 1 as words are. Without any, each node gets a feature of its own.
+    Every link counts alike: a column of weights gives a warning unless ``unweighted`` is true.
     """
     for frame in (nodes, edges):
         if not isinstance(frame, pd.DataFrame):
@@ -171,7 +170,7 @@ def _texts(column: pd.Series) -> tuple[str, ...]:
 
 
 def format_cell(value: Any) -> str:
-    """An id or label as people write it: a whole number that pandas made a float has no ``.0``."""
+    """An id or label as text: a whole number that pandas made a float has no ``.0``."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     return str(value).strip()
@@ -189,14 +188,14 @@ def _ids(column: pd.Series, name: str) -> tuple[str, ...]:
 
 
 def _classes(column: pd.Series, name: str) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Class numbers and names, in order: by number where all are numbers."""
+    """Class numbers and sorted names; names that are all numbers are sorted as numbers."""
     _check_whole_numbers(column, name, "labels")
     missing = column.isna().to_numpy()
     texts = ["" if m else format_cell(v) for v, m in zip(column, missing, strict=True)]
     found = set(texts) - {""}
     if len(found) < 2:
-        said = f"only the class {quote(min(found))}" if found else "no label at all"
-        raise BupError(f"column {quote(name)} has {said}: give labels of at least two classes")
+        labels = f"only the class {quote(min(found))}" if found else "no label at all"
+        raise BupError(f"column {quote(name)} has {labels}: give labels of at least two classes")
     numbered = all(t.isascii() and t.isdecimal() for t in found)
     names = tuple(sorted(found, key=_size_of_number if numbered else None))
     number = {label: k for k, label in enumerate(names)} | {"": UNLABELLED}
@@ -237,7 +236,7 @@ def _numbers(nodes: pd.DataFrame, columns: list[str], ids: tuple[str, ...]) -> n
 
 
 def _between_0_and_1(table: np.ndarray) -> sparse.csr_array:
-    """Every column from its lowest to its highest number; one that never varies is 0."""
+    """Each column scaled from its lowest to its highest number; a constant column becomes 0."""
     low, wide = table.min(axis=0), np.ptp(table, axis=0)
     return sparse.csr_array((table - low) / np.where(wide > 0, wide, 1))
 
@@ -256,7 +255,7 @@ def _ends(column: pd.Series, name: str, place: pd.Series) -> np.ndarray:
 
 
 def _weight_notes(weights: Mapping[str, np.ndarray]) -> list[str]:
-    """Warns of weights of links that differ, and a note for each; nobody may take them as used."""
+    """Notes that different weights of links are not used, each also given as a warning."""
     notes = [
         f"The {quote(name)} of links is not used: every link counts alike."
         for name, values in weights.items()
@@ -315,7 +314,7 @@ def from_pyg(
 
 
 def _masks(data: Any, nodes: int) -> tuple[np.ndarray | None, list[str]]:
-    """The split that the masks of PyG's data make, and what to say of it."""
+    """The split in the masks of PyG's data, and notes about it."""
     masks: list[Any] = [getattr(data, name, None) for name in MASKS]
     if all(mask is None for mask in masks):
         return None, []

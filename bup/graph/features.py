@@ -1,4 +1,4 @@
-"""Features as they are kept: a sparse matrix where most values are zero."""
+"""Features as graphs store them: a sparse matrix where most values are zero."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from bup.io.lazy import sparse
 
 SPARSE_BELOW = 0.3
-"""Features with a smaller share of values other than zero are kept as a sparse matrix."""
+"""Features with a smaller share of nonzero values become a sparse matrix."""
 
 
 def compact(features: sparse.csr_array | np.ndarray) -> sparse.csr_array | np.ndarray:

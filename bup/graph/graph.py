@@ -1,4 +1,4 @@
-"""The graph that everything else is about: an immutable record and its topology."""
+"""The graph: an immutable record, and what follows from it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNLABELLED = -1
-"""The label of a node whose class nobody knows; such nodes enter no split and no metric."""
+"""The label of a node whose class is unknown; such nodes enter no split and no metric."""
 
 PARTS = ("train", "validation", "test")
 NO_PART = -1
-"""The place in ``PARTS`` of a node that a split leaves out."""
+"""The index in ``PARTS`` of a node that a split leaves out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +85,9 @@ class Graph:
     class_names: tuple[str, ...]
     ids: tuple[str, ...] | None = field(default=None, repr=False)  # None: a node's id is its index
     titles: tuple[str, ...] | None = field(default=None, repr=False)
-    notes: tuple[str, ...] = field(default=())  # what a person should know about these data
+    notes: tuple[str, ...] = field(default=())  # what a user should know about these data
     words: tuple[str, ...] | None = field(default=None, repr=False)  # [f] if features are words
-    noun: Noun = NODE  # what people call a node
+    noun: Noun = NODE  # the word for a node in texts
     parts: np.ndarray | None = field(default=None, repr=False)  # [n] a split that came with it
 
     def __post_init__(self) -> None:
@@ -123,8 +123,8 @@ class Graph:
     ) -> Graph:
         """A graph from arrays as they come: edges [2, m] in any order, repeated or with loops.
 
-        Without features (None) each node is its own only word, so that links alone tell classes.
-        What is dropped is said in the notes. Without ``class_names`` classes are called by number;
+        Without features (None) each node gets a feature of its own: only links tell classes. The
+        notes say what was dropped. Without ``class_names`` classes are called by number;
         ``rest`` are further fields, such as ``name``, ``ids`` and ``titles``.
         """
         from bup.graph.convert import from_arrays
@@ -220,7 +220,7 @@ class Graph:
     @cached_property
     def components(self) -> np.ndarray:
         """Component number [n] of each node; 0 is the largest component."""
-        from scipy.sparse import csgraph  # takes as long to load as all the rest
+        from scipy.sparse import csgraph  # slow to import
 
         _, component = csgraph.connected_components(self.adjacency, directed=False)
         sizes = np.bincount(component)
@@ -409,7 +409,7 @@ def _checked_parts(parts: np.ndarray, num_nodes: int) -> np.ndarray:
 
 
 def _check_whole(what: str, numbers: np.ndarray) -> None:
-    # An empty list has no type that anybody chose.
+    # An empty list has the type float by default.
     if numbers.size and numbers.dtype.kind not in "iu":
         raise BupError(
             f"{what} must be whole numbers, got {numbers.dtype} such as {numbers.flat[0]!r}: "

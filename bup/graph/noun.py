@@ -12,21 +12,21 @@ LONGEST = 30
 
 @dataclass(frozen=True)
 class Noun:
-    """Texts are written about nodes; ``apply_to`` puts a graph's own word into them."""
+    """The word for a node. Texts are written about nodes; ``apply_to`` puts this word into them."""
 
     one: str = "node"
     many: str = "nodes"
 
     def __post_init__(self) -> None:
         for word in (self.one, self.many):
-            # A word from somebody's file stands in sentences, charts and tables: no markup.
+            # A word from a file appears in sentences, charts and tables: no markup.
             if not re.fullmatch(rf"\w[\w -]{{0,{LONGEST - 1}}}", word):
                 raise BupError(
                     f"a noun for nodes is a word of at most {LONGEST} letters, got {word!r}"
                 )
 
     def apply_to(self, text: str) -> str:
-        """A text about nodes, about these: "a node" becomes "an article"."""
+        """The text with this word in place of "node": "a node" becomes "an article"."""
         return _NODES.sub(self._replacement, text) if self != NODE else text
 
     def count(self, number: int) -> str:

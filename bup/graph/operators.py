@@ -1,4 +1,4 @@
-"""Matrices that a graph acts with: kernels, walks, and its words made ready for products."""
+"""Matrices of a graph: kernels, random walks, normalised features."""
 
 from __future__ import annotations
 

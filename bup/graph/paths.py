@@ -7,11 +7,11 @@ import numpy as np
 from bup.io.lazy import sparse
 
 MOST_STEPS = 250_000_000
-"""Nodes times sources that can be walked within seconds."""
+"""Nodes times sources that can be searched within seconds."""
 
 
 def sample_sources(sources: np.ndarray, num_nodes: int) -> np.ndarray:
-    """The sources, or if they are too many for a graph of this size, evenly some of them."""
+    """The sources; if they are too many for a graph of this size, an even selection of them."""
     most = max(64, MOST_STEPS // num_nodes)
     if len(sources) <= most:
         return sources
@@ -19,23 +19,23 @@ def sample_sources(sources: np.ndarray, num_nodes: int) -> np.ndarray:
 
 
 def sum_lengths(adjacency: sparse.csr_array, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each node [n]: sum of the shortest paths from the sources that reach it, and how many do.
+    """For each node [n]: the sum of its distances to the sources that reach it, and their number.
 
-    64 sources walk at once, each a bit of a word: one link further on are those of whom a neighbour
-    has just heard.
+    64 breadth-first searches run at once, each as one bit of a word per node. In every step a node
+    gets the bits that its neighbours got in the step before.
     """
     total, reached = np.zeros((2, adjacency.shape[0]), dtype=np.int64)
     for first in range(0, len(sources), 64):
-        heard = np.zeros(adjacency.shape[0], dtype=np.uint64)
+        visited = np.zeros(adjacency.shape[0], dtype=np.uint64)
         for bit, node in enumerate(sources[first : first + 64].tolist()):
-            heard[node] |= np.uint64(1 << bit)
-        new, length = heard, 0
+            visited[node] |= np.uint64(1 << bit)
+        new, length = visited, 0
         while new.any():
             count = np.bitwise_count(new)
             reached += count
             total += length * count.astype(np.int64)
-            new, length = _from_neighbours(adjacency, new) & ~heard, length + 1
-            heard = heard | new
+            new, length = _from_neighbours(adjacency, new) & ~visited, length + 1
+            visited = visited | new
     return total, reached
 
 
@@ -44,6 +44,6 @@ def _from_neighbours(adjacency: sparse.csr_array, words: np.ndarray) -> np.ndarr
     linked = np.flatnonzero(np.diff(adjacency.indptr))
     found = np.zeros_like(words)
     if len(linked):
-        told = words[adjacency.indices]
-        found[linked] = np.bitwise_or.reduceat(told, adjacency.indptr[linked])
+        received = words[adjacency.indices]
+        found[linked] = np.bitwise_or.reduceat(received, adjacency.indptr[linked])
     return found

@@ -1,4 +1,4 @@
-"""Texts as features, and what a node speaks of."""
+"""Words as features, and the words that characterise a node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bup.errors import BupError
 from bup.graph import Graph
 
 MOST_WORDS = 5000
-"""How many words are kept, the most frequent ones."""
+"""The most frequent words become features, so many of them."""
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _TOKEN = re.compile(
@@ -25,7 +25,7 @@ _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text; writing without spaces is taken in overlapping pairs of characters."""
+    """The words of a text; scripts without spaces give overlapping pairs of characters."""
     found = []
     for token in _TOKEN.findall(text.lower()):
         if len(token) > 2 and _UNSPACED_RUN.fullmatch(token):
@@ -38,7 +38,7 @@ def tokens(text: str) -> list[str]:
 def tfidf(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """TF-IDF features [n, words] of texts, and the words.
 
-    English stop words are left out, and words of a single text, where others are left.
+    English stop words are left out, and so are words of a single text unless there are no others.
     """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 
@@ -61,19 +61,19 @@ def tfidf(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
 
 
 def speaks_of(graph: Graph, node: int, most: int = 8) -> list[str]:
-    """The words of a node that say most of it: strong in it and rare elsewhere."""
+    """The words that characterise a node: strong in it and rare elsewhere."""
     return _named(graph, *_weights(graph, node), most)
 
 
 def shared_words(graph: Graph, one: int, other: int, most: int = 5) -> list[str]:
-    """The words that two nodes have in common, those first that few others have."""
+    """The words that two nodes have in common, rare ones first."""
     (words, weights), (others, other_weights) = _weights(graph, one), _weights(graph, other)
     both, here, there = np.intersect1d(words, others, assume_unique=True, return_indices=True)
     return _named(graph, both, weights[here] * other_weights[there], most)
 
 
 def _weights(graph: Graph, node: int) -> tuple[np.ndarray, np.ndarray]:
-    """The features that a node has, and how telling each is."""
+    """The features that a node has, and a weight for each: its value times its rarity."""
     if graph.words is None:
         raise BupError(f"the features of {graph.name} have no words: give texts as features")
     row = graph.features[[node]]
@@ -89,7 +89,7 @@ _rarities: WeakKeyDictionary[Graph, np.ndarray] = WeakKeyDictionary()
 
 
 def _rarity(graph: Graph) -> np.ndarray:
-    """log(n / nodes that have it) [f]: how seldom a feature is."""
+    """log(n / nodes that have it) [f]: how rare a feature is."""
     if graph not in _rarities:
         having = sparse.csr_array(graph.features).count_nonzero(axis=0)
         _rarities[graph] = np.log(graph.num_nodes / np.maximum(having, 1))

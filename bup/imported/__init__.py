@@ -1,1 +1,1 @@
-"""Predictions that were made elsewhere."""
+"""Predictions made elsewhere, and the process that reads uploaded files."""

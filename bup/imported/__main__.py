@@ -1,4 +1,4 @@
-"""The process that ``reading`` describes."""
+"""Run ``reader_process``: ``python -m bup.imported``."""
 
 from bup.imported.reader_process import serve
 

@@ -1,8 +1,8 @@
-"""Predictions that were made elsewhere: read, checked row by row, kept by their content.
+"""Predictions that were made elsewhere: read, checked row by row, stored by their content.
 
 A file has a row per node: ``id``, a column for each class, perhaps columns whose names begin with
 ``score`` (higher means less certain) and a column ``split`` (train, validation, test or empty).
-Classes without a column are those that the model was never shown.
+Classes without a column are those that the model never learned.
 """
 
 from __future__ import annotations
@@ -47,41 +47,42 @@ LONGEST_TITLE = 40
 LONGEST_SCORE = 40  # letters of a name
 _VERSION = 1
 _TOLERANCE = 0.01
+_OPTIONAL = ("probs", "mean", "var", "parts")  # arrays of a file, besides scores
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model says of every node: class probabilities, or messages with variances."""
+    """Predictions for every node: class probabilities, or messages with variances."""
 
     digest: str  # of the graph
-    classes: tuple[int, ...]  # of the graph, one a column
+    classes: tuple[int, ...]  # of the graph, one per column
     probs: np.ndarray | None = None  # [n, c]
     mean: np.ndarray | None = None  # [n, c], with ``var`` instead of ``probs``
     var: np.ndarray | None = None
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)  # [n] each
-    parts: np.ndarray | None = None  # [n] place in ``PARTS``, -1 for none
-    title: str = ""  # what people call them; no part of what they are
+    parts: np.ndarray | None = None  # [n] index in ``PARTS``, -1 for none
+    title: str = ""  # not part of the key
 
     @property
     def method(self) -> str:
-        """The method as which they are a run."""
+        """The method of the runs that show them."""
         return "own" if self.probs is not None else "own_messages"
 
     def split(self, usual: Split) -> Split:
-        """The split that came with them, or the usual one."""
+        """The split that came with them, or ``usual``."""
         if self.parts is None:
             return usual
         train, validation, test = (np.flatnonzero(self.parts == k) for k in range(len(PARTS)))
         return Split(train, validation, test, usual.classes, usual.left_out)
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        arrays = {"probs": self.probs, "mean": self.mean, "var": self.var, "parts": self.parts}
+        arrays = {name: getattr(self, name) for name in _OPTIONAL}
         arrays |= {f"scores.{name}": values for name, values in self.scores.items()}
         return {name: array for name, array in arrays.items() if array is not None}
 
     @property
     def key(self) -> str:
-        """A name that follows from the content alone."""
+        """A name that depends on the content alone."""
         content = hashlib.sha256(repr((self.digest, self.classes)).encode())
         for name, array in sorted(self._arrays().items()):
             content.update(f"{name}{array.dtype}{array.shape}".encode())
@@ -98,12 +99,12 @@ class Predictions:
         return files.pack(self._arrays(), values)
 
     def save(self, uploader: Uploader | None = None) -> str:
-        """Put them where runs find them, under their key."""
+        """Store them; returns the key by which runs find them."""
         STORE.save(self.key, self.pack(), uploader)
         return self.key
 
     def register(self) -> None:
-        """Let runs of this process find them, as long as somebody holds them."""
+        """Let runs of this process find them for as long as this object exists."""
         _registered[self.key] = self
 
 
@@ -111,46 +112,46 @@ _registered: WeakValueDictionary[str, Predictions] = WeakValueDictionary()
 
 
 def load(key: str, graph: Graph) -> Predictions:
-    """Predictions by their key, sound if they are for this graph."""
-    if (shown := _registered.get(key)) is not None:
-        return shown
-    return STORE.load(key, lambda packed: _sound(unpack(packed), graph))
+    """Predictions by their key; those for this graph have been checked."""
+    if (registered := _registered.get(key)) is not None:
+        return registered
+    return STORE.load(key, lambda contents: _check_stored(unpack(contents), graph))
 
 
-def unpack(packed: files.Contents) -> Predictions:
-    arrays, values = packed
+def unpack(contents: files.Contents) -> Predictions:
+    arrays, values = contents
     scores = {k.removeprefix("scores."): v for k, v in arrays.items() if k.startswith("scores.")}
-    named: dict[str, Any] = {name: arrays.get(name) for name in ("probs", "mean", "var", "parts")}
+    outputs: dict[str, Any] = {name: arrays.get(name) for name in _OPTIONAL}
     try:
         if values["version"] != _VERSION:
             raise BupError(STORE.not_found)
         title = str(values.get("title", ""))[:LONGEST_TITLE]
         classes = tuple(values["classes"])
-        return Predictions(values["digest"], classes, scores=scores, title=title, **named)
+        return Predictions(values["digest"], classes, scores=scores, title=title, **outputs)
     except (KeyError, TypeError) as error:
         raise DamagedFile(f"it lacks {error}") from error
 
 
-def _sound(given: Predictions, graph: Graph) -> Predictions:
-    """The same, if they could have been brought for this graph as they are."""
-    if given.digest != graph.digest:
-        return given  # whoever asks for them is told
-    classes = given.classes
+def _check_stored(stored: Predictions, graph: Graph) -> Predictions:
+    """Refuse a stored file that ``check`` could not have made for this graph."""
+    if stored.digest != graph.digest:
+        return stored  # the method that asks for them refuses them
+    classes = stored.classes
     if not all(type(c) is int and 0 <= c < graph.num_classes for c in classes):
         raise DamagedFile(f"its classes are {classes}, not those of the graph")
     if len(classes) < 2 or list(classes) != sorted(set(classes)):
         raise DamagedFile("its classes are not two or more, each once, in order")
-    tables = [t for t in (given.probs, given.mean, given.var) if t is not None]
+    tables = [t for t in (stored.probs, stored.mean, stored.var) if t is not None]
     if any(table.dtype != np.float32 for table in tables):
         raise DamagedFile("its numbers are not of single precision")
-    if given.parts is not None and given.parts.shape != (graph.num_nodes,):
+    if stored.parts is not None and stored.parts.shape != (graph.num_nodes,):
         raise DamagedFile("its split is not a part for every node")
-    check(graph, given.probs, given.mean, given.var, classes, given.scores, given.parts)
-    return given
+    check(graph, stored.probs, stored.mean, stored.var, classes, stored.scores, stored.parts)
+    return stored
 
 
 class StoredPredictions(NamedTuple):
-    """Predictions that are kept, as a menu needs them."""
+    """Stored predictions, as a menu needs them."""
 
     key: str
     title: str
@@ -160,18 +161,18 @@ class StoredPredictions(NamedTuple):
 
 
 def list_stored(digest: str) -> list[StoredPredictions]:
-    """All that are kept of a graph: for a machine of one's own, where all of them are one's own."""
+    """All that are stored for a graph; only for a server that has a single user."""
     found = []
     for path in STORE.paths():
         with contextlib.suppress(OSError):
-            about = _about(path, path.stat().st_mtime_ns)
-            if about is not None and about.digest == digest:
-                found.append(about)
-    return sorted(found, key=lambda about: (about.title, about.key))
+            stored = _read_summary(path, path.stat().st_mtime_ns)
+            if stored is not None and stored.digest == digest:
+                found.append(stored)
+    return sorted(found, key=lambda stored: (stored.title, stored.key))
 
 
 @lru_cache(maxsize=1024)
-def _about(path: Path, stamp: int) -> StoredPredictions | None:
+def _read_summary(path: Path, stamp: int) -> StoredPredictions | None:
     try:
         names, values = files.read_header(path)
         method = "own" if "probs" in names else "own_messages"
@@ -184,7 +185,7 @@ def _about(path: Path, stamp: int) -> StoredPredictions | None:
 
 
 def delete(key: str) -> None:
-    """Take predictions out of the space, and every run of them."""
+    """Delete predictions and every run that shows them."""
     _registered.pop(key, None)
     STORE.delete(key)
     for folder in run_folders.of_predictions(key):
@@ -244,7 +245,7 @@ def check(
                     f"{name} must have a row per node and a column per class, {shape}, got "
                     f"{array.shape}"
                 )
-            with np.errstate(over="ignore"):  # as it is kept: 1e300 would be infinite
+            with np.errstate(over="ignore"):  # as it is stored: 1e300 would be infinite
                 narrow = array.astype("f4")
             _refuse(graph, ~np.isfinite(narrow).all(axis=1), array, "is not finite")
             arrays[name] = array
@@ -296,7 +297,7 @@ def _scores(graph: Graph, scores: Mapping[str, Any]) -> dict[str, np.ndarray]:
             values = np.asarray(given, dtype=np.float32)
         if values.shape != (graph.num_nodes,) or not np.isfinite(values).all():
             raise BupError(f"score {quote(name)} must be a finite number for each node")
-        # A name from a file stands in sentences, charts and tables: no markup.
+        # A name from a file appears in sentences, charts and tables: no markup.
         plain = " ".join(re.sub(r"[^\w .,()+-]", " ", name).split())[:LONGEST_SCORE]
         if plain in found:
             raise BupError(f"two scores are called {quote(plain)}: give each a name of its own")
@@ -305,7 +306,7 @@ def _scores(graph: Graph, scores: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def _parts(graph: Graph, classes: tuple[int, ...], parts: np.ndarray | None) -> np.ndarray | None:
-    """The split that was brought; a class without a column can only be in its test part."""
+    """The split of a file; nodes of a class without a column can only be in its test part."""
     if parts is None:
         return None
     may_learn = np.isin(graph.labels, classes)

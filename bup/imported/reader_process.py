@@ -1,7 +1,7 @@
-"""A process that reads what strangers dropped, within limits of memory, for a server that goes on.
+"""A process that reads uploaded files for a server, with limited memory.
 
 It takes requests from its standard input and answers on its standard output, one after the other,
-each with its length before it. They are packed files, see ``bup.io.files``: nothing is unpickled.
+each with its length before it. They are packed files (``bup.io.files``): nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -35,31 +35,29 @@ from bup.io.server_limits import server_limits
 
 log = logging.getLogger(__name__)
 
-LARGE = 600 * 2**20  # bytes that the process once had: another one starts afresh
-IDLE = 600  # seconds after which a process that nobody needs ends
+LARGE = 600 * 2**20  # bytes: a process that once had so many ends after its answer
+IDLE = 600  # seconds without a request after which a process ends
 TOO_MUCH = (
     "reading this needs more memory than a visitor's files may take: give a smaller file, or put "
     "features into features.npz (scipy.sparse.save_npz)"
 )
 
 
-def request(task: str, contents: list[bytes], **values: Any) -> bytes:
-    """What to send: files without their names, and plain values."""
+def pack_request(task: str, contents: list[bytes], **values: Any) -> bytes:
     arrays = {str(i): np.frombuffer(content, np.uint8) for i, content in enumerate(contents)}
     return files.pack(arrays, {"task": task, **values})
 
 
-def _graph(contents: list[bytes], values: dict[str, Any]) -> Contents:
-    """A preview of dropped files and the graph that they probably are, or the graph of a choice."""
-    draft = read_tables(zip(values["names"], contents, strict=True), values["separator"])
+def _read_graph(contents: list[bytes], values: dict[str, Any]) -> Contents:
+    """The graph of a choice of columns; without a choice, a preview and the graph of the guess."""
+    tables = read_tables(zip(values["names"], contents, strict=True), values["separator"])
     if values["choice"] is not None:
-        return Contents(
-            _as_array(make_graph(draft, ColumnChoice.from_dict(values["choice"]), "own")), {}
-        )
-    preview = make_preview(draft, values["decimal"])
+        choice = ColumnChoice.from_dict(values["choice"])
+        return Contents(_as_array(make_graph(tables, choice, "own")), {})
+    preview = make_preview(tables, values["decimal"])
     try:
-        arrays = _as_array(make_graph(draft, preview.guess, "own"))
-    except BupError:  # said once somebody has seen what the columns are, and chosen
+        arrays = _as_array(make_graph(tables, preview.guess, "own"))
+    except BupError:  # the visitor gets this error after having seen and chosen the columns
         arrays = {}
     return Contents(arrays, {"preview": dataclasses.asdict(preview)})
 
@@ -86,7 +84,7 @@ def graph_from(answer: Contents) -> Graph | None:
     return uploads.unpack("own", files.unpack(answer.arrays["graph"].tobytes()))
 
 
-def _predictions(contents: list[bytes], values: dict[str, Any]) -> Contents:
+def _read_predictions(contents: list[bytes], values: dict[str, Any]) -> Contents:
     """Predictions for the graph that comes with them, without its features."""
     from bup.imported import predictions
 
@@ -102,32 +100,32 @@ def without_features(graph: Graph) -> bytes:
 
 
 _TASKS: dict[str, Callable[[list[bytes], dict[str, Any]], Contents]] = {
-    "graph": _graph,
-    "predictions": _predictions,
+    "graph": _read_graph,
+    "predictions": _read_predictions,
 }
 
 
-def _answer(content: bytes) -> Contents:
+def _answer(request: bytes) -> Contents:
     try:
-        arrays, values = files.unpack(content)
+        arrays, values = files.unpack(request)
         contents = [arrays[str(i)].tobytes() for i in range(len(arrays))]
         del arrays
         return _TASKS[values["task"]](contents, values)
     except BupError as error:
-        return Contents({}, {"error": " ".join(str(error).split())})
+        message = " ".join(str(error).split())
     except MemoryError:
-        return Contents({}, {"error": TOO_MUCH})
+        message = TOO_MUCH
     except Exception as error:
-        log.exception("files that were dropped cannot be read")
-        what = f"these files cannot be read ({type(error).__name__}): save them again"
-        return Contents({}, {"error": what})
+        log.exception("uploaded files cannot be read")
+        message = f"these files cannot be read ({type(error).__name__}): save them again"
+    return Contents({}, {"error": message})
 
 
 def receive(source: IO[bytes]) -> bytes:
-    """The next message; empty where there will be none."""
-    length = source.read(8)
-    content = source.read(int.from_bytes(length, "little"))
-    return content if len(content) == int.from_bytes(length, "little") else b""
+    """The next message; empty at the end of the stream."""
+    length = int.from_bytes(source.read(8), "little")
+    content = source.read(length)
+    return content if len(content) == length else b""
 
 
 def send(target: IO[bytes], content: bytes) -> None:
@@ -137,23 +135,19 @@ def send(target: IO[bytes], content: bytes) -> None:
 
 
 def serve() -> None:
-    """The life of the process."""
+    """Answer requests until there are no more, or the process was idle for long or grew large."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not mix with the answers
     limit_memory(limits.READ_MB.value * limits.MEGABYTE)
-    _warm_up()
-    while memory_peak() < LARGE:
-        patience = threading.Timer(IDLE, os._exit, [0])
-        patience.daemon = True
-        patience.start()
-        content = receive(sys.stdin.buffer)
-        patience.cancel()
-        if not content:
-            return
-        send(answers, files.pack(*_answer(content)))
-
-
-def _warm_up() -> None:
-    """Import what reading needs before somebody waits for it."""
-    for name in ("networkx", "sklearn.feature_extraction.text", "bup.predictions"):
+    # Import what reading needs before a visitor waits for it.
+    for name in ("networkx", "sklearn.feature_extraction.text", "bup.imported.predictions"):
         import_module(name)
+    while memory_peak() < LARGE:
+        idle = threading.Timer(IDLE, os._exit, [0])
+        idle.daemon = True
+        idle.start()
+        request = receive(sys.stdin.buffer)
+        idle.cancel()
+        if not request:
+            return
+        send(answers, files.pack(*_answer(request)))

@@ -1,4 +1,4 @@
-"""Modules that users import by another name than the file that holds them."""
+"""Import paths that users know, for modules that lie elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are either whole or absent, and never trusted without a checksum."""
+"""Files that are either whole or absent, and checked when they are read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import xxhash
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
-YOUNG = 600  # seconds that a file stays after it was last used, see ``trim``
+YOUNG = 600  # seconds that a file stays after it was last used (``trim``)
 _STALE_SECONDS = 3600
 
 
@@ -28,7 +28,7 @@ class DamagedFile(Exception):
 
 
 class Contents(NamedTuple):
-    """Arrays and plain JSON values that travel in one file."""
+    """The arrays and JSON values of a file."""
 
     arrays: dict[str, np.ndarray]
     values: dict[str, Any]
@@ -83,7 +83,7 @@ def read(path: Path) -> Contents:
 
 
 class Header(NamedTuple):
-    """What a file says of itself; its arrays were not read, its checksum was not checked."""
+    """What stands at the beginning of a file: its arrays are not read, its checksum not checked."""
 
     names: frozenset[str]  # of the arrays
     values: dict[str, Any]
@@ -93,7 +93,7 @@ MOST_HEADER_BYTES = 2**26  # bytes
 
 
 def read_header(path: Path) -> Header:
-    """The beginning of a file: quick, for lists of many. Raises OSError or DamagedFile."""
+    """The header of a file: quick, for lists of many files. Raises OSError or DamagedFile."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         text = file.read(size) if size <= MOST_HEADER_BYTES else b""
@@ -131,9 +131,9 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def set_aside(path: Path) -> Path | None:
-    """Move a damaged file out of the way, keeping it for whoever wants to look at it.
+    """Rename a damaged file, so that it can be examined; returns its new path.
 
-    One such file is kept per path. None if it could not be moved (it may be gone already).
+    One such file is kept per path. None if it could not be renamed (it may be gone already).
     """
     aside = path.with_name(path.name + ".damaged")
     try:
@@ -144,9 +144,9 @@ def set_aside(path: Path) -> Path | None:
 
 
 def trim(paths: Iterable[Path], most_bytes: float) -> list[Path]:
-    """Remove the files that were unused for longest until the others take no more than this.
+    """Remove the files that were unused for longest until the others take at most so many bytes.
 
-    What was used a moment ago stays: somebody may be looking at it. Returns what it removed.
+    Files that were used a moment ago stay: a visitor may be looking at them. Returns the others.
     """
     found, removed = [], []
     for path in paths:
@@ -165,15 +165,15 @@ def trim(paths: Iterable[Path], most_bytes: float) -> list[Path]:
 
 
 def mark_used(path: Path) -> None:
-    """Note it, whatever the disk notes by itself."""
+    """Set the time of last use; many file systems do not do it themselves."""
     with contextlib.suppress(OSError):
         os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
 
 
 def remove_temporary(folder: Path) -> None:
-    """Remove the temporary files of writers that were killed: of this machine's, at once.
+    """Remove the temporary files of writers that were killed; those of this machine at once.
 
-    Only what ``write_atomically`` has named: the folder may be somebody's own.
+    Only files named by ``write_atomically``: the folder may hold other files of a person.
     """
     for leftover in folder.glob(".*.tmp"):
         writer = _WRITER.search(leftover.name)
@@ -190,7 +190,7 @@ _WRITER = re.compile(r"\.(?P<machine>[A-Za-z0-9_]+)-(?P<process>[0-9]{1,9})\.[^.
 
 def _has_ended(process: int) -> bool:
     if os.name == "nt":
-        return False  # asking would interrupt it; its files go by their age
+        return False  # os.kill would end it; its files are removed by their age
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -205,7 +205,7 @@ def _machine_name() -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    # Makes the rename itself durable; not every platform can open a folder.
+    # Makes the rename durable; not every platform can open a folder.
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

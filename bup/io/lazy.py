@@ -1,9 +1,8 @@
-"""Torch and other slow libraries, imported when something of them is first used.
+"""Torch and other slow libraries, imported when one of their names is first used.
 
-A method's file describes the method and trains it: its name, settings and scores are read by
-commands and pages that train nothing, and torch alone takes longer to import than they to run. So
-whatever such a file reaches takes torch from here, and ``bup methods`` or a stored ``bup fit``
-never waits for it.
+Commands and pages that train nothing read the name, settings and scores of a method from its file,
+and importing torch takes longer than they run. A method and all that it imports therefore take
+torch from here, so that ``bup methods`` and a stored ``bup fit`` do not wait for it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 
 class _LazyModule(ModuleType):
-    """A module that is imported with the first of its names, each of which is looked up once."""
+    """A module that is imported when its first attribute is used; it keeps each attribute."""
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(import_module(self.__name__), name)
@@ -42,4 +41,4 @@ else:
     special = _LazyModule("scipy.special")
     distributions = _LazyModule("torch.distributions")
     functional = _LazyModule("torch.nn.functional")
-    Generator = Tensor = Any  # for annotations, which nobody evaluates
+    Generator = Tensor = Any  # for annotations, which are not evaluated

@@ -1,4 +1,4 @@
-"""How much memory a process may have, and what the C library does with what is freed."""
+"""Limits of memory, and what the C library does with memory that is freed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _TRIM_THRESHOLD, _MMAP_MAX, _ARENA_MAX = -1, -4, -8  # names of malloc.h
 
 
 def limit_memory(most: int) -> None:
-    """Let this process fail, or be killed by the system, rather than those that it works for.
+    """Let this process fail, or be killed by the system, rather than the processes it works for.
 
     The limit is on data, not on address space, of which libraries reserve far more than they use.
-    Where the platform knows no such limit, nothing happens.
+    Where the platform has no such limit, nothing happens.
     """
     try:
         import resource
@@ -29,7 +29,7 @@ def limit_memory(most: int) -> None:
 
 
 def memory_peak() -> int:
-    """The most bytes that this process ever had in memory; 0 where the platform does not tell."""
+    """The largest memory of this process so far in bytes; 0 where the platform does not tell."""
     # Not by getrusage, which begins with the peak of the process that started this one.
     with contextlib.suppress(OSError):
         found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
@@ -41,8 +41,7 @@ def memory_peak() -> int:
 def keep_freed_memory() -> None:
     """For training: reuse memory instead of giving it back to the system.
 
-    Every epoch asks for the same large pieces; getting fresh pages for them costs a fifth of the
-    time.
+    Every epoch allocates the same large arrays; fresh pages for them cost a fifth of the time.
     """
     _set(_TRIM_THRESHOLD, 2**31 - 1)
     _set(_MMAP_MAX, 0)
@@ -50,16 +49,16 @@ def keep_freed_memory() -> None:
 
 @cache
 def share_freed_memory() -> None:
-    """For a server: let the next visitor have the memory of the last.
+    """For a server: let all threads share the memory that one of them frees.
 
-    Otherwise threads, of which every visitor brings a new one, free it into up to eight pools a
-    core, and a server grows for hours although it needs no more than at the start.
+    Otherwise the threads, a new one per session, free memory into up to eight pools per core, and a
+    server grows for hours although it needs no more than at the start.
     """
     _set(_ARENA_MAX, 2)
 
 
 def _set(option: int, value: int) -> None:
-    """Only glibc knows these options; elsewhere nothing happens."""
+    """Set an option of glibc; with other C libraries nothing happens."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
     if mallopt is not None:
         mallopt(option, value)
@@ -69,7 +68,7 @@ MEMORY_SHARE = 0.75  # of the machine's memory, for one training process
 
 
 def limit_resources() -> None:
-    """Let a run that is too large fail rather than who asked for it."""
+    """Let a run that is too large fail, not the process that started it."""
     with contextlib.suppress(AttributeError, OSError, ValueError):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         limit_memory(int(MEMORY_SHARE * memory))

@@ -1,4 +1,4 @@
-"""What other packages add to this one, as their entry points say."""
+"""Commands and names that other packages add to ``bup``, by entry points."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ PUBLIC = "bup.public"
 
 
 def _points(**which: str) -> Any:
-    from importlib.metadata import entry_points  # it takes its time, and few ask
+    from importlib.metadata import entry_points  # slow to import, and rarely used
 
     return entry_points(**which)
 
 
 def names(group: str) -> list[str]:
-    """What has been added to a group."""
+    """The names that packages have added to a group."""
     return sorted(point.name for point in _points(group=group))
 
 
 def load(group: str, name: str) -> Any:
-    """Import what a package has added under a name."""
+    """Import the object that a package has added under a name."""
     for point in _points(group=group, name=name):
         return point.load()
     raise BupError(

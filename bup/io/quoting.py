@@ -1,4 +1,4 @@
-"""How a person's own text appears in an error."""
+"""How text from a person's files or input appears in an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SCALE = "scale the features, for example to between 0 and 1"
 
 
 def quote(text: str, limit: int = 40) -> str:
-    """A person's text as one printable line: control characters could rewrite a terminal."""
+    """A text as one printable line: control characters could rewrite a terminal."""
     return repr(text) if len(text) <= limit else f"{text[:limit]!r}..."
 
 

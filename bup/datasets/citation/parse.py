@@ -77,7 +77,7 @@ class _RestrictedUnpickler(pickle.Unpickler):
 
 
 def restricted_unpickle(data: bytes) -> Any:
-    """Read one of Planetoid's Python 2 pickles without letting it run anything."""
+    """Read one of Planetoid's Python 2 pickles; it cannot run code."""
     try:
         return _RestrictedUnpickler(io.BytesIO(data), encoding="latin1").load()
     except Exception as error:  # a damaged pickle can fail in any way

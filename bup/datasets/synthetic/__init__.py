@@ -1,4 +1,4 @@
-"""A citation network drawn from a model we wrote, so that the true uncertainty is known.
+"""A citation network drawn from a known model, so that the true uncertainty is known.
 
 Every document i has a class c_i, a propensity θ_i to be linked, and a bag of words:
 
@@ -6,9 +6,9 @@ Every document i has a class c_i, a propensity θ_i to be linked, and a bag of w
     P(i and j are linked) = 1 - exp(-θ_i θ_j rate[c_i, c_j])
     P(i contains word w)  = 1 - exp(-word_rate[c_i, w])
 
-all independent given the classes: a degree-corrected block model with features. The model's numbers
-are kept, so the probability of every class of every node follows from Bayes' rule and can be held
-against what a network has learnt. Needs neither disk nor network.
+all independent given the classes: a degree-corrected block model with features. The probability of
+every class of every node follows from the model by Bayes' rule and can be compared with what a
+network has learned. Needs neither disk nor internet.
 """
 
 from __future__ import annotations

@@ -31,11 +31,11 @@ class LinkPosterior:
 
 
 def propagate(model: BlockModel, graph: Graph, evidence: np.ndarray) -> LinkPosterior:
-    """Belief propagation: sweeps over all links at once until nothing moves.
+    """Belief propagation: sweeps over all links at once until the messages converge.
 
-        arriving at i from j:   m(c) = Σ_s say_j(s) P(link | c, s)
-        field of the strangers: f_i(c) = -θ_i Σ_{j not linked to i} θ_j Σ_s belief_j(s) rate[c, s]
-        belief_i(c) ∝ evidence_i(c) exp(f_i(c)) Π m(c), and say_i leaves out the listener's own m
+        arriving at i from j:   m(c) = Σ_s out_j(s) P(link | c, s)
+        field of unlinked nodes: f_i(c) = -θ_i Σ_{j not linked to i} θ_j Σ_s belief_j(s) rate[c, s]
+        belief_i(c) ∝ evidence_i(c) exp(f_i(c)) Π m(c), and out_i leaves out the m from its receiver
 
     Row p of the messages belongs to entry p of the adjacency matrix: from ``source[p]`` to
     ``target[p]``. As all rates between classes are equal, a sweep costs O((links + nodes) c).
@@ -43,7 +43,7 @@ def propagate(model: BlockModel, graph: Graph, evidence: np.ndarray) -> LinkPost
     adjacency, theta = graph.adjacency, model.propensity[:, None]
     source = adjacency.indices
     target = np.repeat(np.arange(graph.num_nodes), np.diff(adjacency.indptr))
-    reverse = np.argsort(source, kind="stable")  # where the answer from target to source is kept
+    reverse = np.argsort(source, kind="stable")  # the entry from target to source
     arrivals = sparse.csr_array(
         (np.ones(len(source)), np.arange(len(source)), adjacency.indptr),
         shape=(graph.num_nodes, len(source)),
@@ -53,18 +53,18 @@ def propagate(model: BlockModel, graph: Graph, evidence: np.ndarray) -> LinkPost
     excess = -np.expm1(-strength * model.within_rate) - across
 
     belief = special.softmax(evidence, axis=1)
-    say = belief[source]
+    outgoing = belief[source]
     sweep, residual = 0, np.inf
     while sweep < MAX_SWEEPS and residual > TOLERANCE:
         sweep += 1
-        log_message = np.log(np.maximum(across + excess * say, np.finfo(float).tiny))
+        log_message = np.log(np.maximum(across + excess * outgoing, np.finfo(float).tiny))
         weight = theta * belief
-        strangers = weight.sum(axis=0) - weight - adjacency @ weight
-        total = evidence - theta * (strangers @ model.link_rate) + arrivals @ log_message
+        unlinked = weight.sum(axis=0) - weight - adjacency @ weight
+        total = evidence - theta * (unlinked @ model.link_rate) + arrivals @ log_message
         belief_step = special.softmax(total, axis=1) - belief
-        say_step = special.softmax(total[target] - log_message, axis=1)[reverse] - say
-        residual = max(float(np.abs(step).max(initial=0)) for step in (belief_step, say_step))
-        # Damped, because all nodes answering the same field at once can overshoot for ever.
+        outgoing_step = special.softmax(total[target] - log_message, axis=1)[reverse] - outgoing
+        residual = max(float(np.abs(step).max(initial=0)) for step in (belief_step, outgoing_step))
+        # Damped, because simultaneous updates of all nodes can oscillate for ever.
         belief += (1 - DAMPING) * belief_step
-        say += (1 - DAMPING) * say_step
+        outgoing += (1 - DAMPING) * outgoing_step
     return LinkPosterior(belief, "belief propagation", sweep, residual)

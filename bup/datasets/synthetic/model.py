@@ -1,4 +1,4 @@
-"""The numbers that links, words and classes are drawn with."""
+"""The model that links, words and classes are drawn from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMON_WORDS = 10.0  # Zipf-Mandelbrot shift: the commonest word is in about a t
 
 @dataclass(frozen=True, eq=False)
 class BlockModel:
-    """See the top of this package for what each number does."""
+    """The rates of the package's docstring."""
 
     prior: np.ndarray  # [c]
     propensity: np.ndarray  # [n], mean 1
@@ -33,7 +33,7 @@ class BlockModel:
 
 
 def make_model(parameters: Parameters) -> BlockModel:
-    """The model that these parameters stand for.
+    """The model with these parameters.
 
     With S = Σ_{i<j} θ_i θ_j, the links expected inside class k are S prior_k² within_rate_k and
     those between classes S (1 - Σ_k prior_k²) across_rate. Asking for a share prior_k * homophily
@@ -42,8 +42,8 @@ def make_model(parameters: Parameters) -> BlockModel:
     prior = np.arange(1, parameters.classes + 1) ** -CLASS_SKEW
     prior /= prior.sum()
 
-    # The law's evenly spaced quantiles in random order: a random sample of so heavy a tail would
-    # let the luck of one node decide how many links the whole graph has.
+    # Evenly spaced quantiles in random order: in a random sample from so heavy a tail, a single
+    # node could decide how many links the whole graph has.
     quantile = (np.arange(parameters.nodes) + 0.5) / parameters.nodes
     propensity = stream_of(parameters.seed, "propensity").permutation(quantile ** (-1 / TAIL))
     propensity /= propensity.mean()
@@ -62,8 +62,8 @@ def make_model(parameters: Parameters) -> BlockModel:
 def _word_rate(parameters: Parameters) -> np.ndarray:
     """Rates [c, f]: Zipf-like, and every word is the topic word of one class.
 
-    Words of neighbouring frequency are dealt out one to each class, so that no class is told apart
-    merely by having got the common words.
+    Of words of similar frequency each class gets one, so that no class is recognised merely by
+    having the common words.
     """
     rounds = -(-parameters.words // parameters.classes)
     cards = stream_of(parameters.seed, "topics").random_sample((rounds, parameters.classes))

@@ -22,8 +22,8 @@ def true_posterior(
 ) -> np.ndarray:
     """Class probabilities [n, c] of a synthetic graph from its features and, if asked, its links.
 
-    ``known`` are indices of nodes whose true class is given. Without the links they tell nothing
-    of the other nodes.
+    ``known`` are indices of nodes whose true class is given. Without the links they carry no
+    information about the other nodes.
     """
     parameters = parse_name(name_or_knobs) if isinstance(name_or_knobs, str) else name_or_knobs
     truth = make_model(parameters)
@@ -65,14 +65,14 @@ def posterior_from_links(
     Otherwise by belief propagation (Decelle, Krzakala, Moore and Zdeborová, 2011), which makes two
     approximations. Messages along the links assume that a node's neighbours are independent but
     for the node itself: exact on trees, and ever closer on sparse graphs as they grow, where cycles
-    are long. The pairs *without* a link, each of which says little, enter as a mean field: their
+    are long. The pairs *without* a link, each with little information, enter as a mean field: their
     exact factor exp(-θ_i θ_j rate[c_i, c_j]) with rate averaged over the current belief about j.
     Both matter in small graphs: with the other parameters at their defaults the mean confidence
     exceeds the accuracy by 0.02 at 30 nodes, and by nothing measurable from 100 nodes on.
 
     Belief propagation may have several fixed points and finds one. Where no class is known and the
     features hardly tell the classes apart (by default, ``feature_strength`` below 0.3), it is often
-    one with classes exchanged, confident and wrong; 20 known nodes of each class are cure enough.
+    one with classes exchanged, confident and wrong; 20 known nodes of each class prevent that.
     """
     nodes = _checked_nodes(graph, known)
     evidence = _clamped(_log_evidence(model, graph), graph, nodes)

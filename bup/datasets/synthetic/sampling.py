@@ -15,7 +15,7 @@ NOTE = "Drawn from a known model: the true probability of every class of every n
 
 
 def load(name: str) -> Graph:
-    """The graph of this name; the same name gives the same graph everywhere."""
+    """The graph of this name; the same name gives the same graph on every machine."""
     parameters = parse_name(name)
     return sample(make_model(parameters), parameters.seed, graph_name(parameters))
 

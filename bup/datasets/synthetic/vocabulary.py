@@ -43,7 +43,7 @@ def _word(topic: int, number: int) -> str:
     else:
         times, pair = divmod(number - len(words), len(words) * (len(words) - 1))
         first, second = divmod(pair, len(words))
-        # Along diagonals, so that no word stands in front of all pairs at first.
+        # Along diagonals, so that the first pairs begin with different words.
         word = f"{words[second]}-{words[(first + second + 1) % len(words)]}"
         word += f"-{times + 1}" if times else ""
     return f"{word} {_numeral(turn)}" if turn else word

@@ -1,7 +1,7 @@
-"""Graphs that people bring: kept for some days under a name that nobody can guess.
+"""Graphs that visitors upload: stored for some days under a name that is hard to guess.
 
-``own:TOKEN-papers`` is the graph with that token; the words after it are for the eye. See ``space``
-for how long and how much, ``draft`` for how files become a graph.
+``own:TOKEN-papers`` is the graph with that token; the words after it are for people. ``store`` says
+for how long and how much is stored, ``graph_tables`` how files become a graph.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ NOT_FOUND = (
 )
 STORE = UploadStore("graphs", NOT_FOUND)
 _VERSION = 1
+_TEXTS = ("class_names", "ids", "titles", "notes", "words")  # fields of a graph
 
 
 def token_of(name: str) -> str:
@@ -35,24 +36,24 @@ def token_of(name: str) -> str:
 
 
 def tokens_in(name: str) -> list[str]:
-    """Of the graph, and of those that it is made from."""
+    """The tokens of a graph and of the graphs that it is made from."""
     return re.findall(f"{PREFIX}({TOKEN.pattern})", name)
 
 
 def exists(token: str) -> bool:
-    """Whether a graph can still be opened; asking does not put its end off."""
+    """Whether a graph can still be opened; this call does not extend its lifetime."""
     return STORE.path(token).exists()
 
 
 def save(graph: Graph, title: str = "", uploader: Uploader | None = None) -> str:
-    """Put a graph into the space; returns its name, which is the key to it."""
+    """Store a graph; returns its name, which is the key to it."""
     token = new_token()
     STORE.save(token, pack(graph), uploader)
     return _name(token, title or graph.name)
 
 
 def save_once(graph: Graph) -> str:
-    """The same for a notebook: a graph of one content is kept once, under a name that stays."""
+    """Store a graph from a notebook: the same content has the same name and is stored once."""
     content = hashlib.sha256(f"kept by its content {graph.digest}".encode())
     token = base64.b32encode(content.digest()).decode().lower()[:20]
     if not STORE.touch(token):
@@ -66,42 +67,40 @@ def _name(token: str, title: str) -> str:
 
 
 def title_of(name: str) -> str:
-    """What people called it, as far as its name says so."""
+    """The title of a graph, as far as its name tells."""
     words = name.removeprefix(PREFIX).partition("-")[2]
     return words.replace("-", " ") or "a graph of your own"
 
 
 def load(name: str) -> Graph:
-    return STORE.load(token_of(name), lambda packed: unpack(name, packed))
+    return STORE.load(token_of(name), lambda contents: unpack(name, contents))
 
 
 def delete(name: str) -> None:
-    """Take a graph out of the space, and every run on it."""
+    """Delete a graph and every run on it."""
     STORE.delete(token_of(name))
     delete_runs(token_of(name))
 
 
 def pack(graph: Graph) -> bytes:
-    features = graph.features
     arrays = {"edges": graph.edges, "labels": graph.labels}
-    if isinstance(features, np.ndarray):
-        arrays["features"] = features
+    if isinstance(graph.features, np.ndarray):
+        arrays["features"] = graph.features
     else:
-        arrays |= {
-            "data": features.data,
-            "indices": features.indices,
-            "indptr": features.indptr,
-        }
+        arrays |= {name: getattr(graph.features, name) for name in ("data", "indices", "indptr")}
     if graph.parts is not None:
         arrays["parts"] = graph.parts
-    texts = ("name", "class_names", "ids", "titles", "notes", "words")
-    values = {name: getattr(graph, name) for name in texts}
-    values["noun"] = (graph.noun.one, graph.noun.many)
-    return files.pack(arrays, values | {"version": _VERSION, "columns": graph.num_features})
+    values = {name: getattr(graph, name) for name in ("name", *_TEXTS)}
+    values |= {
+        "noun": (graph.noun.one, graph.noun.many),
+        "version": _VERSION,
+        "columns": graph.num_features,
+    }
+    return files.pack(arrays, values)
 
 
-def unpack(name: str, packed: files.Contents) -> Graph:
-    arrays, values = packed
+def unpack(name: str, contents: files.Contents) -> Graph:
+    arrays, values = contents
     try:
         if values["version"] != _VERSION:
             raise BupError(NOT_FOUND)
@@ -110,21 +109,19 @@ def unpack(name: str, packed: files.Contents) -> Graph:
         else:
             csr = (arrays["data"], arrays["indices"], arrays["indptr"])
             features = sparse.csr_array(csr, shape=(len(arrays["labels"]), values["columns"]))
-            features.check_format()  # else a column beyond the last would be read as memory is
+            features.check_format()  # else a column beyond the last would read foreign memory
         texts: dict[str, Any] = {
-            field: None if values[field] is None else tuple(values[field])
-            for field in ("class_names", "ids", "titles", "notes", "words")
+            field: None if values[field] is None else tuple(values[field]) for field in _TEXTS
         }
-        if not all(isinstance(text, str) for of in texts.values() for text in of or ()):
+        if not all(isinstance(text, str) for column in texts.values() for text in column or ()):
             raise BupError(NOT_FOUND)
-        noun = Noun(*values.get("noun", ()))
         return Graph(
             name,
             features,
             arrays["edges"],
             arrays["labels"],
             **texts,
-            noun=noun,
+            noun=Noun(*values.get("noun", ())),
             parts=arrays.get("parts"),
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
@@ -133,11 +130,11 @@ def unpack(name: str, packed: files.Contents) -> Graph:
 
 SOURCE = GraphSource(
     name=f"{PREFIX}TOKEN",
-    title="A graph that was brought to the app, under a name that nobody can guess",
+    title="A graph that was uploaded to the app, under a name that is hard to guess",
     load=load,
     matches=lambda name: name.startswith(PREFIX),
     title_of=title_of,
-    data="kept for some days",
+    data="stored for some days",
     list_names=lambda: [],
     stamp=lambda name: STORE.touch(token_of(name)),
     open_to_visitors=True,

@@ -1,4 +1,4 @@
-"""From dropped files to a graph: what they hold, a guess at the columns, what was dropped."""
+"""From uploaded files to a graph: read the tables, guess their columns, build the graph."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TABLES = (".csv", ".tsv", ".txt")
 MOST_CLASSES = 100
 LONGEST_NAME = 500  # characters
 ROWS, LETTERS = 5, 200  # of a preview, and of each of its cells
-LONG = 15  # characters on average, from which on a column looks like text
+LONG = 15  # average characters of a column that looks like text
 HELP = (
     "drop nodes.csv and edges.csv (and features.npz), a zip of them, or one GraphML, GEXF, GML or "
     "node-link JSON file"
@@ -44,7 +44,7 @@ _TARGET = ("target", "to", "dst", "end", "cited", "v")
 
 @dataclass(frozen=True, eq=False)
 class GraphTables:
-    """What was dropped, as tables of text."""
+    """The uploaded files as tables of text."""
 
     nodes: pd.DataFrame
     edges: pd.DataFrame
@@ -54,9 +54,10 @@ class GraphTables:
 
 @dataclass(frozen=True)
 class ColumnChoice:
-    """Which columns are what.
+    """Which columns are used for what.
 
-    Features are the columns, the texts' words or both, or those of the draft.
+    The features of the graph are the columns ``features``, the words of ``text`` or both; without
+    either, those of the tables.
     """
 
     label: str | None
@@ -66,7 +67,7 @@ class ColumnChoice:
     title: str | None = None
     text: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
-    decimal: str | None = None  # None: whatever makes numbers
+    decimal: str | None = None  # None: the mark that makes numbers of the cells
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> ColumnChoice:
@@ -75,7 +76,7 @@ class ColumnChoice:
 
 @dataclass(frozen=True)
 class TablePreview:
-    """What a page shows of a draft: its columns, its first rows, and what they probably are."""
+    """What a page shows of the tables: columns, first rows, and a guess at what they are."""
 
     nodes: dict[str, list[str]]  # the first cells of each column
     edges: dict[str, list[str]]
@@ -92,21 +93,20 @@ class TablePreview:
 
 def read_tables(uploaded: Iterable[tuple[str, bytes]], separator: str | None = None) -> GraphTables:
     """Read the files; raises BupError where they are no graph."""
-    found = files_by_name(uploaded)
-    by_kind = {
-        kind: [name for name in found if name.lower().endswith(ends)]
-        for kind, ends in (("tables", TABLES), ("networks", FORMS), ("npz", (".npz",)))
-    }
-    if others := sorted(set(found) - set().union(*by_kind.values())):
+    files = files_by_name(uploaded)
+    tables, networks, matrices = (
+        [name for name in files if name.lower().endswith(endings)]
+        for endings in (TABLES, FORMS, (".npz",))
+    )
+    if others := sorted(set(files) - {*tables, *networks, *matrices}):
         raise BupError(f"{quote_all(others)} is of no use here: {HELP}")
-    networks, named = by_kind["networks"], by_kind["tables"]
-    if len(networks) + bool(named) != 1 or (named and len(named) != 2) or len(by_kind["npz"]) > 1:
-        raise BupError(f"the files are {quote_all(sorted(found)) or 'none'}: {HELP}")
+    if (len(tables), len(networks)) not in ((2, 0), (0, 1)) or len(matrices) > 1:
+        raise BupError(f"the files are {quote_all(sorted(files)) or 'none'}: {HELP}")
     notes: list[str] = []
     if networks:
-        nodes, edges, features = read_network(networks[0], found[networks[0]])
+        nodes, edges, features = read_network(networks[0], files[networks[0]])
     else:
-        nodes, edges = _nodes_and_edges(found, named, separator, notes)
+        nodes, edges = _nodes_and_edges(files, tables, separator, notes)
         features = None
     for what, table, limit in (("nodes", nodes, limits.NODES), ("links", edges, limits.LINKS)):
         if not 0 < len(table) <= limit.value:
@@ -120,15 +120,14 @@ def read_tables(uploaded: Iterable[tuple[str, bytes]], separator: str | None = N
             f"the table of links has only the column {quote(edges.columns[0])}: choose its "
             "separator, and give columns for both ends"
         )
-    if by_kind["npz"]:
-        file = io.BytesIO(found[by_kind["npz"][0]])
+    if matrices:
         row_names = tuple(f"row {i + 1}" for i in range(len(nodes)))
-        features = read_features(file, row_names, upload_table_limits())
+        features = read_features(io.BytesIO(files[matrices[0]]), row_names, upload_table_limits())
     return GraphTables(nodes, edges, features, tuple(notes))
 
 
 def _check_length(what: str, names: Iterable[str]) -> None:
-    """Names are in menus, tables and links; a text can be chosen as text or title."""
+    """Names appear in menus, tables and links; a longer text can still be a text or a title."""
     longest = max(names, key=len)
     if len(longest) > LONGEST_NAME:
         raise BupError(
@@ -138,21 +137,21 @@ def _check_length(what: str, names: Iterable[str]) -> None:
 
 
 def _nodes_and_edges(
-    found: Files, names: list[str], separator: str | None, notes: list[str]
+    files: Files, names: list[str], separator: str | None, notes: list[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    read = {}
+    """Two tables, told apart by their names, else by their columns."""
+    tables = {}
     for name in names:
-        read[name], encoding = read_frame(name, found[name], separator)
+        tables[name], encoding = read_frame(name, files[name], separator)
         if encoding:
             notes.append(f"{name} is not UTF-8; it was read as {encoding}.")
-    # By name, else by what the columns are called.
     links = [name for name in names if "edge" in name.lower() or "link" in name.lower()]
     if len(links) != 1:
-        links = [n for n in names if _column(_SOURCE, read[n]) and _column(_TARGET, read[n])]
+        links = [n for n in names if _column(_SOURCE, tables[n]) and _column(_TARGET, tables[n])]
     if len(links) != 1:
         raise BupError(f"which of {quote_all(names)} holds the links? Call it edges.csv")
     (nodes,) = (name for name in names if name != links[0])
-    return read[nodes], read[links[0]]
+    return tables[nodes], tables[links[0]]
 
 
 def _column(wanted: tuple[str, ...], table: pd.DataFrame, taken: tuple = ()) -> str | None:
@@ -161,105 +160,104 @@ def _column(wanted: tuple[str, ...], table: pd.DataFrame, taken: tuple = ()) -> 
     return next((by_name[name] for name in wanted if name in by_name), None)
 
 
-def guess_columns(draft: GraphTables) -> ColumnChoice:
-    """What the columns probably are."""
-    nodes, edges = draft.nodes, draft.edges
+def guess_columns(tables: GraphTables) -> ColumnChoice:
+    """What the columns probably are, by their names and their cells."""
+    nodes, edges = tables.nodes, tables.edges
     source = _column(_SOURCE, edges) or edges.columns[0]
     target = _column(_TARGET, edges, (source,)) or next(c for c in edges.columns if c != source)
     kinds = {name: column[column != ""].nunique() for name, column in nodes.items()}
     unique = [column for column, kind in kinds.items() if kind == len(nodes)]
     id = next((c for c in nodes.columns if c.lower() in _ID and c in unique), None)
     id = id or next(iter(unique), None)
-    # A class has several nodes: what other tools call "label" is often a name.
+    # A class has several nodes: in files of other tools "label" is often a name.
     most = min(MOST_CLASSES, len(nodes) - 1)
     classes = [c for c, kind in kinds.items() if c != id and 2 <= kind <= most]
     label = _column(_LABEL, nodes[classes]) or next(
         (c for c in classes if numbers(nodes[c]) is None), None
     )
     label = label or next(iter(classes), None)
-    able = numeric(draft)
+    numeric = numeric_columns(tables)
     # Of what is neither number nor name, the longest is a text and the next one a title.
-    texts = [c for c in nodes.columns if c not in (id, label, *able)]
+    texts = [c for c in nodes.columns if c not in (id, label, *numeric)]
     texts.sort(key=lambda c: -float(nodes[c].str.len().mean()))
     text = _column(_TEXT, nodes, (id, label)) or next(
         (c for c in texts if nodes[c].str.len().mean() >= LONG and c.lower() not in _TITLE), None
     )
     title = _column(_TITLE, nodes, (id, label, text)) or next((c for c in texts if c != text), None)
     features: tuple[str, ...] = ()
-    if draft.features is None and text is None:
+    if tables.features is None and text is None:
         names = [c for c in nodes.columns if c.lower() in (*_ID, *_TITLE)]
-        features = tuple(c for c in able if c not in (id, label, title, *names))
+        features = tuple(c for c in numeric if c not in (id, label, title, *names))
     return ColumnChoice(
         label=label,
         source=source,
         target=target,
         id=id,
         title=title,
-        text=() if text is None or draft.features is not None else (text,),
+        text=() if text is None or tables.features is not None else (text,),
         features=features,
     )
 
 
-def make_preview(draft: GraphTables, decimal: str | None = None) -> TablePreview:
+def make_preview(tables: GraphTables, decimal: str | None = None) -> TablePreview:
     nodes, edges = (
         {column: [cell[:LETTERS] for cell in table[column].head(ROWS)] for column in table.columns}
-        for table in (draft.nodes, draft.edges)
+        for table in (tables.nodes, tables.edges)
     )
     return TablePreview(
         nodes,
         edges,
-        num_nodes=len(draft.nodes),
-        has_features=draft.features is not None,
-        numeric=tuple(numeric(draft, decimal)),
-        guess=dataclasses.replace(guess_columns(draft), decimal=decimal),
+        num_nodes=len(tables.nodes),
+        has_features=tables.features is not None,
+        numeric=tuple(numeric_columns(tables, decimal)),
+        guess=dataclasses.replace(guess_columns(tables), decimal=decimal),
     )
 
 
-def numeric(draft: GraphTables, decimal: str | None = None) -> list[str]:
+def numeric_columns(tables: GraphTables, decimal: str | None = None) -> list[str]:
     """The columns of nodes that hold nothing but numbers."""
-    nodes = draft.nodes
-    return [c for c in nodes.columns if numbers(nodes[c], decimal) is not None]
+    return [c for c, column in tables.nodes.items() if numbers(column, decimal) is not None]
 
 
-def make_graph(draft: GraphTables, choice: ColumnChoice, name: str) -> Graph:
-    """The graph that these columns make; what was dropped is in its notes."""
+def make_graph(tables: GraphTables, choice: ColumnChoice, name: str) -> Graph:
+    """The graph of the chosen columns; its notes say which links were dropped."""
     if choice.label is None:
         raise BupError("no column of the nodes looks like a class: choose one")
-    kinds = draft.nodes[choice.label].nunique()
-    if kinds > MOST_CLASSES:
+    count = tables.nodes[choice.label].nunique()
+    if count > MOST_CLASSES:
         raise BupError(
-            f"column {quote(choice.label)} has {kinds:,} different values, more than "
+            f"column {quote(choice.label)} has {count:,} different values, more than "
             f"{MOST_CLASSES} classes: choose another column as class"
         )
-    values = {c: numbers(draft.nodes[c], choice.decimal) for c in choice.features}
-    bad = [c for c, numbers in values.items() if numbers is None]
-    if bad:
+    values = {c: numbers(tables.nodes[c], choice.decimal) for c in choice.features}
+    if bad := [c for c, column in values.items() if column is None]:
         raise BupError(f"{quote_all(bad)} is not all numbers: choose other columns as features")
-    ids = draft.nodes[choice.id] if choice.id else pd.Series(range(len(draft.nodes))).astype(str)
-    _check_length("a class", draft.nodes[choice.label])
+    ids = tables.nodes[choice.id] if choice.id else pd.Series(range(len(tables.nodes))).astype(str)
+    _check_length("a class", tables.nodes[choice.label])
     _check_length("an id", ids)
-    known = draft.edges[choice.source].isin(ids) & draft.edges[choice.target].isin(ids)
-    notes = list(draft.notes)
-    if lost := int((~known).sum()):
-        first = draft.edges.loc[~known, [choice.source, choice.target]].iloc[0]
+    edges = tables.edges
+    joined = edges[choice.source].isin(ids) & edges[choice.target].isin(ids)
+    notes = list(tables.notes)
+    if lost := int((~joined).sum()):
+        first = edges.loc[~joined, [choice.source, choice.target]].iloc[0]
         notes.append(
-            f"{lost:,} of {len(draft.edges):,} links name a node that is not there (the first: "
+            f"{lost:,} of {len(edges):,} links name a node that is not there (the first: "
             f"{quote(first.iloc[0])} to {quote(first.iloc[1])}); dropped."
         )
-    if lost == len(draft.edges):
+    if lost == len(edges):
         raise BupError(
             f"no link joins two known nodes, the first is {quote(first.iloc[0])} to "
             f"{quote(first.iloc[1])}: choose the column of ids that the links use"
         )
-    weight = _column(WEIGHTS, draft.edges, (choice.source, choice.target))
-    if weight is not None and draft.edges[weight].nunique() > 1:
+    weight = _column(WEIGHTS, edges, (choice.source, choice.target))
+    if weight is not None and edges[weight].nunique() > 1:
         notes.append(f"The {quote(weight)} of links is not used: every link counts alike.")
-    features: Any = list(choice.features) if choice.features or not choice.text else None
-    if not choice.text and not choice.features and draft.features is not None:
-        features = draft.features
+    features: Any = list(choice.features) or None
+    if not choice.text and not choice.features:
+        features = tables.features
     graph = from_frames(
-        draft.nodes.assign(**values),
-        draft.edges[known],
+        tables.nodes.assign(**values),
+        edges[joined],
         id=choice.id,
         label=choice.label,
         title=choice.title,
@@ -270,8 +268,7 @@ def make_graph(draft: GraphTables, choice: ColumnChoice, name: str) -> Graph:
         name=name,
         unweighted=True,  # said above
     )
-    unlabelled = int((~graph.labelled).sum())
-    if unlabelled:
+    if unlabelled := int((~graph.labelled).sum()):
         notes.append(f"{unlabelled:,} nodes have no class: they stay, but are never judged.")
     if isinstance(graph.features, np.ndarray) and np.abs(graph.features).max() > 1e6:
         raise BupError("a feature is beyond 1,000,000: scale the features, for example to 0 to 1")

@@ -1,4 +1,4 @@
-"""What whoever serves the app allows visitors to bring, by settings of the environment."""
+"""How much visitors may upload: settings of the server, in environment variables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bup.errors import BupError
 
 @dataclass(frozen=True)
 class Limit:
-    """A setting: its name, what it is when nobody sets it, and what it is about."""
+    """A setting: its name, its default and its meaning."""
 
     name: str
     default: int
@@ -37,6 +37,6 @@ CELLS = Limit("BUP_OWN_CELLS", 5_000_000, "cells of a table that is dropped")
 READ_SECONDS = Limit("BUP_READ_SECONDS", 60, "seconds that reading what is dropped may take")
 READ_MB = Limit("BUP_READ_MB", 2000, "MB of memory that reading what is dropped may take")
 SPACE_MB = Limit("BUP_OWN_SPACE_MB", 2000, "MB of everything that visitors keep here")
-DAYS = Limit("BUP_OWN_DAYS", 7, "days after which what nobody opened is deleted")
+DAYS = Limit("BUP_OWN_DAYS", 7, "days after which an upload that was not opened is deleted")
 
 MEGABYTE = 2**20

@@ -143,10 +143,12 @@ def test_what_needs_too_much_memory_ends_in_a_sentence(readers, monkeypatch):
 def test_a_process_that_the_system_ends_is_replaced(readers):
     reader.read_graph_files(FILES, None, None)
     (process,) = readers._idle
-    question = reader.reader_process.request("graph", [], names=[], separator=None, choice=None)
+    question = reader.reader_process.pack_request(
+        "graph", [], names=[], separator=None, choice=None
+    )
     os.kill(process.popen.pid, signal.SIGSTOP)
     os.kill(process.popen.pid, signal.SIGKILL)
-    assert process.ask(question, 60) == b"" and "more memory" in reader._why(_closed(process))
+    assert process.ask(question, 60) == b"" and "more memory" in reader._reason(_closed(process))
     assert reader.read_graph_files(FILES, None, None)[1].num_nodes == 4
     assert readers._idle != [process]
 
