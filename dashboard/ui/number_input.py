@@ -1,4 +1,4 @@
-"""Widgets for numbers that may come from a link, which anybody can write."""
+"""Number widgets bound to the link, which may contain any text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.ui.markdown import escaped
 from dashboard.ui.streamlit_internals import DeltaGenerator, StreamlitAPIException
 
-SHOWN = 40  # characters of a value that are repeated to the visitor
+MOST_CHARACTERS = 40  # of a refused value, in the message to the visitor
 
 
 def number_input(
@@ -20,30 +20,31 @@ def number_input(
     high: float,
     default: float,
     key: str,
-    **about: Any,
+    **options: Any,
 ) -> float:
-    """A number that its link can set; what is no number in range there is said and left out."""
+    """A number that the link can set; a text that is no number in range is refused."""
     text = st.query_params.get(key)
     if text is not None and not _fits(text, low, high):
         kind = "a whole number" if isinstance(low, int) else "a number"
-        said = (
+        message = (
             f"{key} in the link must be {kind} from {low:g} to {high:.10g}, got "
-            f"{text[:SHOWN]!r}: {default} is taken instead"
+            f"{text[:MOST_CHARACTERS]!r}: {default} is used instead"
         )
-        st.session_state.setdefault("refused_numbers", []).append(said)
+        st.session_state.setdefault("refused_numbers", []).append(message)
         try:
             del st.query_params[key]
-        except StreamlitAPIException:  # one went back to it: the widget that is there owns it
-            return where.number_input(label, low, high, default, key=key, **about | {"bind": None})
-        st.rerun()  # the widget would still read the link as it was when this run began
-    about = {"bind": "query-params"} | about
-    return where.number_input(label, low, high, default, key=key, **about)
+        except StreamlitAPIException:  # after the browser's back, the widget owns the parameter
+            options |= {"bind": None}
+            return where.number_input(label, low, high, default, key=key, **options)
+        st.rerun()  # in this run the widget would still read the old link
+    options = {"bind": "query-params"} | options
+    return where.number_input(label, low, high, default, key=key, **options)
 
 
 def show_refused_numbers() -> None:
-    """What a link asked for and did not get."""
-    for said in st.session_state.pop("refused_numbers", []):
-        st.warning(escaped(said))
+    """Tell the visitor which numbers of the link were refused."""
+    for message in st.session_state.pop("refused_numbers", []):
+        st.warning(escaped(message))
 
 
 def _fits(text: str, low: float, high: float) -> bool:

@@ -1,4 +1,4 @@
-"""Plain names of what the commands abbreviate: settings, and the choices that some offer."""
+"""Titles of settings and of their choices, which commands know by short names."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from bup import calibrators
 SETTINGS = {
     "propagation": "Propagation rule",
     "lam": "Weakening of the correlations (λ)",
-    "correlation": "What ties linked messages",
+    "correlation": "Correlation of linked messages",
     "neighbours": "Neighbours of a node",
-    "isolation": "Weight of missing links",
-    "known": "Labels that show what is known",
+    "isolation": "Doubt added for few links",
+    "known": "Labels that count as known",
     "layers": "Variance between layers",
     "calibrate": "Calibration afterwards",
     "loss": "Likelihood in training",
@@ -23,10 +23,10 @@ SETTINGS = {
     "learning_rate": "Learning rate",
     "weight_decay": "Weight decay",
     "decay": "Weight decay",
-    "epochs": "Most epochs",
+    "epochs": "Epochs at most",
     "patience": "Patience (epochs)",
     "keep": "Weights to keep",
-    "samples": "Draws per answer",
+    "samples": "Samples per answer",
     "members": "Networks per answer",
     "link_trust": "Trust in the given links",
     "missing_links": "Chance of a missing link",
@@ -34,7 +34,7 @@ SETTINGS = {
     "prior_weight": "Weight of the prior",
     "error_rate": "Rate of wrong labels",
 }
-"""By the name that commands use; a setting that is not here is called by that."""
+"""Titles by the name in commands; other settings get that name as their title."""
 
 CHOICES = {
     "loss": {
@@ -61,21 +61,21 @@ def setting_help(f: dataclasses.Field) -> str:
 
 
 def choice_titles(f: dataclasses.Field) -> dict[str, str]:
-    """What a page calls the choices of a setting, by the names that commands use."""
+    """The titles of a setting's choices, by their names in commands. Links contain these titles."""
     choices = f.metadata["choices"]
-    known: dict[str, str] = CHOICES.get(f.name, {})
+    titles: dict[str, str] = CHOICES.get(f.name, {})
     if f.name == "calibrate":
-        known = {name: _calibration(name) for name in choices}
+        titles = {name: _calibration(name) for name in choices}
     table = choices if isinstance(choices, Mapping) else {}
     return {
-        name: known[name] if name in known else _own_title(table.get(name), name)
+        name: titles[name] if name in titles else _own_title(table.get(name), name)
         for name in choices
     }
 
 
-def _own_title(about: object, name: str) -> str:
-    """That of a thing with a title; a sentence about a choice is none."""
-    return name.capitalize() if isinstance(about, str) else getattr(about, "title", name)
+def _own_title(choice: object, name: str) -> str:
+    """The title of a choice, if it has one besides the sentence that explains it."""
+    return name.capitalize() if isinstance(choice, str) else getattr(choice, "title", name)
 
 
 def _calibration(chosen: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether a difference between runs holds over other seeds: those that are stored for each."""
+"""Does a difference between runs hold over other seeds? A comparison of stored reruns."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from dashboard.ui.markdown import escaped
 from dashboard.views.comparison_runs import train_missing
 from dashboard.views.reproduce.cells import Plan, stamps_of, stored_rows
 
-LOOKED_AT = ("accuracy", "ece", "nll", "brier", "aurc")
+QUANTITIES = ("accuracy", "ece", "nll", "brier", "aurc")
 MOST_SEEDS = 20
-MORE = 5  # seeds that a button trains, those that are there included
+SEEDS_TO_TRAIN = 5  # by a button; seeds that are stored already count
 
 
 def compare_reruns(view: View, views: Mapping[str, View]) -> None:
-    """Means over seeds and what Student's test says of them; offers to train a few."""
+    """Means over seeds, Student's test of the differences, a button that trains a few seeds."""
     views = {label: v for label, v in views.items() if not METHODS[v.spec.method].is_imported}
     if len(views) < 2 or view.spec not in [v.spec for v in views.values()]:
         return
     st.header("Does it hold over reruns?")
     reference = next(label for label, v in views.items() if v.spec == view.spec)
     full = QUESTIONS["calibration"]
-    quantities = tuple(f for f in full.quantities if f.key in LOOKED_AT)
+    quantities = tuple(f for f in full.quantities if f.key in QUANTITIES)
     question = dataclasses.replace(full, quantities=quantities, reference=reference)
     planned = [
         PlannedRun(
@@ -53,11 +53,11 @@ def compare_reruns(view: View, views: Mapping[str, View]) -> None:
         _show(question, rows)
     else:
         st.caption(
-            f"So far only seed {view.spec.seed} is there for all of these: one split, on which any "
-            "difference may be chance."
+            f"So far only seed {view.spec.seed} is trained for all of these: one split, on which "
+            "any difference may be chance."
         )
-    if len(shared) < MORE:
-        _offer(view, [run for run in planned if run.spec.seed < MORE])
+    if len(shared) < SEEDS_TO_TRAIN:
+        _train_button(view, [run for run in planned if run.spec.seed < SEEDS_TO_TRAIN])
 
 
 def _show(question: experiments.ResearchQuestion, rows: pd.DataFrame) -> None:
@@ -72,18 +72,18 @@ def _show(question: experiments.ResearchQuestion, rows: pd.DataFrame) -> None:
         f"Mean ± standard deviation over the {rows.seed.nunique()} seeds that all of them have; "
         f"accuracy and errors in percent. {escaped(experiments.note_on_test(question))}"
     )
-    found = experiments.comparisons(rows, question.quantities, question.reference)
+    comparisons = experiments.comparisons(rows, question.quantities, question.reference)
     with st.expander("Every comparison in a sentence"):
-        st.markdown("\n".join(f"- {escaped(c.in_words())}" for c in found))
+        st.markdown("\n".join(f"- {escaped(c.in_words())}" for c in comparisons))
 
 
-def _offer(view: View, planned: list[PlannedRun]) -> None:
+def _train_button(view: View, planned: list[PlannedRun]) -> None:
     """A button that trains the first few seeds of every run."""
-    asked = [run.spec for run in planned]
-    if st.button(f"Train {MORE} seeds of each", icon=":material/play_arrow:"):
-        st.session_state.compare_reruns = asked
-    if st.session_state.get("compare_reruns") == asked:
+    specs = [run.spec for run in planned]
+    if st.button(f"Train {SEEDS_TO_TRAIN} seeds of each", icon=":material/play_arrow:"):
+        st.session_state.compare_reruns = specs
+    if st.session_state.get("compare_reruns") == specs:
         store = Store()
-        missing = [s for s in asked if not store.path(run_of(s, view.graph)).exists()]
+        missing = [s for s in specs if not store.path(run_of(s, view.graph)).exists()]
         if missing:
             train_missing(missing, view)

@@ -151,7 +151,7 @@ def test_reproduce_shows_stored_cells_beside_the_papers(open_app, monkeypatch):
 
     app.session_state.reproduce_cell = (5, "last class", "gcn")
     app.selectbox(key="table").set_value("q2").run()
-    assert not app.exception and "was measured or trained" in app.info[0].value
+    assert not app.exception and "has been measured or trained" in app.info[0].value
     table = app.dataframe[0].value.set_index(["per class", "method"])
     assert table.reruns[20, PAPERS_BUP] == table.reruns[20, "gcn"] == 1
 

@@ -1,4 +1,4 @@
-"""Cells of a table, and what is measured of the runs that are stored."""
+"""Cells of the paper's tables, and the results of the runs that are stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bup.run.spec import Run, Spec
 from bup.training import fitting
 from dashboard.cache.shared_cache import cached
 
-SLOW = 0.02  # seconds: what is read from the cache takes less
+SLOW = 0.02  # seconds: reading from the cache takes less
 
 
 class Cell(NamedTuple):
@@ -35,7 +35,7 @@ class Cell(NamedTuple):
 
     @property
     def group(self) -> str:
-        """What it shares with the rows around it."""
+        """What the cell shares with the rows around it."""
         size = f"{self.per_class} per class" if self.per_class else ""
         return ", ".join(filter(None, (self.protocol, size)))
 
@@ -46,7 +46,7 @@ class Plan:
 
     question: ResearchQuestion
     graph: Graph
-    runs: Mapping[PlannedRun, Run]  # each planned one, and what it is known by
+    runs: Mapping[PlannedRun, Run]  # each planned run and its key in the store
 
     @property
     def key(self) -> Hashable:
@@ -68,7 +68,7 @@ def plan_of(question: ResearchQuestion, graph: Graph) -> Plan:
 
 
 class RerunSet:
-    """Reruns of one origin: their rows, and what they come to. Equal keys mean equal reruns."""
+    """Reruns from one source and their summary. Equal keys mean equal reruns."""
 
     def __init__(self, name: str, rows: pd.DataFrame, plan: Plan, key: Hashable = None) -> None:
         self.name, self.rows, self.key = name, rows, (name, plan.key, key)
@@ -80,7 +80,7 @@ class RerunSet:
         return self._rows.get(cell, self.rows.iloc[:0])
 
     def lines_of(self, cell: Cell) -> dict[str, Any]:
-        """What the reruns of a cell come to, by quantity."""
+        """The summary of a cell's reruns, by quantity."""
         return self._lines.get(cell, {})
 
     @cached_property
@@ -106,13 +106,13 @@ def _by_cell(table: pd.DataFrame) -> dict[Cell, pd.DataFrame]:
 
 @cached(by=lambda plan: plan.key)
 def measured(plan: Plan) -> RerunSet:
-    """What came with the package."""
+    """The results that came with the package."""
     rows = experiments.load_shipped().rows(plan.question, plan.runs, {plan.graph.name: plan.graph})
     return RerunSet("as measured", rows, plan)
 
 
 def stored(plan: Plan) -> RerunSet:
-    """What is measured of the runs that are stored here."""
+    """The results of the runs that are stored on this machine."""
     return _stored(plan, stamps_of(plan))
 
 
@@ -122,7 +122,7 @@ def _stored(plan: Plan, stamps: tuple[int, ...]) -> RerunSet:
 
 
 def stamps_of(plan: Plan) -> tuple[int, ...]:
-    """When each run was stored; 0 for those that are not."""
+    """When each run was stored; 0 for a run that is not stored."""
     store, stamps = bup.Store(), []
     for run in plan.runs.values():
         try:
@@ -133,14 +133,14 @@ def stamps_of(plan: Plan) -> tuple[int, ...]:
 
 
 def stored_rows(plan: Plan, stamps: tuple[int, ...]) -> pd.DataFrame:
-    """A row per stored run; each is measured once for every browser."""
+    """A row per stored run; a result is measured once and then cached for all browsers."""
     rows, bar = [], st.empty()
     for done, ((run, identity), stamp) in enumerate(zip(plan.runs.items(), stamps, strict=True)):
         if not stamp:
             continue
         start = time.monotonic()
         row = _measured(plan.question.name, identity.key, stamp, run, plan.graph)
-        if time.monotonic() - start > SLOW:  # not from the cache: then there are more to come
+        if time.monotonic() - start > SLOW:  # not from the cache: the next ones will not be either
             share = done / len(stamps)
             bar.progress(share, f"Measuring stored runs: {done} of {len(stamps)}")
         if row is not None:

@@ -1,4 +1,4 @@
-"""The picked node on the page of published results: as the chosen cell's run sees it."""
+"""The card of the picked node on Reproduce, for the run of the chosen cell."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from dashboard.views.reproduce.cells import Cell, Plan, RerunSet
 
 
 def picked_node(plan: Plan, stored: RerunSet, cell: Cell | None) -> None:
-    """Its card under the clicked rerun of the chosen cell, the first until one is clicked; without
-    a cell under the run that this visitor saw last, or the one that the graph opens with. Nothing
-    where that has not been trained, and nothing until a node is picked.
+    """Show the card of the picked node, if there is one, for a trained run.
 
-    Reruns are those that are ``stored`` here."""
+    The run is the clicked rerun of the cell, or its first rerun. Without a cell it is the run that
+    this visitor saw last, or the run with which the graph opens. ``stored`` has the reruns that
+    are on this machine.
+    """
     graph = plan.graph
     spec: Spec | None = st.session_state.get("last_spec") or run_link.default_spec(graph)
     if cell is not None:

@@ -1,4 +1,4 @@
-"""The paper's tables beside what is stored here."""
+"""The paper's tables beside the results of the runs on this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dashboard.views.reproduce.node import picked_node
 from dashboard.views.reproduce.tables import choose_quantity, show_cell, show_picture, show_table
 from dashboard.views.reproduce.training import start_cell
 
-SHOWN = {
+TABLES = {
     "q1": "Table 1: accuracy and calibration",
     "q2": "Table 2: a class never seen",
     "q3": "Figure 3: uncertainty and structure",
@@ -28,18 +28,19 @@ SHOWN = {
 def page() -> None:
     st.title("Do the published results hold here?")
     st.markdown(
-        "Beside what was published stands what we measured, which came with this program, and what "
-        "was trained on this machine. **Click a point or a row** for its reruns, for every "
-        "comparison in words, and to train some of it here."
+        "This page shows the published results beside those that we measured, which came with this "
+        "program, and those of models that were trained on this machine. **Click a point or a "
+        "row** to see its reruns, to read every comparison in words, and to train some of them "
+        "here."
     )
     left, middle, right = st.columns([3, 2, 2])
     name = left.selectbox(
-        "Table", list(SHOWN), format_func=SHOWN.__getitem__, key="table", bind="query-params"
+        "Table", list(TABLES), format_func=TABLES.__getitem__, key="table", bind="query-params"
     )
-    question = QUESTIONS[name if name in SHOWN else "q1"]
+    question = QUESTIONS[name if name in TABLES else "q1"]
     offered = [g for g in question.graphs if datasets.is_available(g)]
     if not offered:
-        st.info("The citation graphs are not here yet: `bup graphs --fetch` gets them.")
+        st.info("The citation graphs are not on this machine: `bup graphs --fetch` downloads them.")
         return
     chosen = middle.selectbox(
         "Graph", offered, format_func=run_link.graph_label, key="table_graph", bind="query-params"
@@ -49,8 +50,8 @@ def page() -> None:
     sources = [measured(plan), stored(plan)]
     with right:
         quantity = choose_quantity(question, sources)
-    asked = st.session_state.get("reproduce_cell")
-    cell = Cell(*asked) if asked in plan.cells else None
+    chosen_cell = st.session_state.get("reproduce_cell")
+    cell = Cell(*chosen_cell) if chosen_cell in plan.cells else None
     picked_node(plan, sources[-1], cell)
     st.markdown(f"**{escaped(question.title)}**")
     show_picture(plan, sources, quantity)

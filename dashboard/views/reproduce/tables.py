@@ -1,4 +1,4 @@
-"""A table as a picture and as numbers; every cell opens down to its reruns."""
+"""A table of the paper as a chart and as numbers; a click on a cell shows its reruns."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ from dashboard.ui.markdown import escaped
 from dashboard.views import charts
 from dashboard.views.reproduce.cells import Cell, Plan, RerunSet
 from dashboard.views.reproduce.training import offer_reruns
+from dashboard.views.tables import clickable_table
 
-FIRST_DRAWN = ("ece", "auroc_own")  # what a table is most looked at for
+DEFAULT_QUANTITIES = ("ece", "auroc_own")
 
 
 def choose_quantity(question: ResearchQuestion, sources: list[RerunSet]) -> Quantity:
-    """Which of a table's columns is drawn; those that nothing was measured of are not offered."""
+    """The widget for the column of the table that the chart shows; columns with results only."""
     measured = {key for source in sources for key in source.lines.quantity}
     measured = measured or {f.key for f in question.quantities}
     quantities = {f.key: f for f in question.quantities if f.key in measured}
-    usual = next((i for i, key in enumerate(quantities) if key in FIRST_DRAWN), 0)
-    # A table's own widget: another table has other columns.
+    usual = next((i for i, key in enumerate(quantities) if key in DEFAULT_QUANTITIES), 0)
+    # Every table has a widget of its own, because its columns are others.
     key = st.selectbox(
         "Quantity",
         list(quantities),
@@ -44,7 +45,7 @@ def choose_quantity(question: ResearchQuestion, sources: list[RerunSet]) -> Quan
 
 
 def show_picture(plan: Plan, sources: list[RerunSet], quantity: Quantity) -> None:
-    """One quantity of every cell, as points that can be compared at a glance."""
+    """One quantity of every cell as points of a chart."""
     dots = []
     for place, cell in enumerate(plan.cells):
         paper = _published(plan, cell).get(quantity.key, math.nan)
@@ -59,8 +60,8 @@ def show_picture(plan: Plan, sources: list[RerunSet], quantity: Quantity) -> Non
         return
     better = {1: " (higher is better)", -1: " (lower is better)", 0: ""}[quantity.better]
 
-    def picked(place: int) -> None:
-        st.session_state.reproduce_cell = plan.cells[place]
+    def choose_cell(number: int) -> None:
+        st.session_state.reproduce_cell = plan.cells[number]
 
     chart.library()
     charts.clickable(
@@ -69,7 +70,7 @@ def show_picture(plan: Plan, sources: list[RerunSet], quantity: Quantity) -> Non
         "Dots: means as we measured them; upright strokes: what was trained on this machine. Bars: "
         "where the mean over all possible reruns lies (95%). Hollow: what was published, for other "
         "random splits and perhaps other settings.",
-        picked,
+        choose_cell,
     )
 
 
@@ -79,7 +80,7 @@ def _published(plan: Plan, cell: Cell) -> dict[str, float]:
 
 class Table(NamedTuple):
     shown: pd.DataFrame
-    cells: list[Cell]  # of its rows
+    cells: list[Cell]  # of each row
     csv: str  # every rerun
 
 
@@ -99,21 +100,16 @@ def _table(plan: Plan, sources: list[RerunSet]) -> Table:
 def show_table(plan: Plan, sources: list[RerunSet]) -> None:
     question, table = plan.question, _table(plan, sources)
 
-    def picked() -> None:
-        chosen = st.session_state["reproduce_table"]["selection"]["cells"]
-        if chosen:
-            st.session_state.reproduce_cell = table.cells[chosen[0][0]]
+    def choose_cell(row: int) -> None:
+        st.session_state.reproduce_cell = table.cells[row]
 
-    st.dataframe(
+    clickable_table(
         table.shown,
-        hide_index=True,
-        width="stretch",
+        "reproduce_table",
+        f"{question.title}, {run_link.graph_title(plan.graph.name)}",
+        choose_cell,
         height="content",
-        key="reproduce_table",
-        on_select=picked,
-        selection_mode="single-cell",
         column_config={"method": st.column_config.TextColumn(width=130)},
-        alt=f"{question.title}, {run_link.graph_title(plan.graph.name)}",
     )
     tested = any(source.lines.p.notna().any() for source in sources)
     notes = [question.note, experiments.note_on_test(question) if tested else ""]
@@ -132,7 +128,7 @@ def show_table(plan: Plan, sources: list[RerunSet]) -> None:
 def _line(
     question: ResearchQuestion, cell: Cell, source: RerunSet | None, paper: dict[str, float]
 ) -> dict[str, Any]:
-    """A row of the table: a cell's figures by one origin, or that there are none yet."""
+    """A row of the table: the results of a cell from one source, or that there are none yet."""
     own = source.of(cell) if source is not None else pd.DataFrame()
     found = source.lines_of(cell) if source is not None else {}
     row: dict[str, Any] = {"per class": cell.per_class} if cell.per_class else {}
@@ -155,7 +151,7 @@ def _line(
 
 
 def show_cell(plan: Plan, sources: list[RerunSet], cell: Cell) -> None:
-    """What is behind the clicked cell: its comparisons, and reruns that open as models."""
+    """The clicked cell: its comparisons, and its reruns, which open as models."""
     question, graph, (measured, here) = plan.question, plan.graph, sources
     st.header(escaped(f"{cell.method}, {cell.group}: rerun by rerun"))
     specs = plan.specs_of(cell)
@@ -167,28 +163,24 @@ def show_cell(plan: Plan, sources: list[RerunSet], cell: Cell) -> None:
     offer_reruns(graph, list(specs.values()), set(here.of(cell).seed))
     quantities = [q for q in question.quantities if any(q.key in s.rows for s in sources)]
     columns = ["seed", *(f.key for f in quantities)]
-    told = pd.concat(
+    reruns = pd.concat(
         [s.of(cell).reindex(columns=columns).assign(whose=s.name) for s in (here, measured)]
     )
-    if told.empty:
-        st.info("No rerun of this cell was measured or trained yet.")
+    if reruns.empty:
+        st.info("No rerun of this cell has been measured or trained yet.")
         return
-    # A rerun that was only measured elsewhere opens too: it is trained on the way.
-    links = ["./?" + run_link.query(specs[s], graph) if s in specs else None for s in told.seed]
+    # The link of a rerun that was measured elsewhere trains it first.
+    links = ["./?" + run_link.query(specs[s], graph) if s in specs else None for s in reruns.seed]
     column = st.column_config
 
-    def picked() -> None:
-        selected = st.session_state["reproduce_reruns"]["selection"]["cells"]
-        if selected:
-            st.session_state.reproduce_seed = int(told.seed.iloc[selected[0][0]])
+    def choose_rerun(row: int) -> None:
+        st.session_state.reproduce_seed = int(reruns.seed.iloc[row])
 
-    st.dataframe(
-        told.assign(model=links),
-        hide_index=True,
-        width="stretch",
-        key="reproduce_reruns",
-        on_select=picked,
-        selection_mode="single-cell",
+    clickable_table(
+        reruns.assign(model=links),
+        "reproduce_reruns",
+        "Reruns of the cell: click a row to see the picked node in it",
+        choose_rerun,
         column_config={
             **{f.key: column.NumberColumn(f.title, format=f"%.{f.digits}f") for f in quantities},
             "model": column.LinkColumn("the model itself", display_text="Explore"),

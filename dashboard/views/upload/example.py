@@ -1,4 +1,4 @@
-"""What the tables of a graph look like, for who has not made any yet."""
+"""An example of the tables of a graph, to look at and to download."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN = 4  # lines of each table
 
 
 def tables() -> dict[str, str]:
-    """A graph of pages about two things, by the names of its files."""
+    """The text of each file: a graph of pages about two topics."""
     nodes, edges = ["id,label,title,text"], ["source,target"]
     for i in range(NODES):
         topic = list(VOCABULARIES)[i % 2]
@@ -35,7 +35,7 @@ def zipped() -> bytes:
 
 
 def offer() -> None:
-    st.markdown("**For example**; columns may be called otherwise, then you are asked")
+    st.markdown("**For example.** If your columns have other names, you can say which is which.")
     for column, (name, text) in zip(st.columns([3, 2]), tables().items(), strict=True):
         column.caption(name)
         column.code("\n".join([*text.splitlines()[:SHOWN], "..."]), language=None)

@@ -1,8 +1,9 @@
-"""A graph of one's own: drop files, say what the columns are, look, open it."""
+"""Upload a graph: drop files, say what the columns are, look at the graph, open it."""
 
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -21,8 +22,7 @@ from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.uploads import reader
 from dashboard.views.upload import example
-from dashboard.views.upload.facts import facts
-from dashboard.views.upload.per_session import READING, digest
+from dashboard.views.upload.review import READING, digest, name_and_open, upload_row
 
 NOTHING = "(none)"
 AUTOMATIC = "Automatic"
@@ -57,26 +57,25 @@ def graph() -> None:
             _review([(file.name, file.getvalue()) for file in files])
     else:
         example.offer()
-    _kept()
+    _uploaded_graphs()
 
 
 def _review(files: list[tuple[str, bytes]]) -> None:
-    """What the files will be, and the way in, come first: mostly the columns are guessed right."""
-    outcome, asked = st.container(), st.container()
-    with asked:
-        separator, decimal = _reading()
+    """Show the graph of the files and how they are read.
+
+    The graph and the button that opens it come first: the columns are mostly guessed right.
+    """
+    result, options = st.container(), st.container()
+    with options:
+        separator, decimal = _choose_format()
     key = digest(files)
     preview = _preview(key, files, separator, decimal)
-    with asked:
-        choice = _choose(preview, decimal)
+    with options:
+        choice = _choose_columns(preview, decimal)
     graph = _graph(key, files, separator, choice)
-    with outcome:
-        facts(_facts(graph))
-        left, right = st.columns([2, 3], vertical_alignment="bottom")
-        title = left.text_input("Name", _stem(files), max_chars=40, key="own_title")
-        opened = right.button(
-            "Open this graph", type="primary", icon=":material/hub:", key="own_open"
-        )
+    with result:
+        name = files[0][0].rpartition(".")[0][:40] if len(files) == 1 else "my graph"
+        title, opened = name_and_open(_facts(graph), name, "Open this graph", "own")
         if graph.notes:
             st.info("\n".join(f"- {escaped(note)}" for note in graph.notes))
     _first_rows(preview, graph)
@@ -90,7 +89,7 @@ def _review(files: list[tuple[str, bytes]]) -> None:
 def _preview(
     key: str, files: list[tuple[str, bytes]], separator: str | None, decimal: str | None
 ) -> TablePreview:
-    """What the files hold. The graph that they probably are comes along, and is kept as well."""
+    """What the files hold. The graph of the guessed columns comes along, and is cached as well."""
     with st.spinner(READING):
         preview, graph = reader.read_graph_files(files, separator, decimal)
     if graph is not None:
@@ -98,47 +97,47 @@ def _preview(
     return preview
 
 
-@cached(by=lambda key, files, separator, choice, made=None: (key, separator, choice))
+@cached(by=lambda key, files, separator, choice, graph=None: (key, separator, choice))
 def _graph(
     key: str,
     files: list[tuple[str, bytes]],
     separator: str | None,
     choice: ColumnChoice,
-    made: Graph | None = None,
+    graph: Graph | None = None,
 ) -> Graph:
-    if made is not None:
-        return made
+    if graph is not None:
+        return graph
     with st.spinner(READING):
         return reader.read_graph(files, separator, choice)
 
 
-def _reading() -> tuple[str | None, str | None]:
+def _choose_format() -> tuple[str | None, str | None]:
     with st.expander("How tables are read"):
         left, right = st.columns(2)
         separator = left.selectbox("Separator", [AUTOMATIC, *SEPARATORS], key="own_separator")
         decimal = right.selectbox("Decimal mark", [AUTOMATIC, *DECIMALS], key="own_decimal")
-        st.caption("UTF-8, UTF-16 and Latin-1 are told apart by themselves.")
+        st.caption("UTF-8, UTF-16 and Latin-1 are recognized automatically.")
     return SEPARATORS.get(separator), DECIMALS.get(decimal)
 
 
-def _choose(preview: TablePreview, decimal: str | None) -> ColumnChoice:
-    """A widget for each column that matters, set to what was guessed."""
-    known = preview.guess
+def _choose_columns(preview: TablePreview, decimal: str | None) -> ColumnChoice:
+    """A widget for each column that matters, set to the guess."""
+    guess = preview.guess
     nodes, ends = list(preview.nodes), list(preview.edges)
     st.subheader("What are the columns?")
     one, two, three, four, five = st.columns(5)
     with one:
-        id = _column("Id of a node", nodes, known.id, "own_id", "row numbers, from 0")
+        id = _column("Id of a node", nodes, guess.id, "own_id", "row numbers, from 0")
     with two:
-        label = _column("Class", nodes, known.label, "own_label", NOTHING)
+        label = _column("Class", nodes, guess.label, "own_label", NOTHING)
     with three:
-        title = _column("Title", nodes, known.title, "own_name", NOTHING)
+        title = _column("Title", nodes, guess.title, "own_name", NOTHING)
     with four:
-        source = _column("Link from", ends, known.source, "own_source")
+        source = _column("Link from", ends, guess.source, "own_source")
     with five:
-        target = _column("Link to", ends, known.target, "own_target")
+        target = _column("Link to", ends, guess.target, "own_target")
     offered = [WORDS, COLUMNS, BOTH, *([FILE] if preview.has_features else []), LINKS_ONLY]
-    usual = WORDS if known.text else COLUMNS if known.features else offered[-1]
+    usual = WORDS if guess.text else COLUMNS if guess.features else offered[-1]
     usual = FILE if preview.has_features else usual
     left, right = st.columns([2, 3])
     kind = left.segmented_control(
@@ -151,13 +150,13 @@ def _choose(preview: TablePreview, decimal: str | None) -> ColumnChoice:
     )
     choice = ColumnChoice(label, source or ends[0], target or ends[-1], id, title, decimal=decimal)
     if kind in (WORDS, BOTH):
-        text = right.multiselect("Text", nodes, known.text, key="own_text")
+        text = right.multiselect("Text", nodes, guess.text, key="own_text")
         if not text:
             right.caption("Choose at least one column of text.")
         choice = dataclasses.replace(choice, text=tuple(text))
     if kind in (COLUMNS, BOTH):
         able = [column for column in preview.numeric if column not in (id, label)]
-        usual_columns = [c for c in known.features if c in able] if kind == COLUMNS else able
+        usual_columns = [c for c in guess.features if c in able] if kind == COLUMNS else able
         chosen = right.multiselect("Columns", able, usual_columns, key="own_columns")
         choice = dataclasses.replace(choice, features=tuple(chosen))
     return choice
@@ -197,46 +196,35 @@ def _first_rows(preview: TablePreview, graph: Graph) -> None:
         st.dataframe(pd.DataFrame(preview.edges), hide_index=True)
 
 
-def _stem(files: list[tuple[str, bytes]]) -> str:
-    """What one file is called; the usual names of two say nothing."""
-    return files[0][0].rpartition(".")[0][:40] if len(files) == 1 else "my graph"
-
-
 def _query(name: str, graph: Graph) -> dict[str, str]:
-    """The link to a graph, asking for no more labels than its classes have."""
+    """The parameters of a link to a graph; small classes get fewer labels per class."""
     smallest = int(pd.Series(graph.labels[graph.labelled]).value_counts().min())
     fewer = {"per_class": str(max(1, smallest // 3))} if smallest < 60 else {}
     return {"graph": name} | fewer
 
 
-def _kept() -> None:
-    """What this visitor brought, with links and a way to be rid of it."""
+def _uploaded_graphs() -> None:
+    """The graphs that this visitor uploaded, with links and buttons that delete them."""
     names = visitor.graphs()
     if not names:
         return
     st.subheader("Your graphs")
     st.caption(
-        "Whoever has a link can open its graph; nobody else can find it. Keep the links: they are "
-        "not listed anywhere, and this list ends with your visit."
+        "Everybody who has the link to a graph can open it; nobody else can find it. Keep the "
+        "links: this list ends with your visit, and no other page lists your graphs."
     )
     for name in list(names):
         with show_errors():
             until = uploads.STORE.expires_at(uploads.token_of(name))
-            row = st.container(horizontal=True, vertical_alignment="center")
-            with row:
-                query = _query(name, graphs.graph(name))
-                navigation.page_link(
-                    "explore", escaped(uploads.title_of(name)), ":material/hub:", query
-                )
-                st.caption(f"kept until {until:%d %B %Y}, and longer if it is opened")
-                st.button(
-                    "Delete",
-                    icon=":material/delete:",
-                    key=f"delete_{name}",
-                    on_click=_delete,
-                    args=(name,),
-                    help="Deletes the graph and every run on it, now.",
-                )
+            query = _query(name, graphs.graph(name))
+            title = escaped(uploads.title_of(name))
+            upload_row(
+                name,
+                partial(navigation.page_link, "explore", title, ":material/hub:", query),
+                f"kept until {until:%d %B %Y}, and longer if it is opened",
+                "Deletes the graph and every run on it, now.",
+                partial(_delete, name),
+            )
 
 
 def _delete(name: str) -> None:

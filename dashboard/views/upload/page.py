@@ -1,4 +1,4 @@
-"""Bring your own graph, and what a model of your own says of one."""
+"""Upload your own graph, or the predictions of your own model for a graph."""
 
 from __future__ import annotations
 

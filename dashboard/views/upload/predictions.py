@@ -1,8 +1,9 @@
-"""What a model of one's own says: drop probabilities, look, open them as a run."""
+"""Upload the predictions of your own model: drop the file, look at them, open them as a run."""
 
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -11,7 +12,6 @@ import bup
 from bup.datasets.uploads import limits
 from bup.graph import PARTS, Graph
 from bup.imported.predictions import Predictions, delete
-from bup.io.csv import csv_text
 from bup.results.result import Result
 from bup.run.splits import Split, usual_sizes
 from bup.training import fitting
@@ -24,8 +24,8 @@ from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
 from dashboard.ui.streamlit_internals import DeltaGenerator
 from dashboard.uploads import reader
-from dashboard.views.upload.facts import facts
-from dashboard.views.upload.per_session import digest, per_session
+from dashboard.views import exports
+from dashboard.views.upload.review import READING, digest, name_and_open, upload_row
 
 ROWS = 5
 
@@ -55,7 +55,7 @@ def predictions() -> None:
         )
         if file is not None:
             _review(graph, file.name, file.getvalue(), per_class, seed)
-    _kept()
+    _uploaded_predictions()
 
 
 def _split_choice(graph: Graph, left: DeltaGenerator, right: DeltaGenerator) -> tuple[int, int]:
@@ -67,24 +67,19 @@ def _split_choice(graph: Graph, left: DeltaGenerator, right: DeltaGenerator) -> 
 
 
 def _offer_split(graph: Graph, split: Split) -> None:
-    """The nodes that other methods train on: only so is a comparison fair."""
+    """The split that other methods train on, as CSV: a fair comparison uses the same one."""
     part = pd.Series("", index=range(graph.num_nodes))
     for name in PARTS:
         part[getattr(split, name)] = name
     ids = [graph.node_id(i) for i in range(graph.num_nodes)]
     table = pd.DataFrame({"id": ids, "label": _names(graph, graph.labels), "split": part})
-    st.download_button(
-        "The split of the other methods (CSV)",
-        csv_text(table),
-        "split.csv",
-        "text/csv",
-        icon=":material/download:",
-    )
+    exports.csv_button("The split of the other methods (CSV)", table, "split")
     st.caption(
-        "A file without a column split is judged on the test nodes of this split. Train your model "
-        "on its training nodes: one that has seen the test nodes looks better than it is. A file "
-        "with a split is judged on its own; methods here still train on this one, and are compared "
-        "with yours on what are test nodes of both."
+        "If your file has no column split, your model is tested on the test nodes of this split. "
+        "Train it on the training nodes of the split: a model that has seen the test nodes looks "
+        "better than it is. If your file has a split, your model is tested on that one. The "
+        "methods of this app still train on this split, and are compared with your model on the "
+        "nodes that are test nodes of both."
     )
 
 
@@ -94,15 +89,13 @@ def _names(graph: Graph, labels: object) -> list[str]:
 
 def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) -> None:
     key = (digest([(file, content)]), graph.digest, per_class, seed)
-    given, result = per_session("own_run", key, lambda: _run(graph, file, content, per_class, seed))
-    spec = result.spec
-    facts(_facts(graph, given, result))
-    left, right = st.columns([2, 3], vertical_alignment="bottom")
-    usual = file.rpartition(".")[0][:40]
-    title = left.text_input("Name", usual, max_chars=40, key="own_run_title")
-    opened = right.button(
-        "Open as a run", type="primary", icon=":material/hub:", key="own_run_open"
-    )
+    if st.session_state.get("own_run", (None,))[0] != key:
+        with st.spinner(READING):
+            run = _run(graph, file, content, per_class, seed)
+        st.session_state.own_run = key, run
+    given, result = st.session_state.own_run[1]
+    name, facts = file.rpartition(".")[0][:40], _facts(graph, given, result)
+    title, opened = name_and_open(facts, name, "Open as a run", "own_run")
     _first_rows(graph, result)
     if opened:
         given = dataclasses.replace(given, title=title or "mine")
@@ -111,7 +104,7 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
         visitor.predictions().append(
             UploadedPredictions(given.title, graph.digest, given.method, given.key, given.classes)
         )
-        navigation.switch_page("explore", run_link.parameters(spec, graph))
+        navigation.switch_page("explore", run_link.parameters(result.spec, graph))
 
 
 def _run(
@@ -122,24 +115,20 @@ def _run(
     return given, fitting.fit_specs(graph, [spec_of_predictions(graph, given, per_class, seed)])[0]
 
 
-def _kept() -> None:
-    """What this visitor brought, and a way to be rid of it."""
+def _uploaded_predictions() -> None:
+    """The predictions that this visitor uploaded, with buttons that delete them."""
     if not visitor.predictions():
         return
     st.subheader("Your predictions")
-    st.caption("They are offered on Compare and Reliability as rivals of other runs.")
+    st.caption("Compare and Reliability offer them for comparison with other runs.")
     for given in list(visitor.predictions()):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{escaped(given.title)}**")
-            st.caption(f"key {given.key}, kept for {limits.DAYS.value} days after their last use")
-            st.button(
-                "Delete",
-                icon=":material/delete:",
-                key=f"delete_{given.key}",
-                on_click=_delete,
-                args=(given,),
-                help="Deletes the predictions and every run of them, now.",
-            )
+        upload_row(
+            given.key,
+            partial(st.markdown, f"**{escaped(given.title)}**"),
+            f"key {given.key}, kept for {limits.DAYS.value} days after their last use",
+            "Deletes the predictions and every run of them, now.",
+            partial(_delete, given),
+        )
 
 
 def _delete(given: UploadedPredictions) -> None:
