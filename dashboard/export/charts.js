@@ -1,4 +1,4 @@
-// The app's own charts, drawn by plotly, which is unpacked when the first of them is looked at.
+// The charts of the app, drawn by plotly, which is unpacked with the first chart.
 
 import { create } from "../components/shared/elements.js";
 import { inflate, restoreFigure } from "./decode.js";
@@ -20,7 +20,7 @@ function plotly() {
   return drawing;
 }
 
-// A figure's colours were chosen for a light page.
+// Replaces the colours of a light page by those of a dark one.
 function recolour(value) {
   if (Array.isArray(value)) return value.map(recolour);
   if (typeof value === "string") return (state.dark && content.dark[value]) || value;
@@ -28,7 +28,7 @@ function recolour(value) {
   return Object.fromEntries(Object.entries(value).map(([k, inner]) => [k, recolour(inner)]));
 }
 
-// Very many points need a graphics library, where there is one; the others are sharper without.
+// Many points need WebGL, where the browser has it; fewer are sharper without.
 function drawsByWebgl() {
   return graph.count > MOST_DRAWN && Boolean(create("canvas").getContext("webgl"));
 }
@@ -43,7 +43,7 @@ export function chart({ title, words, figure, groups }) {
   whole.draw = async () => {
     const library = await plotly();
     const { data, layout } = recolour(restoreFigure(figure, content.shared));
-    // A finger scrolls the page over a chart, and needs no tools that would cover the legend.
+    // On a touch screen a chart scrolls with the page, and has no tools, which would cover its legend.
     const mouse = matchMedia("(hover: hover)").matches;
     const options = { displaylogo: false, displayModeBar: mouse && "hover", responsive: true };
     const points = data.map((trace) => (trace.type === "scattergl" && !drawsByWebgl() ? { ...trace, type: "scatter" } : trace));
@@ -69,7 +69,7 @@ function onClick(points, groups) {
   if (nodes) go({ group: { title, nodes } });
 }
 
-// Around the picked node, wherever a chart shows it.
+// Draws a ring around the picked node in each chart that shows it.
 function drawRings(stage, node) {
   for (const old of stage.querySelectorAll(":scope > .ring")) old.remove();
   if (node < 0 || !stage._fullData) return;

@@ -1,9 +1,9 @@
-// Several runs beside each other: numbers, charts, two maps, and where they disagree.
+// The view that compares runs: numbers, charts, two maps, and the nodes on which two runs disagree.
 
 import { create } from "../components/shared/elements.js";
 import { percent, percentRange } from "../components/shared/numbers.js";
 import { chart } from "./charts.js";
-import { className, classRow, shareBelow, scoreOf, span, sureness, titleOf } from "./node.js";
+import { className, classRow, shareBelow, scoreOf, span, sureness, titleOf } from "./inspector.js";
 import { content, go, runs, state } from "./state.js";
 import { capital, counted, select, short, strong, table } from "./words.js";
 
@@ -46,12 +46,12 @@ export function compareView() {
   return { parts, figures, maps };
 }
 
-// Where there is little room, an interval goes below its number, whole.
+// Lets a cell break only before its interval.
 function keepTogether(cell) {
   return cell.replace(/ (?!\[)/g, "\u00a0");
 }
 
-// The chosen run, and the one beside it.
+// The chosen run, and the run that it is compared with.
 function comparedRuns() {
   const first = runs[state.run];
   const second = runs[state.rival];
@@ -76,7 +76,7 @@ function disagreementTable(first, second, nodes) {
   return table({ class: "plain", "aria-label": "Where they disagree" }, head, rows);
 }
 
-// The picked node under every method.
+// The answers of all runs for the picked node.
 export function pickedNodeTable() {
   const { node } = state;
   if (node < 0) return null;

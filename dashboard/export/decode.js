@@ -1,4 +1,4 @@
-// What is inside of the page: opened by the browser, fetched from nowhere.
+// Decodes the data inside the page.
 
 import { byId } from "./words.js";
 
@@ -12,7 +12,7 @@ export async function inflate(id) {
   return new Response(stream).text();
 }
 
-// Numbers as they were packed; with a scale, as the numbers that they stand for.
+// An array of numbers; with a scale, steps become the values that they stand for.
 function numbers({ type, bytes, scale }) {
   const steps = new TYPES[type](decodeBase64(bytes).buffer);
   if (!scale) return steps;
@@ -32,7 +32,7 @@ export function openRun(run) {
   return { ...run, ...Object.fromEntries(arrays.map((name) => [name, open(name)])), colours };
 }
 
-// A figure with its long lists, which charts share, in their places.
+// Puts the long lists that charts share back into a figure.
 export function restoreFigure(value, shared) {
   if (Array.isArray(value)) return value.map((inner) => restoreFigure(inner, shared));
   if (value === null || typeof value !== "object") return value;

@@ -1,4 +1,4 @@
-// Draws what is looked at: the state stands in the address, and everything follows from it.
+// Draws the page from its state, which is also in the address.
 
 import { byId } from "./words.js";
 
@@ -7,7 +7,7 @@ import { nodesInPolygon } from "../components/map/scene.js";
 import { create } from "../components/shared/elements.js";
 import { chartView } from "./charts.js";
 import { compareView, pickedNodeTable } from "./compare.js";
-import { groupPanel, nodePanel, titleOf, welcome } from "./node.js";
+import { groupPanel, nodePanel, titleOf, welcome } from "./inspector.js";
 import {
   FILTERS,
   colourOf,
@@ -146,7 +146,7 @@ function maskOf(run, filter, group) {
   return mask.map((there, node) => (there && passes(run, node) ? 1 : 0));
 }
 
-// What a map tells: a click, a line drawn around some, a range dragged on its scale.
+// Messages of a map: a click, a lasso, a range dragged on its scale.
 function onMapMessage(name, value) {
   if (name === "pick") go({ node: value, group: null });
   if (name === "range") go({ range: value.range });
@@ -179,7 +179,7 @@ function drawPanel(anew) {
   below.textContent = `${panel.querySelector("h2").textContent} ↓`;
 }
 
-// On a narrow page what is said of a node stands below what was clicked: a way there.
+// On a narrow page the panel is below the view: a button that leads there.
 const below = byId("below");
 below.addEventListener("click", () => panel.scrollIntoView());
 new IntersectionObserver(([seen]) => {

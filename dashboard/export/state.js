@@ -1,4 +1,4 @@
-// What the page holds, what is looked at, and its address.
+// The data of the page, its state, and the address that holds the state.
 
 import { byId } from "./words.js";
 
@@ -28,7 +28,7 @@ export const FILTERS = {
 const neighbourList = adjacency(graph.links, graph.count);
 export const neighbours = (node) => [...neighbourList(node)];
 
-// What a run is coloured by: as asked for, else by the first that it has.
+// A colouring of a run by name, else its first.
 export const colourOf = (run, name) => run.colours.find((colour) => colour.name === name) ?? run.colours[0];
 export const classColour = (code) => colourOf(runs[state.run], "true").looks[0].colours[code];
 
@@ -47,12 +47,12 @@ export function tabsOf(run) {
 /** @type {(changed: (...names: string[]) => boolean) => void} */
 let redraw = () => {};
 
-// `listener` draws the page anew after a change; it is told by `changed(...names)` what differs.
+// `listener` redraws the page after a change; `changed(...names)` is whether one of these differs.
 export function onChange(listener) {
   redraw = listener;
 }
 
-// One way for every change: what is drawn follows, and so does the address.
+// Every change of the state goes through here; it redraws the page and writes the address.
 export function go(change) {
   const before = { ...state };
   Object.assign(state, change);
@@ -63,7 +63,7 @@ export function go(change) {
   redraw((...names) => names.some((name) => before[name] !== state[name]));
 }
 
-// Not every run has every view.
+// Shows the map if the run does not have the view.
 export function repairView() {
   if (!tabsOf(runs[state.run]).some(([name]) => name === state.view)) state.view = "map";
 }
@@ -80,7 +80,7 @@ function write() {
   try {
     history.replaceState(null, "", hash);
   } catch {
-    // Where a frame may not, the view just has no address.
+    // A frame may not be allowed to: then the view has no address.
   }
 }
 

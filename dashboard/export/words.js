@@ -1,4 +1,4 @@
-// Words, tables and choices of the page.
+// Text, tables and drop-down lists.
 
 import { create } from "../components/shared/elements.js";
 
@@ -19,7 +19,7 @@ export function select(label, options, chosen, act) {
   return create("label", { class: "choice" }, create("span", {}, label), box);
 }
 
-// Rows of a table: the first cell of each is its name.
+// A table; the first cell of each row is its name.
 export function table(about, head, rows) {
   const cells = (row) =>
     row.map((cell, k) => create(k ? "td" : "th", k ? {} : { scope: "row" }, cell));

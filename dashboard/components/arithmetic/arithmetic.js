@@ -1,4 +1,5 @@
 import { element } from "../shared/elements.js";
+import { percent } from "../shared/numbers.js";
 
 const SHOWN = 8; // lines of an operation before the rest is folded
 const ROW_PAUSE = 260; // milliseconds a line takes to appear while playing
@@ -6,7 +7,7 @@ const STAGE_PAUSE = 1700;
 const views = new WeakMap();
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-// Called at first, and again whenever the data or the theme change.
+// Streamlit calls this first, and again when the data or the theme change.
 export default function ({ data, parentElement, setTriggerValue }) {
   const frame = parentElement.querySelector(".arithmetic");
   let view = views.get(frame);
@@ -14,7 +15,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     view = { frame, at: 0, playing: 0, past: [], opened: null, unfolded: new Set() };
     views.set(frame, view);
     frame.addEventListener("keydown", (event) => onKey(view, event));
-    light(frame);
+    highlightTerms(frame);
   }
   view.data = data;
   view.send = (choice) => setTriggerValue("choose", choice);
@@ -41,7 +42,7 @@ function go(view, at, playing = 0) {
   if (playing) tick(view);
 }
 
-// Lines appear one by one, then the next stage comes; backwards, stage by stage.
+// Shows line after line, then the next stage; backwards it goes stage by stage.
 function tick(view) {
   const bodies = [...view.frame.querySelectorAll("tbody")];
   const lines = Math.max(0, ...bodies.map((body) => body.rows.length));
@@ -79,7 +80,7 @@ function onKey(view, event) {
 function draw(view) {
   const focus = view.frame.getRootNode().activeElement?.dataset?.focus;
   const { stages, sides } = view.data;
-  view.frame.replaceChildren(controls(view), way(view));
+  view.frame.replaceChildren(controls(view), stageButtons(view));
   const both = element(view.frame, "div", "sides");
   sides.forEach((side, number) => {
     const section = element(both, "section", `side side-${number}`);
@@ -122,8 +123,8 @@ function controls(view) {
   return bar;
 }
 
-// The whole model, always in sight: a button a stage, row by row, with the number that it ends in.
-function way(view) {
+// The overview of the model: a button for each stage, in rows, with the result of the stage.
+function stageButtons(view) {
   const { stages, sides } = view.data;
   const made = document.createElement("nav");
   made.className = "way";
@@ -139,7 +140,7 @@ function way(view) {
       element(chip, "span", "chip-title", each.title);
       const numbers = sides.map((side) => {
         const done = operationsOf(side, each);
-        return done.length ? short(done.at(-1).result) : "–";
+        return done.length ? shortNumber(done.at(-1).result) : "–";
       });
       element(chip, "span", "chip-numbers", numbers.join(" | "));
       chip.addEventListener("click", () => go(view, i + 1));
@@ -165,10 +166,10 @@ function overview(view, section, side, number) {
     pick.title = `Follow ${each.name}`;
     pick.dataset.focus = `class-${number}-${column}`;
     pick.addEventListener("click", () => view.send({ column, side: number }));
-    element(row, "td", "number", short(each.mean));
-    element(row, "td", "number", short(each.var));
-    const chance = element(row, "td", "number chance", `${(100 * each.probability).toFixed(1)}%`);
-    chance.style.setProperty("--share", each.probability);
+    element(row, "td", "number", shortNumber(each.mean));
+    element(row, "td", "number", shortNumber(each.var));
+    const chance = element(row, "td", "number chance", percent(each.probability));
+    chance.style.setProperty("--share", String(each.probability));
   });
 }
 
@@ -182,7 +183,7 @@ function stage(view, section, side, number, each) {
   }
 }
 
-// symbol = then(start + sum over lines of each(product)), every symbol tied to its column.
+// symbol = then(start + sum over lines of each(product)).
 function formula(operation) {
   const made = document.createElement("p");
   made.className = "formula";
@@ -218,7 +219,7 @@ function wrapped(name) {
   return [`${name}(`, ")"];
 }
 
-// A symbol such as h_iu, its index lowered, tied to all places that show its numbers.
+// A symbol such as h_iu with its index lowered; it is highlighted together with its numbers.
 function term(parent, symbol, name) {
   const made = element(parent, "span", "term");
   made.dataset.term = name;
@@ -244,7 +245,7 @@ function lines(view, side, number, each, operation) {
   if (operation.start_symbol) {
     const row = element(body, "tr", "start");
     element(row, "td", "label", "start");
-    element(row, "td", "number", short(operation.start)).dataset.term = operation.start_symbol;
+    element(row, "td", "number", shortNumber(operation.start)).dataset.term = operation.start_symbol;
   }
   const largest = Math.max(...all.map((line) => Math.abs(line.value)), 1e-12);
   for (const line of all) {
@@ -265,13 +266,13 @@ function lines(view, side, number, each, operation) {
     const product = element(row, "td", "number product");
     line.factors.forEach((factor, i) => {
       if (i) element(product, "span", "times", " × ");
-      number_(product, factor, operation.columns[i]);
+      digits(product, factor, operation.columns[i]);
     });
     const value = element(row, "td", "number value");
     value.style.setProperty("--share", String(Math.abs(line.value) / largest));
     value.classList.toggle("negative", line.value < 0);
     if (operation.each) element(value, "span", "times", `${operation.each} = `);
-    number_(value, line.value);
+    digits(value, line.value);
     if (opened) body.append(multiplication(view, side, number, each, operation, line));
   }
   const rest = all.filter((line) => !kept.has(line.i));
@@ -289,19 +290,19 @@ function lines(view, side, number, each, operation) {
     const together = operation.multiply
       ? values.reduce((a, b) => a * b, 1)
       : values.reduce((a, b) => a + b, 0);
-    number_(element(row, "td", "number"), together);
+    digits(element(row, "td", "number"), together);
   }
   const foot = element(element(table, "tfoot"), "tr");
   const what = operation.multiply ? "multiplied" : operation.picked !== null ? "the class followed" : "sum";
   element(foot, "td", "label", operation.then ? `${what}, then ${operation.then.replace("·", "sum")}` : what);
   const total = element(foot, "td", "number");
-  if (operation.then) number_(total, operation.total);
+  if (operation.then) digits(total, operation.total);
   const result = element(foot, "td", "number result");
-  number_(result, operation.result, operation.symbol);
+  digits(result, operation.result, operation.symbol);
   return made;
 }
 
-// One multiplication, enlarged, and the way to where its number comes from.
+// One multiplication, enlarged, with a link to the calculation of its number.
 function multiplication(view, side, number, each, operation, line) {
   const row = document.createElement("tr");
   row.className = "zoom";
@@ -311,14 +312,14 @@ function multiplication(view, side, number, each, operation, line) {
   line.factors.forEach((factor, i) => {
     if (i) element(sum, "span", "times", " × ");
     const part = element(sum, "span", "part");
-    number_(part, factor, operation.columns[i]);
+    digits(part, factor, operation.columns[i]);
     term(element(part, "small"), operation.columns[i], operation.columns[i]);
   });
   element(sum, "span", "times", " = ");
-  number_(element(sum, "span", "part"), line.product);
+  digits(element(sum, "span", "part"), line.product);
   if (operation.each) {
     element(sum, "span", "times", ` → ${operation.each} = `);
-    number_(element(sum, "span", "part"), line.value);
+    digits(element(sum, "span", "part"), line.value);
   }
   const about = { node: "node", neighbour: "node", unit: "unit", column: "column" }[each.chooses];
   if (about && line[about] !== null && line[about] !== undefined) {
@@ -346,8 +347,8 @@ function isChosen(side, line) {
   return line.column !== null && line.column === side.chosen.column;
 }
 
-// Whatever belongs to the same symbol lights up together, under a pointer or the keyboard's focus.
-function light(frame) {
+// Highlights everything of one symbol together, under the pointer or the keyboard's focus.
+function highlightTerms(frame) {
   const on = (event) => {
     const here = event.target.closest?.("[data-term]");
     for (const lit of frame.querySelectorAll(".lit")) lit.classList.remove("lit");
@@ -359,14 +360,14 @@ function light(frame) {
   for (const kind of ["pointerover", "focusin", "click"]) frame.addEventListener(kind, on);
 }
 
-function number_(parent, value, symbol) {
-  const made = element(parent, "span", "digits", short(value));
+function digits(parent, value, symbol) {
+  const made = element(parent, "span", "digits", shortNumber(value));
   made.title = String(value);
   if (symbol) made.dataset.term = symbol;
   return made;
 }
 
-function short(value) {
+function shortNumber(value) {
   const size = Math.abs(value);
   if (size === 0) return "0";
   if (size < 1e-4 || size >= 1e5) return value.toExponential(2).replace("-", "−").replace("e", "·10^");

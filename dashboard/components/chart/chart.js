@@ -1,11 +1,11 @@
 // A plotly chart that keeps its camera when its colours change and rings the pick without a redraw.
 
-import { fetched, json } from "../shared/fetched.js";
+import { fetchOnce, json } from "../shared/fetch.js";
 
 const views = new WeakMap();
 const RING = "#E69F00";
 
-// Called at first, and again whenever the data or the theme change.
+// Streamlit calls this first, and again when the data or the theme change.
 export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".bup-chart");
   const view = views.get(host) ?? { stage: host.parentElement };
@@ -14,7 +14,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.send = setTriggerValue;
   host.style.height = `${data.height}px`;
   host.setAttribute("aria-label", data.label);
-  Promise.all([library(), fetched(data.figure, json)]).then(
+  Promise.all([library(), fetchOnce(data.figure, json)]).then(
     ([plotly, figure]) => {
       if (view.data === data && views.get(host) === view) draw(plotly, host, view, figure);
     },
@@ -26,7 +26,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
 }
 
-// Another component brings it, perhaps after this one.
+// Another component loads plotly, perhaps after this one starts.
 function library() {
   return new Promise((found) => {
     (function look() {
@@ -51,7 +51,7 @@ async function draw(plotly, host, view, figure) {
     const layout = structuredClone(figure.layout); // plotly writes into what it is given
     view.camera = camera(key, layout);
     const kept = cameras().get(view.camera);
-    // An empty chart first, so that a double-click leads back to the figure's own camera.
+    // An empty chart first, so that a double-click returns to the ranges of the figure.
     if (first && kept) await plotly.newPlot(host, [], structuredClone(layout), options);
     for (const [axis, range] of Object.entries(kept ?? {})) layout[axis].range = [...range];
     await plotly.react(host, figure.data, layout, options);
@@ -78,12 +78,12 @@ function listen(host, view) {
   }
 }
 
-// Where the visitor looks, by chart: it outlives the element, which Streamlit may mount anew.
+// The cameras, by chart: they outlive the element, which Streamlit may mount again.
 function cameras() {
   return (globalThis.bupCameras ??= new Map());
 }
 
-// Only charts that ask for a lasting camera have one; another graph has other ranges and its own.
+// Only charts with `uirevision` keep a camera; a figure with other ranges has another one.
 function camera(key, layout) {
   return layout.uirevision ? `${key} ${JSON.stringify(ranges(layout))}` : null;
 }
@@ -93,7 +93,7 @@ function ranges(layout) {
   return Object.fromEntries(axes.sort().map((name) => [name, [...(layout[name].range ?? [])]]));
 }
 
-// Rings lie over the chart: as part of it, each would have all points drawn again.
+// Rings lie over the chart: as a part of it, each would make plotly redraw all points.
 function ring(host, { stage, data }) {
   for (const old of stage.querySelectorAll(".bup-ring")) old.remove();
   for (const { x, y, axes } of data.marks) {

@@ -1,4 +1,4 @@
-// Once for every time that it appears: whoever has gone on since is not called back.
+// Focuses the field once each time that the component appears, so that it never takes the focus back.
 const seen = new WeakSet();
 
 export default function ({ parentElement }) {

@@ -1,11 +1,11 @@
-// The card of a tour. Going on opens a page with its whole address, without a reload.
+// The card of a tour. Its links open a page with its whole address, without a reload.
 
 import { create } from "../shared/elements.js";
 
 const guides = new WeakMap();
 const HEADER = 64;  // pixels of the screen's head that the app's own bar takes
 
-function way(label, place, name) {
+function linkTo(label, place, name) {
   const link = create("a", { class: name ?? null }, label);
   const url = new URL(place, location.href);
   link.href = url.href;
@@ -19,8 +19,8 @@ function way(label, place, name) {
 
 function fill(card, data) {
   const ways = document.createElement("nav");
-  if (data.back) ways.append(way("Back", data.back));
-  if (data.onward) ways.append(way("Next", data.onward, "next"));
+  if (data.back) ways.append(linkTo("Back", data.back));
+  if (data.onward) ways.append(linkTo("Next", data.onward, "next"));
   const leave = create("button", {}, data.onward ? "Leave" : "Done");
   leave.addEventListener("click", () => {
     const url = new URL(location.href);
@@ -33,16 +33,16 @@ function fill(card, data) {
   );
 }
 
-// Keeps the frame around what it shows, wherever that goes, and what it shows in sight for as long
-// as the page around it grows: until somebody scrolls or presses something.
+// Keeps the frame around its target, and scrolls the target into view while the page around it still
+// grows: until the visitor scrolls, clicks or presses a key.
 function follow(guide) {
   const { frame, data } = guide;
   const target = [...document.querySelectorAll(data.shows)].find((e) => e.checkVisibility());
   frame.style.display = target ? "block" : "none";
   if (!target) return;
   let box = target.getBoundingClientRect();
-  const covered = stand(guide.card, box);
-  if (guide.leads) {
+  const covered = placeCard(guide.card, box);
+  if (guide.scrolls) {
     const { style } = mainBlock();
     style.paddingBottom = style.scrollPaddingBottom = covered ? `${covered}px` : "";
     const fits = box.height <= innerHeight - HEADER - covered;
@@ -60,9 +60,9 @@ function follow(guide) {
   });
 }
 
-// The card goes where what it shows leaves more room, never below the sidebar. How much of the
-// screen's foot it takes from what it shows: nothing if it stands beside it.
-function stand(card, box) {
+// Puts the card on the side with more room, never below the sidebar. Returns how many pixels at the
+// foot of the screen it covers of the target: 0 if it stands beside it.
+function placeCard(card, box) {
   const aside = document.querySelector('[data-testid="stSidebar"]')?.getBoundingClientRect();
   const start = Math.max(aside?.right ?? 0, 0);
   const [before, behind] = [box.left - start, innerWidth - box.right];
@@ -81,7 +81,7 @@ function mainBlock() {
   return /** @type {HTMLElement} */ (document.querySelector(".stMain"));
 }
 
-function rest() {
+function removePadding() {
   const main = mainBlock();
   if (main) main.style.paddingBottom = main.style.scrollPaddingBottom = "";
 }
@@ -91,24 +91,24 @@ export default function ({ data, parentElement }) {
   const guide = known ?? {
     frame: parentElement.querySelector(".frame"), card: parentElement.querySelector(".card"),
   };
-  if (guide.data?.place !== data.place) guide.leads = true;
+  if (guide.data?.place !== data.place) guide.scrolls = true;
   guide.data = data;
   fill(guide.card, data);
   if (!known) {
     guides.set(parentElement, guide);
     guide.timer = setInterval(() => follow(guide), 200);
-    guide.hands = new AbortController();
+    guide.listeners = new AbortController();
     for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
-      addEventListener(name, () => { guide.leads = false; }, {
-        capture: true, passive: true, signal: guide.hands.signal,
+      addEventListener(name, () => { guide.scrolls = false; }, {
+        capture: true, passive: true, signal: guide.listeners.signal,
       });
     }
   }
   follow(guide);
   return () => {
     clearInterval(guide.timer);
-    guide.hands.abort();
-    rest();
+    guide.listeners.abort();
+    removePadding();
     guides.delete(parentElement);
   };
 }

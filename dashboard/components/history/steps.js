@@ -1,12 +1,12 @@
 // One action of the visitor is one entry of the browser's history. Streamlit (for its widgets and
-// pages), the map and the tour all write the address through the browser's own two functions; here
-// it is decided whether what they write begins an entry or belongs to the last one. Runs before all
-// of them.
+// pages), the map and the tour all write the address by history.pushState and history.replaceState.
+// This script replaces both: it decides whether a change begins a new entry or belongs to the last
+// one. It runs before the other scripts.
 (() => {
-const MAP = "at"; // where one looks on the map: only the browser knows it
-const MEASURED = "scale"; // follows from a run, whenever its training ends: nobody's action
+const MAP = "at"; // position of the map's camera: only the browser knows it
+const MEASURED = "scale"; // written when a training ends: not an action of the visitor
 
-function names(one, other) {
+function changedParameters(one, other) {
   const [a, b] = [new URL(one, location.href), new URL(other, location.href)];
   const all = new Set([...a.searchParams.keys(), ...b.searchParams.keys()]);
   const said = (url, name) => JSON.stringify(url.searchParams.getAll(name));
@@ -14,7 +14,7 @@ function names(one, other) {
   return a.pathname === b.pathname ? differ : ["/", ...differ];
 }
 
-function put(url, at) {
+function setMapPosition(url, at) {
   if (at === null) url.searchParams.delete(MAP);
   else url.searchParams.set(MAP, at);
 }
@@ -26,7 +26,7 @@ function install() {
   let open = false; // the last entry is still being written by the run that its action set off
   let before = location.href; // the entry before the last one
 
-  // While a script runs, what it writes is not the doing of whoever scrolls meanwhile.
+  // A change that a running script writes does not belong to a visitor who scrolls meanwhile.
   const runs = () => {
     const app = document.querySelector('[data-testid="stApp"]');
     return app?.getAttribute("data-test-script-state") !== "notRunning";
@@ -42,10 +42,10 @@ function install() {
   const settle = () => (acted = open = false);
   addEventListener("popstate", settle, { capture: true });
 
-  // A run writes each part of the address once: a part that changes again is another action.
+  // A script run writes each parameter once: a parameter that changes again is another action.
   const again = (url) => {
-    const changed = names(before, location.href);
-    return names(location.href, url).some((name) => changed.includes(name));
+    const changed = changedParameters(before, location.href);
+    return changedParameters(location.href, url).some((name) => changed.includes(name));
   };
 
   function write(state, url, begins) {
@@ -53,12 +53,12 @@ function install() {
     const looking = Boolean(state?.looking);
     if (!looking && next.pathname === location.pathname) {
       const at = new URL(last).searchParams.get(MAP);
-      if (at !== next.searchParams.get(MAP)) put(next, at);
+      if (at !== next.searchParams.get(MAP)) setMapPosition(next, at);
     }
     if (next.href === last) return;
-    // Looking around is one action, however often the map comes to rest.
+    // Moving the map is one action, however often it comes to rest.
     const goes_on = looking && history.state?.looking;
-    const own = names(last, next).some((name) => name !== MEASURED);
+    const own = changedParameters(last, next).some((name) => name !== MEASURED);
     if (acted && own && begins(next) && !goes_on) {
       before = last;
       push(state, "", next);
@@ -70,7 +70,7 @@ function install() {
   history.pushState = (state, _, url) => write(state, url, (next) => !open || again(next));
   history.replaceState = (state, _, url) => write(state, url, () => true);
   return {
-    // As the browser's own back and forward do: a page opens with its whole address.
+    // Opens a page with its whole address, as the browser's back and forward do.
     visit(url) {
       push({}, "", url);
       dispatchEvent(new PopStateEvent("popstate"));

@@ -1,15 +1,15 @@
-// Where one looks, in the address of the page: written when the map comes to rest, and read when
-// one arrives there or comes back to it.
+// The position of the camera in the address of the page: written when the map comes to rest, read
+// when the visitor opens the address or comes back to it.
 
 import { toLayout } from "./scene.js";
 
 const FARTHEST = 100; // a map lies within one unit of its middle
-// Where the visitor looks, by map and graph: it outlives the element, which may be mounted anew.
+// The cameras, by map and graph: they outlive the element, which Streamlit may mount again.
 export const cameras = (globalThis.bupMapCameras ??= new Map());
 globalThis.addEventListener("popstate", () => cameras.clear()); // the address says it
 
 /**
- * [x, y, zoom], as the layout has it; null for all of the map, which needs no words.
+ * [x, y, zoom] in places of the layout; null if the camera sees the whole map.
  * @param {{ stretch?: number }} scene
  * @param {import("./types.js").Camera} camera
  * @param {import("./types.js").Camera} whole
@@ -22,7 +22,7 @@ export function cameraPosition(scene, { x, y, scale }, whole) {
 }
 
 /**
- * `at` is [x, y, zoom] or null; nothing but that part of the address changes.
+ * Writes [x, y, zoom], or nothing for null; the rest of the address stays.
  * @param {number[] | null} at
  */
 export function writeAddress(at) {
@@ -35,7 +35,7 @@ export function writeAddress(at) {
 }
 
 /**
- * What anybody can write there is never trusted: null for what is no place.
+ * [x, y, zoom] of the address, which anyone can write: null if it is not a valid position.
  * @returns {number[] | null}
  */
 export function readAddress() {
@@ -45,8 +45,8 @@ export function readAddress() {
   return fits ? at : null;
 }
 
-// Keeps the address at the place that `at` returns in a list, if there is one to keep; `comeBack` is
-// called when the visitor has come back to an address of this page.
+// Keeps the address at the position that `at` returns in a list; a value that is false writes none.
+// `comeBack` is called when the visitor has come back to an address of this page.
 export function keepPositionInUrl({ at, comeBack }) {
   const page = globalThis.location.pathname;
   const here = () => globalThis.location.pathname === page; // not on the way to another page

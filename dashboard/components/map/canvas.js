@@ -1,4 +1,4 @@
-// The same in a plain canvas, for browsers without WebGL2; and markers, for what is lit above it.
+// Draws the map in a plain canvas, for browsers without WebGL2; and the markers of the overlay.
 
 import { HIDDEN } from "./paint.js";
 import { createWebglPainter } from "./webgl.js";
@@ -35,7 +35,7 @@ function createCanvasPainter(canvas, scene, shapes) {
         height / 2 - (places[2 * i + 1] - y) * scale,
       ];
       const inSight = (u, v) => u > 0 && u < width && v > 0 && v < height;
-      // In eight strengths, each drawn as one path.
+      // Links in eight strengths: all links of one strength are one path.
       const paths = Array.from({ length: 8 }, () => new Path2D());
       for (let k = 0; k < links.length; k += 2) {
         const presence = Math.min(paint[4 * links[k] + 3], paint[4 * links[k + 1] + 3]) / 255;
@@ -67,7 +67,7 @@ function createCanvasPainter(canvas, scene, shapes) {
 }
 
 /**
- * What draws here, and its canvas: one that has had one kind of context never gets another.
+ * The painter and its canvas. A canvas keeps its first kind of context, so each painter gets its own.
  * @param {HTMLElement} stage
  * @param {HTMLCanvasElement | null} before
  * @param {import("./types.js").MapState} map

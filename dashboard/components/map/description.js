@@ -5,7 +5,7 @@ import { formatShade } from "./legend.js";
 import { lowerBound } from "./scene.js";
 
 /**
- * A node in words, as text: its id and title, what the model says, the truth, the score.
+ * A node as lines of text: its id and title, the prediction and the true class, the score, the links.
  * @param {import("./types.js").MapState} map
  * @param {number} node
  */
@@ -31,7 +31,7 @@ export function nodeLines(map, node) {
 }
 
 /**
- * Lines, some of which end as sentences do, one after the other.
+ * Lines as one text, each ended like a sentence.
  * @param {string[]} lines
  */
 export function sentences(lines) {
@@ -47,7 +47,7 @@ function rankWords(map, shade) {
   return `, ${more} than for ${share}% of ${map.scene.noun[1]}`;
 }
 
-// Beside the pointer, inside the window.
+// Puts the tip beside the pointer, inside the map.
 export function positionTip(tip, u, v, width, height) {
   const left = u + 18 + tip.offsetWidth > width ? u - 18 - tip.offsetWidth : u + 18;
   const top = Math.min(height - tip.offsetHeight - 6, Math.max(6, v + 14));
@@ -59,7 +59,7 @@ export function showTip(tip, map, node) {
   for (const [k, line] of nodeLines(map, node).entries()) element(tip, "div", k ? "" : "name", line);
 }
 
-// The map takes keys, and has a name and a description.
+// Makes the map reachable by keyboard, and describes its role to screen readers.
 export function labelStage(stage, alternative) {
   alternative.id = `bup-map-${Math.random().toString(36).slice(2)}`;
   stage.tabIndex = 0;
@@ -68,7 +68,7 @@ export function labelStage(stage, alternative) {
   stage.setAttribute("aria-describedby", alternative.id);
 }
 
-// What somebody who does not see the map is told of it.
+// Describes the map to screen readers.
 export function describe(alternative, stage, map, shown) {
   const { scene, data, layer } = map;
   const count = (n) => n.toLocaleString("en");

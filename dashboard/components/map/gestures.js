@@ -1,4 +1,4 @@
-// Hands and words: mouse, touch and keyboard; the text beside a node and instead of the map.
+// Mouse, touch and keyboard on the map, and its buttons.
 
 import { element } from "../shared/elements.js";
 import { nodeLines, sentences } from "./description.js";
@@ -8,7 +8,7 @@ const STEP = 60; // pixels that an arrow key moves the map
 const STILL = { touch: 10 }; // pixels within which a pointer, else 4, stays where it was: a tap
 
 /**
- * Listens for everything one can do to a map; returns the buttons that are not always there.
+ * Listens for all input on a map; returns the buttons that are sometimes hidden.
  * @param {import("./types.js").MapState} map
  * @param {HTMLElement} stage
  * @param {HTMLElement} tools
@@ -75,7 +75,7 @@ export function gestures(map, stage, tools, actions) {
       const touch = event.pointerType === "touch";
       const node = find(u, v, touch ? 18 : undefined);
       choose(node);
-      if (touch) hover(node, u, v); // a finger cannot hover: it is told who that is all the same
+      if (touch) hover(node, u, v); // a finger cannot hover: show the tip all the same
     }
   };
   stage.addEventListener("pointerup", onPointerEnd);
@@ -83,12 +83,13 @@ export function gestures(map, stage, tools, actions) {
   stage.addEventListener("pointerleave", (event) => {
     if (!pointers.size && event.pointerType !== "touch") hover(-1);
   });
-  // One finger scrolls the page past a map that is seen whole, see the style sheet; two are ours.
+  // One finger scrolls the page past a map that is seen whole, see map.css; two fingers zoom the map.
   stage.addEventListener("touchstart", (event) => event.touches.length > 1 && event.preventDefault(), {
     passive: false,
   });
 
-  // Lit at once; the page follows. The void lets go of the light, not of the pick.
+  // Highlights a node at once; the server answers later. A click on no node ends the highlight and
+  // keeps the picked node.
   function choose(node) {
     if (!map.data.linking || node < 0) map.pinned = node;
     highlight();
@@ -130,7 +131,7 @@ export function gestures(map, stage, tools, actions) {
     event.stopPropagation();
   });
 
-  // From one neighbour of the picked node to the next, around it; Enter picks it.
+  // Goes from one neighbour of the picked node to the next, by angle; Enter picks it.
   function walk(step) {
     const centre = map.data.node;
     const angle = (i) => {
@@ -147,12 +148,12 @@ export function gestures(map, stage, tools, actions) {
   }
 
   const button = (sign, words, act) => {
-    const made = element(tools, "button");
-    made.type = "button";
-    made.append(icon(sign));
-    nameButton(made, words);
-    made.onclick = () => act(made);
-    return made;
+    const created = element(tools, "button");
+    created.type = "button";
+    created.append(icon(sign));
+    nameButton(created, words);
+    created.onclick = () => act(created);
+    return created;
   };
   button("M8 3v10M3 8h10", "Zoom in", () => zoom(1.4));
   button("M3 8h10", "Zoom out", () => zoom(1 / 1.4));
@@ -163,22 +164,22 @@ export function gestures(map, stage, tools, actions) {
     say((await copyToClipboard(globalThis.location.href)) ? "Link copied" : globalThis.location.href);
   });
   copy.hidden = true; // until the page says that its address is the view's
-  const pressed = (made, on) => made.setAttribute("aria-pressed", String(on));
+  const setPressed = (button, on) => button.setAttribute("aria-pressed", String(on));
   const loop = "M5 11C1 9 1 4 7 3s9 4 5 7-6 1-7 1c-2 0-2 3 0 3";
-  const around = button(loop, "", (made) => {
+  const around = button(loop, "", (pressed) => {
     map.lassoing = !map.lassoing;
     stage.classList.toggle("lassoing", map.lassoing);
-    pressed(made, map.lassoing);
+    setPressed(pressed, map.lassoing);
     stage.style.cursor = map.lassoing ? "crosshair" : "grab";
   });
-  const fold = button("M6 8a2 2 0 1 0 4 0a2 2 0 1 0-4 0M2 2l3 3M14 2l-3 3M2 14l3-3M14 14l-3-3", "", (made) => {
+  const fold = button("M6 8a2 2 0 1 0 4 0a2 2 0 1 0-4 0M2 2l3 3M14 2l-3 3M2 14l3-3M14 14l-3-3", "", (pressed) => {
     map.folded = !map.folded;
-    pressed(made, map.folded);
+    setPressed(pressed, map.folded);
     recolour();
     fit();
   });
-  pressed(around, false);
-  pressed(fold, false);
+  setPressed(around, false);
+  setPressed(fold, false);
   return { fold, copy, around };
 }
 
@@ -187,7 +188,7 @@ export function nameButton(button, words) {
   button.setAttribute("aria-label", words);
 }
 
-// The corners of a line drawn by hand that make its shape: few enough for a link.
+// Thins out the corners of a lasso until they fit into a link.
 function simplifyLasso(points) {
   const most = 48;
   const far = points.filter(([u, v], k) => {
@@ -209,20 +210,20 @@ function icon(path) {
   return picture;
 }
 
-// Says a few words on the map, for a moment; screen readers hear them.
+// Returns a function that shows a few words on the map for a moment, also to screen readers.
 export function createStatus(stage) {
   const status = element(stage, "p", "status");
   status.setAttribute("role", "status");
-  let hushing = 0;
+  let hideTimer = 0;
   return (words, ms = 2500) => {
     status.textContent = words;
-    clearTimeout(hushing);
-    if (ms) hushing = setTimeout(() => (status.textContent = ""), ms);
+    clearTimeout(hideTimer);
+    if (ms) hideTimer = setTimeout(() => (status.textContent = ""), ms);
   };
 }
 
-// Whether a text is on the clipboard now. Pages that came by plain http have no clipboard of the
-// new kind; the old one copies what is selected.
+// Copies a text, and returns whether that worked. Pages served by plain http have no
+// navigator.clipboard; the older command copies what is selected.
 async function copyToClipboard(text) {
   try {
     await globalThis.navigator.clipboard.writeText(text);

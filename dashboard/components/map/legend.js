@@ -1,5 +1,5 @@
-// The strip below the map: what its colours mean. Of a score it is a histogram on which one drags
-// a range; of categories, a legend.
+// The strip below the map: what its colours mean. A score has a histogram, on which the visitor drags
+// a range; categories have a legend.
 
 import { element } from "../shared/elements.js";
 import { rgb } from "./canvas.js";
@@ -9,8 +9,8 @@ const BINS = 60;
 const GRIP = 7; // pixels beside an end of the range that still take hold of it
 
 /**
- * `changed(range, done)` is called while a range [from, to] of shades is dragged, and once more when
- * it is let go; an open end is null, and so is the range of everything.
+ * Calls `changed(range, done)` while the visitor drags a range [from, to] of shades, and once more with
+ * `done` when the drag ends. An open end is null; the range is null if it holds everything.
  * @param {HTMLElement} strip
  * @param {(range: import("./types.js").Range, done: boolean) => void} changed
  */
@@ -45,7 +45,7 @@ export function createLegend(strip, changed) {
 
   function setSpan(from, to, done) {
     [from, to] = [Math.max(0, Math.min(from, to)), Math.min(1, Math.max(from, to))];
-    // The first and last bar also hold what lies beyond the scale: an end there is open.
+    // The first and last bar also hold the values beyond the scale: an end there is open.
     /** @type {[number | null, number | null]} */
     const range = [from <= 0.001 ? null : shade(from), to >= 0.999 ? null : shade(to)];
     bar.range = range[0] === null && range[1] === null ? null : range;
@@ -65,7 +65,7 @@ export function createLegend(strip, changed) {
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
     ink.clearRect(0, 0, width, height);
     const along = ramp(data.colours);
-    // Roots, or the many certain nodes would flatten all the others.
+    // Square roots, or the many certain nodes would flatten the other bars.
     const tallest = Math.sqrt(Math.max(1, ...counts));
     const [from, to] = span();
     const step = width / BINS;

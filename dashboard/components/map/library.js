@@ -1,4 +1,4 @@
-// What draws a map: the browser fetches it once, and the view, which is small, imports it.
+// The script that draws a map. The browser fetches it once; view.js, which is small, imports it.
 
 import { createMap } from "./map.js";
 import { openParcel } from "./parcels.js";

@@ -1,4 +1,5 @@
-// A graph as a map that owns its window: all nodes and links below, what is lit above them.
+// A graph as a map: a canvas with all nodes and links, and above it an overlay with names, the
+// highlighted node and the picked one.
 
 import { element } from "../shared/elements.js";
 import {
@@ -36,9 +37,9 @@ import {
 } from "./scene.js";
 
 const REACH = 10; // pixels beside a node that still count as on it
-const DIMMED = 0.3; // what is not lit
+const DIMMED = 0.3; // opacity of the map below a highlighted node
 const FADE = 300; // ms from one colouring to the next
-const SLOW_FRAME = 40; // ms: from here on, a frame is not drawn anew while one drags
+const SLOW_FRAME = 40; // ms: slower frames are not redrawn during a drag
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const peers = (globalThis.bupMapPeers ??= new Set());
 
@@ -100,13 +101,13 @@ export function createMap(host) {
     frameRequest = 0;
     if (!painter || !width || !paint) return;
     base.style.transform = "";
-    stage.dataset.near = String(camera.scale > 1.02 * fitted); // what fingers do depends on it
+    stage.dataset.near = String(camera.scale > 1.02 * fitted); // map.css and touch depend on it
     painter.draw(look(), mixed);
     drawn = { ...camera };
     drawAbove();
   }
 
-  // Drawn to the end, to learn what a frame costs here.
+  // Waits until the frame is drawn, to measure how long a frame takes on this machine.
   function drawTimed() {
     const start = performance.now();
     draw();
@@ -115,7 +116,7 @@ export function createMap(host) {
     host.dataset.frame = (performance.now() - start).toFixed(1);
   }
 
-  // Where a frame is dear (no graphics card), the last one is moved along and redrawn at rest.
+  // Where frames are slow (no graphics card), moves the last frame; it is redrawn when the map rests.
   function moveLastFrame() {
     frameRequest = 0;
     const [dx, dy] = [drawn.x - camera.x, camera.y - drawn.y].map((d) => d * camera.scale);
@@ -172,7 +173,7 @@ export function createMap(host) {
     if (map.lasso && map.lasso.length > 1) drawLasso(ink, map.lasso, accent);
   }
 
-  // No redraw of the map: what is lit is drawn above it, and the rest dimmed by the style sheet.
+  // Does not redraw the map: the overlay shows the highlighted node, and the canvas below is dimmed.
   function highlight() {
     drawHighlight();
     forEachPeer((peer) => peer.highlight(map.hovered));
@@ -200,7 +201,7 @@ export function createMap(host) {
     positionTip(tip, u, v, width, height);
   }
 
-  // Who is there, in which colours; `ms` to fade from those before.
+  // Updates which nodes are shown and their colours, fading from the old colours for `ms`.
   function recolour(ms = FADE) {
     const { scene, layer, data } = map;
     presence ??= new Uint8Array(scene.n);
@@ -264,7 +265,7 @@ export function createMap(host) {
 
   function stretch() {
     const tall = stretchFor(map.layoutScene.whole, width / height);
-    // Once somebody has moved it, it keeps its shape.
+    // After the visitor has moved the map, it keeps its shape.
     if (map.scene.stretch && (map.touched || Math.abs(tall / map.scene.stretch - 1) < 0.02)) return;
     map.scene = stretchedScene(map.layoutScene, tall);
     painter?.move(map.scene);
@@ -281,7 +282,7 @@ export function createMap(host) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
     }
-    const near = camera.scale / fitted; // as near as before, in a window of another size
+    const near = camera.scale / fitted; // keeps the zoom in a window of another size
     fitted = home().scale;
     if (!map.framed) frame();
     else if (map.touched) camera.scale = near * fitted;
@@ -301,7 +302,7 @@ export function createMap(host) {
     position.write();
   }
 
-  // A place of the layout, and how many times nearer than all of it.
+  // Moves the camera to a place of the layout; `zoom` is relative to the whole map.
   function lookAt(x, y, zoom) {
     camera = { x, y: y * map.scene.stretch, scale: clampScale(zoom * fitted) };
     map.touched = true;
@@ -377,7 +378,7 @@ export function createMap(host) {
   const actions = { hover, find, highlight, pan, zoom, fit, recolour, toPlace, drawAbove, visible };
   Object.assign(actions, { screen, address: position.write, say: createStatus(stage) });
   const { fold, copy, around } = gestures(map, stage, tools, actions);
-  // Two maps of one graph beside each other move, and are lit, together.
+  // Two maps of one graph beside each other move and highlight together.
   const self = {
     isBeside: (other) => map.data?.together && other.data.together && other.place !== map.place,
     follow(x, y, zoom) {
@@ -395,7 +396,7 @@ export function createMap(host) {
   watcher.observe(stage);
   globalThis.addEventListener("resize", resize);
 
-  // On the element: a handle for the console and for tests.
+  // For the console and for tests.
   host.map = {
     node: (number) => {
       const { left, top } = stage.getBoundingClientRect();

@@ -1,10 +1,10 @@
-// How large and how strong things are drawn, and what is drawn above the map: names, what is lit.
+// The overlay: names, the highlighted node, lasso and rings; and the sizes in which all is drawn.
 
 import { marker } from "./canvas.js";
 import { channels } from "./paint.js";
 
 /**
- * What looked right, between a graph of 2,700 nodes (0) and one of 20,000 (1).
+ * Sizes and strengths, mixed by eye between a graph of 2,700 nodes (0) and one of 20,000 (1).
  * @param {import("./types.js").MapState} map
  * @param {import("./types.js").Camera} camera
  * @param {{ width: number, height: number, ratio: number, fitted: number }} view
@@ -17,15 +17,15 @@ export function drawingStyle({ data, scene }, camera, { width, height, ratio, fi
   const plain = Math.min(7, Math.max(1.8, 300 / Math.sqrt(scene.n))) * room * data.enlarge;
   const size = Math.min(26, Math.max(1.6, plain * zoomed));
   const alpha = Math.max(0.07, data.dark ? between(0.34, 0.16) : between(0.38, 0.2));
-  // Where a part of a large graph is seen, most links only cross it, and would fill it: those that
-  // end in sight are the stronger, the fewer there are.
+  // In a part of a large graph most links only cross it and would fill it. So links that end in
+  // sight are drawn stronger, the fewer there are.
   const large = scene.numbers || scene.thinned;
   const share = (ink, links) => Math.min(0.5, Math.max(0.03, ink / links));
   const ending = scene.all[1] * (fitted / camera.scale) ** 2; // about so many
   const strongest = large ? Math.max(0.8 * alpha, share(400, ending)) : 0.5;
   const linkAlpha = Math.min(strongest, alpha * Math.max(0.8, zoomed));
-  // On a white page the brightest doubt is pale: a dark rim holds it together, and would fill a
-  // small marker. Below zero there is less of a rim than the edge's own softness, down to none.
+  // On a white page the brightest colour is pale: a dark rim outlines it, but would fill a small
+  // marker. A negative width thins the soft edge, down to no rim.
   const rimmed = data.limits && !data.dark;
   return {
     ...camera,
@@ -42,13 +42,13 @@ export function drawingStyle({ data, scene }, camera, { width, height, ratio, fi
   };
 }
 
-// What changes when the map has to be painted anew, though graph and layer are the same.
+// The part of the data after whose change the map is repainted, with the same graph and layer.
 /** @param {import("./types.js").MapData} data */
 export function paletteKey({ colours, limits, dark, paper, enlarge, plain }) {
   return JSON.stringify([colours, limits, dark, paper, enlarge, plain]);
 }
 
-// A node with its links and neighbours.
+// Draws a node with its links and neighbours.
 export function drawHighlighted(ink, { data, layer, scene }, node, { screen, visible, colour, size }) {
   const near = scene.neighbours(node).filter(visible);
   const [x, y] = screen(node);
@@ -84,7 +84,7 @@ export function drawHighlighted(ink, { data, layer, scene }, node, { screen, vis
   ring(ink, x, y, large / 2 + 4, 1.5, [data.text, data.paper]);
 }
 
-// The picked node of a thinned map, where it and its neighbours may not be among those drawn.
+// Draws the picked node of a thinned map, which may itself not be among the nodes drawn.
 export function drawFocus(ink, [x, y], near, { size, text, paper, links }) {
   ink.strokeStyle = ink.fillStyle = text;
   ink.lineWidth = 1.2;
@@ -114,7 +114,7 @@ export function ring(ink, x, y, radius, thick, [text, paper]) {
   }
 }
 
-// The nodes that were drawn around, until the page lets go of them.
+// Rings the nodes of the lasso.
 export function drawGroup(ink, nodes, { screen, visible, size }, colour) {
   ink.strokeStyle = colour;
   ink.lineWidth = 1.5;
@@ -140,8 +140,8 @@ export function drawLasso(ink, points, colour) {
   ink.globalAlpha = 1;
 }
 
-// Class names at the centres of their regions, the largest first, and beside the tools; one without
-// room is left out.
+// Writes class names at the centres of their regions, the largest first, beside the tools; a name
+// without room is left out.
 const NARROW = 420; // pixels of a map, as where two share a window
 
 export function drawNames(ink, { data, scene, tools }, toScreen, [width, height], alpha) {

@@ -15,7 +15,7 @@ export function channels(colour) {
 }
 
 /**
- * A colour for every share from 0 to 1 of the way along these colours.
+ * A function that returns the colour at a share from 0 to 1 of a scale.
  * @param {string[]} colours
  */
 export function ramp(colours) {
@@ -27,12 +27,12 @@ export function ramp(colours) {
   };
 }
 
-export const HIDDEN = 30; // of 255: the node is gone, its links stay as a breath of the graph
+export const HIDDEN = 30; // of 255: the node is not drawn, its links stay faintly
 export const GONE = 0; // folded away, with its links
 
 /**
- * Who is there: what the layer shows, of it what is in the range [from, to] of shades, and not what
- * is folded away. How many are.
+ * Sets the presence of each node: shown by the layer, inside the range of shades, and not folded away.
+ * Returns how many nodes are shown.
  * @param {Uint8Array} presence
  * @param {import("./types.js").MapState} map
  * @param {import("./types.js").Range} range
@@ -64,7 +64,7 @@ export function paintNodes({ shades }, data, presence) {
   const stops = data.colours.map(channels);
   const { limits } = data;
   const along = limits && ramp(data.colours);
-  // As many tones as an eye can tell: each is worked out once, not once per node.
+  // 256 tones, more than an eye can tell, are computed once instead of once per node.
   const table = along && Array.from({ length: 256 }, (_, k) => along(k / 255));
   for (let i = 0; i < n; i++) {
     const shade = shades[i];

@@ -1,4 +1,4 @@
-// What the server sends of a graph and of a run. See parcels.py.
+// Opens what the server sends of a graph and of a run, see parcels.py.
 
 const TYPES = {
   f4: Float32Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array, i2: Int16Array, i1: Int8Array,
@@ -8,7 +8,7 @@ const NONE = 65535; // the step of a shade that is none
 const opened = new WeakMap();
 
 /**
- * What a parcel holds, opened once: its header, and its arrays by name.
+ * The header of a parcel with its arrays by name; each parcel is opened once.
  * @param {Uint8Array} bytes
  * @returns {any} a GraphData or a Layer
  */
@@ -61,7 +61,7 @@ function openLayer(found) {
 }
 
 /**
- * Ascending numbers from their distances, seven bits a byte.
+ * Ascending numbers from their differences, seven bits a byte.
  * @param {Iterable<number>} bytes
  */
 export function decodeDeltaVarint(bytes) {

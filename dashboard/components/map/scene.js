@@ -1,4 +1,4 @@
-// What a map knows of its graph, whatever draws it: places, links, neighbours, who is where.
+// The geometry of a map, independent of how it is drawn: places, links, neighbours, hit testing.
 
 /**
  * @param {import("./types.js").GraphData} graph
@@ -10,7 +10,7 @@ export function createScene(graph) {
   /** @type {any} it gets its `stretch` from the window */
   const scene = { ...graph, n, m: links.length / 2, box, grid: spatialGrid(places, n, box) };
   scene.neighbours = adjacency(links, n);
-  // Of an excerpt: which node of the graph each is, and where among them a node is, or -1.
+  // In an excerpt: the number that a node has in the graph; and the index of a number, or -1.
   scene.number = (i) => (numbers && i >= 0 ? numbers[i] : i);
   scene.at = (node) => {
     if (!numbers) return node < n ? node : -1;
@@ -21,7 +21,7 @@ export function createScene(graph) {
 }
 
 /**
- * A function that returns the neighbours of a node, of links as pairs of nodes one after the other.
+ * A function that returns the neighbours of a node; `links` holds pairs of nodes, one after the other.
  * @param {ArrayLike<number> & Iterable<number>} links
  * @param {number} n
  * @returns {(node: number) => Uint32Array}
@@ -40,7 +40,7 @@ export function adjacency(links, n) {
 }
 
 /**
- * Where in ascending numbers one would be put.
+ * The index at which `wanted` would be inserted into ascending numbers.
  * @param {ArrayLike<number>} numbers
  * @param {number} wanted
  */
@@ -55,7 +55,7 @@ export function lowerBound(numbers, wanted) {
 }
 
 /**
- * The same, `by` times as high.
+ * The scene, `by` times as high.
  * @param {import("./types.js").Scene} scene
  * @param {number} by
  * @returns {import("./types.js").Scene}
@@ -71,8 +71,8 @@ export function stretchedScene(scene, by) {
 }
 
 /**
- * Where something of a large graph is left out, or lies beyond what was sent: the part that one
- * sees now, [left, bottom, right, top] as the server knows it; null if there is no more of it.
+ * The part in sight, [left, bottom, right, top] in places of the layout, if the server has more of it
+ * than was sent; else null.
  * @param {import("./types.js").Scene} scene
  * @param {import("./types.js").Box} sight
  * @returns {number[] | null}
@@ -108,7 +108,7 @@ function boundingBox(places, counts, n) {
 }
 
 /**
- * The camera that sees all that is not folded away.
+ * The camera that sees every node that is not folded away.
  * @param {import("./types.js").MapState} map
  * @param {number} width
  * @param {number} height
@@ -122,7 +122,7 @@ export function wholeView({ scene, folded }, width, height) {
 }
 
 /**
- * A layout has no true proportions: it is stretched a little to fill the window it opens in.
+ * How much higher to draw a layout so that it fills its window. (Its proportions mean nothing.)
  * @param {import("./types.js").Box} box
  * @param {number} shape width by height of the window
  */
@@ -130,21 +130,21 @@ export function stretchFor({ left, right, bottom, top }, shape) {
   return Math.min(1.5, Math.max(0.75, (right - left) / (top - bottom || 1) / shape));
 }
 
-// Down to the lower edge of the window, where the page asks for that.
+// Makes the map reach the lower edge of the window, where the style sheet of the page asks for it.
 export function fillWindow(host) {
   const fills = getComputedStyle(host).getPropertyValue("--bup-map-fills").trim() === "1";
   const room = globalThis.innerHeight - host.getBoundingClientRect().top - 6;
   host.style.height = fills ? `${Math.max(300, Math.floor(room))}px` : "";
 }
 
-// Pixels of the canvas to one of the page: as many as the screen has, unless that were too many.
+// Pixels of the canvas per pixel of the page: those of the screen, up to six million in all.
 export function canvasRatio(width, height) {
   const most = Math.max(1, Math.sqrt(6e6 / (width * height)));
   return Math.min(globalThis.devicePixelRatio || 1, 3, most);
 }
 
 /**
- * The nodes in cells of about two, so that a pointer is compared with a few of them only.
+ * The nodes in cells of about two, so that hit testing compares a pointer with few nodes.
  * @param {ArrayLike<number>} places
  * @param {number} n
  * @param {import("./types.js").Box} box
@@ -167,7 +167,7 @@ function spatialGrid(places, n, { left, right, bottom, top }) {
 }
 
 /**
- * The node nearest to a place among those that count, within reach; -1 if there is none.
+ * The nearest node within reach for which `counts` is true; -1 if there is none.
  * @param {import("./types.js").Scene} scene
  * @param {number} x
  * @param {number} y
@@ -217,7 +217,7 @@ export function nodesInPolygon({ places, n }, polygon, counts) {
 }
 
 /**
- * A place as the layout has it, whatever the window stretched it to; four digits are enough.
+ * A place of the stretched map as a place of the layout, rounded to four digits.
  * @param {{ stretch?: number }} scene
  * @param {number[]} place
  */
@@ -226,7 +226,7 @@ export function toLayout(scene, [x, y]) {
 }
 
 /**
- * The nodes inside corners that are places of the layout.
+ * The nodes inside a lasso whose corners are places of the layout.
  * @param {import("./types.js").Scene} scene
  * @param {number[][]} corners
  * @param {(node: number) => boolean} counts

@@ -1,15 +1,15 @@
-// What Streamlit calls, at first and again whenever the data or the theme change. Small, because it
-// travels with every message: the library, the graph and its looks are fetched.
+// Streamlit calls this first, and again when the data or the theme change. It is small, because it
+// travels with every message: library, graph, layer and look are fetched.
 
-import { bytes, fetched, imported, json } from "../shared/fetched.js";
+import { bytes, fetchOnce, importModule, json } from "../shared/fetch.js";
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const host = parentElement.querySelector(".bup-map");
   const state = (host.bup ??= {});
   state.data = data;
   const send = (name, value) => (name === "range" ? setStateValue : setTriggerValue)(name, value);
-  const files = [fetched(data.graph, bytes), fetched(data.layer, bytes), fetched(data.look, json)];
-  const parts = [imported(data.library), ...files];
+  const files = [fetchOnce(data.graph, bytes), fetchOnce(data.layer, bytes), fetchOnce(data.look, json)];
+  const parts = [importModule(data.library), ...files];
   Promise.all(parts).then(
     ([{ createMap, openParcel }, graph, layer, look]) => {
       if (state.data !== data || state.gone) return;

@@ -1,5 +1,5 @@
-// The nodes and links in WebGL2. Both are looked up in textures by the number of the vertex: where
-// WebGL is done in software, instances would be several times slower.
+// Draws nodes and links with WebGL2. Shaders read both from textures by the number of the vertex:
+// where WebGL runs in software, instances would be several times slower.
 
 const ACROSS = 2048; // texels in a row of every texture
 
@@ -96,7 +96,7 @@ void main() {
 }`;
 
 /**
- * A painter draws a scene as a look says, and takes new colours; null where there is no WebGL2.
+ * A painter that draws with WebGL2; null where the browser has none.
  * @param {HTMLCanvasElement} canvas
  * @param {import("./types.js").Scene} scene
  * @param {Uint8Array} shapes
@@ -186,9 +186,9 @@ export function createWebglPainter(canvas, scene, shapes) {
       gl.uniform1f(nodes.rimWidth, look.rimWidth * ratio);
       gl.drawArrays(gl.POINTS, 0, n);
     },
-    // Until what was asked for is on the screen, so that a frame can be timed.
+    // Waits until the frame is on the screen, so that it can be timed.
     finish: () => gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)),
-    // Browsers allow a handful of contexts: an unused one is given back at once.
+    // Browsers allow few contexts, so an unused one is released at once.
     dispose() {
       for (const each of textures) gl.deleteTexture(each);
       gl.getExtension("WEBGL_lose_context")?.loseContext();
@@ -196,7 +196,7 @@ export function createWebglPainter(canvas, scene, shapes) {
   };
 }
 
-// A program with the places of its uniforms by name; null if this machine cannot compile it.
+// A compiled program with the locations of its uniforms by name; null if it does not compile.
 function program(gl, vertex, fragment) {
   const made = gl.createProgram();
   for (const [kind, source] of [

@@ -1,4 +1,4 @@
-import { imported } from "../shared/fetched.js";
+import { importModule } from "../shared/fetch.js";
 import { drawCrosses } from "./crosses.js";
 
 const MOVABLE = 300; // with more nodes than this, settling would take seconds
@@ -9,7 +9,7 @@ const SNAP = 12; // pixels beside a node that still count as a click on it
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const views = new WeakMap();
 
-// Called at first, and again whenever the data or the theme change.
+// Streamlit calls this first, and again when the data or the theme change.
 export default function ({ data, parentElement, setTriggerValue }) {
   const frame = parentElement.querySelector(".ego");
   const view = views.get(frame) ?? { frame };
@@ -17,7 +17,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   frame.style.height = `var(--bup-ego-height, ${data.height}px)`; // a page may know better
   view.data = data;
   view.pick = (id) => id !== data.centre && setTriggerValue("pick", id);
-  imported(data.library).then(
+  importModule(data.library).then(
     () => view.data === data && views.get(frame) === view && show(globalThis.vis, view),
     () => say(view, "The network could not be drawn: reload the page."),
   );
@@ -43,7 +43,7 @@ function show(vis, view) {
   const gone = Object.keys(at).map(Number).filter((id) => !wanted.has(id));
   const fresh = nodes.some((node) => !kept(node.id));
 
-  // Forces make a round picture, the canvas seldom is: settle in the round, show it widened.
+  // Forces make a round picture, but the canvas is wide: settle it round, show it widened.
   const wide = widening(view);
   const widened = ({ x, y }, by) => ({
     x: origin.x + (x - origin.x) * by,
@@ -90,7 +90,7 @@ function build(vis, view) {
   // vis-network does not notice that the pointer left, and would keep the hover text open.
   const away = () => new MouseEvent("mousemove", { clientX: -9999, clientY: -9999 });
   canvas.addEventListener("mouseleave", () => canvas.querySelector("canvas").dispatchEvent(away()));
-  // Also when a tab is opened, until which the canvas has no size. Later, for vis-network zooms too.
+  // Also when a tab is opened: before, the canvas has no size. Deferred, because vis-network zooms too.
   network.on("resize", ({ width, oldWidth }) => {
     if (width !== oldWidth) requestAnimationFrame(() => views.has(view.frame) && fit(view, false));
   });
@@ -132,7 +132,7 @@ function options(view) {
   };
 }
 
-// New nodes find their places around those that stay; then everything stands still.
+// Lets new nodes find their places around those that stay, then stops the forces.
 function settle(view, done) {
   const { data, network } = view;
   view.settling = true;
@@ -152,7 +152,7 @@ function widening({ frame }) {
   return Math.sqrt(Math.min(Math.max(shape, 0.6), 2.2));
 }
 
-// All nodes in view; where they are few, their names come out at the page's text size.
+// Brings all nodes into view; few nodes have names in the text size of the page.
 function fit(view, gently) {
   const { network, frame, data } = view;
   const places = Object.values(network.getPositions());

@@ -1,5 +1,4 @@
-// What a network as a file of its own does once vis-network has drawn it. `network` and `nodes` are
-// vis-network's variables; Python writes `settings` before this script.
+// The script of a downloaded network. `network` and `nodes` are variables of pyvis's template; Python writes `settings` before this script.
 
 import { drawCrosses } from "./crosses.js";
 

@@ -1,21 +1,21 @@
-// Watches a class for news with a tiny request now and then, and tells the page only when there are
-// any; never while somebody types or drags. Remembers this browser's seat in cookies.
-const QUIET = 4000; // milliseconds without a key after which a text counts as left alone
-const PATIENCE = 8000; // milliseconds after which news that the page did not take are told again
-const WRITES = "textarea, [contenteditable=true], input:not([type=radio], [type=checkbox])";
+// Asks the server every few seconds for news of a class, and reruns the page only if there are any and
+// the visitor neither types nor drags. Stores this browser's seat in cookies.
+const TYPING_PAUSE = 4000; // milliseconds without a key after which a text counts as left alone
+const RETRY_AFTER = 8000; // milliseconds after which news that the page did not take are told again
+const TEXT_FIELDS = "textarea, [contenteditable=true], input:not([type=radio], [type=checkbox])";
 
-const hands = (globalThis.bupHands ??= { lastKey: -Infinity, pressed: false, watched: false });
-if (!hands.watched) {
-  hands.watched = true;
+const input = (globalThis.bupHands ??= { lastKey: -Infinity, pressed: false, watched: false });
+if (!input.watched) {
+  input.watched = true;
   const on = (kind, run) => document.addEventListener(kind, run, { capture: true, passive: true });
-  for (const kind of ["keydown", "input"]) on(kind, () => (hands.lastKey = performance.now()));
-  on("pointerdown", () => (hands.pressed = true));
-  for (const kind of ["pointerup", "pointercancel"]) on(kind, () => (hands.pressed = false));
+  for (const kind of ["keydown", "input"]) on(kind, () => (input.lastKey = performance.now()));
+  on("pointerdown", () => (input.pressed = true));
+  for (const kind of ["pointerup", "pointercancel"]) on(kind, () => (input.pressed = false));
 }
 
 function busy() {
-  const writing = document.activeElement?.matches(WRITES);
-  return hands.pressed || (writing && performance.now() - hands.lastKey < QUIET);
+  const writing = document.activeElement?.matches(TEXT_FIELDS);
+  return input.pressed || (writing && performance.now() - input.lastKey < TYPING_PAUSE);
 }
 
 function remember(cookies, seconds) {
@@ -36,13 +36,13 @@ class Watch {
   over = false;
   timer = 0;
   /** @type {{ news: string | null, at: number }} */
-  told = { news: null, at: 0 };
+  reported = { news: null, at: 0 };
   /** @type {number | null} the last redirect that was followed */
-  gone = null;
+  followed = null;
 
   go() {
     if (busy()) return false;
-    this.gone = this.data.go.number;
+    this.followed = this.data.go.number;
     globalThis.bupSteps.visit(new URL(this.data.go.place, location.href));
     return true;
   }
@@ -51,16 +51,16 @@ class Watch {
     const { data, tell } = this;
     let wait = data.every;
     try {
-      if (data.go && data.go.number !== this.gone) {
+      if (data.go && data.go.number !== this.followed) {
         if (!this.go()) wait = 250;
       } else if (data.source && !document.hidden) {
         const answer = await fetch(data.source, { cache: "no-store" });
         const news = String((await answer.json())[data.about]);
-        const again = news === this.told.news && performance.now() - this.told.at < PATIENCE;
+        const again = news === this.reported.news && performance.now() - this.reported.at < RETRY_AFTER;
         if (news !== this.data.news && !again) {
           if (busy()) wait = 250;
           else {
-            this.told = { news, at: performance.now() };
+            this.reported = { news, at: performance.now() };
             tell(news);
           }
         }
@@ -68,7 +68,7 @@ class Watch {
     } catch {
       wait = 3 * data.every; // the server may be starting again
     }
-    // Not all phones at the same moment.
+    // At a random moment, so that not all phones ask at once.
     if (!this.over) this.timer = setTimeout(() => this.look(), wait * (0.85 + 0.3 * Math.random()));
   }
 }

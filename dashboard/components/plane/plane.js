@@ -5,7 +5,7 @@ const STEP = 0.04; // of an arrow key
 const GRIP = 34; // pixels: the radius of what is dragged
 const views = new WeakMap();
 
-// Called at first, and again whenever the data or the theme change.
+// Streamlit calls this first, and again when the data or the theme change.
 export default function ({ data, parentElement, setTriggerValue }) {
   const frame = parentElement.querySelector(".plane");
   const view = views.get(frame) ?? { frame, sent: 0 };
@@ -20,14 +20,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   explain(parentElement.querySelector(".key"), data);
 }
 
-// What the colours of the ground mean.
+// Explains the colours of the ground.
 function explain(key, { palette, meaning }) {
   const bar = document.createElement("i");
   bar.style.background = `linear-gradient(to right, ${palette.join()})`;
   key.replaceChildren(bar, ` ${meaning}`);
 }
 
-// In pixels, so that dots are round and words are legible whatever the shape of the frame.
+// Draws in pixels, so that dots are round and text is legible in a frame of any shape.
 function draw(view) {
   const { ground, points, kinds } = view.data;
   const { clientWidth: width, clientHeight: height } = view.frame;
@@ -42,7 +42,7 @@ function draw(view) {
       svgElement(svg, "rect", { x: c * wide, y: r * high, width: wide + 0.6, height: high + 0.6, fill }),
     ),
   );
-  // While the group is dragged its points go along; the ground follows when the server has answered.
+  // During a drag the points of the group move at once; the ground follows when the server answers.
   const [dx, dy] = [view.at[0] - view.data.group[0], view.at[1] - view.data.group[1]];
   points.forEach(([x, y], i) => {
     const moves = kinds[i] === "stranger";

@@ -6,7 +6,7 @@ const MARGIN = 46; // around the outermost places
 const STILL = 5; // pixels that a click may move
 const views = new WeakMap();
 
-// Called at first, and again whenever the data or the theme change.
+// Streamlit calls this first, and again when the data or the theme change.
 export default function ({ data, parentElement, setTriggerValue }) {
   const frame = parentElement.querySelector(".sketch");
   const view = views.get(frame) ?? { frame, svg: frame.querySelector("svg"), moved: new Map() };
@@ -44,7 +44,7 @@ function draw(view) {
     if (change !== null) {
       const far = a === data.looked ? at[b] : at[a];
       const near = a === data.looked ? at[a] : at[b];
-      // Towards the neighbour, where links that meet in one node have room, and beside the line.
+      // Nearer to the neighbour, where links of one node lie apart, and beside the line.
       const [right, down] = [far.x - near.x, far.y - near.y];
       const aside = (14 + width / 2) / (Math.hypot(right, down) || 1);
       const spot = {
@@ -94,7 +94,7 @@ function drawNode(view, spot, i, { x, y }) {
   });
 }
 
-// A plus beside the looked-at node: pull it onto another node, or into the open for a new one.
+// A plus beside the selected node: pull it onto another node to link, or into the open to add a node.
 function drawHandle(view, { x, y }) {
   const { svg, data } = view;
   const { before, after } = data.spots[data.looked];
@@ -130,7 +130,7 @@ function drawHandle(view, { x, y }) {
   });
 }
 
-// Listens on the drawing, because a redraw replaces the node under the finger.
+// Listens on the window, because a redraw replaces the node under the finger.
 /**
  * @param {SVGElement} element
  * @param {any} view

@@ -1,4 +1,4 @@
-// What a run says of one node, or of several.
+// The panel beside the view: one node, or a group of nodes.
 
 import { shadeValue } from "../components/map/legend.js";
 import { lowerBound } from "../components/map/scene.js";
@@ -21,7 +21,7 @@ const BELL = Array.from({ length: 41 }, (_, k) => -3 + (6 * k) / 40)
 
 export const classRow = (values, node, width) => values.subarray(node * width, (node + 1) * width);
 
-// The classes that a run can answer with, and how sure it is of its answer.
+// The probability of the predicted class.
 export const sureness = (run, node) => Math.max(...classRow(run.probs, node, run.answers.length));
 
 export function className(code) {
@@ -49,7 +49,7 @@ function verdict(run, node) {
   );
 }
 
-// One line per class of a run, on an axis from 0 to 100.
+// A table with one row per class, drawn on an axis from 0 to 100.
 function classTable(label, run, marks, ticks, told, predicted = -1, star = -1) {
   const line = "linear-gradient(var(--faint), var(--faint))";
   const grid = ticks.map(([at]) => `${line} ${at}% 0 / 1px 100% no-repeat`).join(", ");
@@ -146,7 +146,7 @@ function factsOf(run, node) {
   return facts.join(" · ");
 }
 
-// Nodes as buttons, with what the run says of each.
+// Nodes as buttons with their predictions.
 function nodeList(run, nodes) {
   const item = (node) => {
     const wrong = run.shapes[node];
@@ -218,7 +218,7 @@ export function groupPanel(run, { title, nodes }) {
   ];
 }
 
-// Before anybody has picked a node: what one sees, and where to begin.
+// The panel before a node is picked: what the map shows, and three nodes to start with.
 export function welcome(run) {
   const [one, many] = content.noun;
   const tested = [...run.test.keys()].filter((node) => run.test[node]);
