@@ -46,7 +46,7 @@ def sent_to_map(app: AppTest) -> dict:
     """What the map on Explore is told of colours and the picked node."""
     messages = [element.proto.json for element in app.get("bidi_component")]
     (sent,) = (json.loads(text) for text in messages if '"layer"' in text)
-    look = static_files._offered.find(sent["look"].rpartition("/")[2])
+    look = static_files._files.find(sent["look"].rpartition("/")[2])
     return sent | json.loads(gzip.decompress(look.compressed))
 
 

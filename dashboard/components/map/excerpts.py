@@ -1,4 +1,4 @@
-"""What of a graph the map is sent: all of it, or as much of a part as a browser draws fluently."""
+"""The part of a graph that a map is sent: all of it, or as much as a browser draws fluently."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Excerpt:
     nodes: np.ndarray | None  # ascending; None: every node
     links: np.ndarray  # [2, k], by their place among the nodes
     window: Window | None = None  # None: the whole map
-    thinned: bool = False  # not everything in the window is here: there is more to see nearby
+    thinned: bool = False  # some nodes or links of the window are left out
 
     def of(self, values: np.ndarray) -> np.ndarray:
-        """Those of the excerpt's nodes."""
+        """The values of the excerpt's nodes."""
         return values if self.nodes is None else values[self.nodes]
 
 
 def excerpt(graph: Graph, positions: np.ndarray, window: Window | None = None) -> Excerpt:
-    """The nodes in a window with all that they are linked to, and those links.
+    """The nodes in a window with their neighbours and the links between them.
 
-    Where these are too many, some: of two windows, one in the other, the inner one shows what the
-    outer one does, and more.
+    If these are too many, a sample. A window inside another one shows the nodes that the outer one
+    does there, and more.
     """
     n = graph.num_nodes
     if window is None:
@@ -47,7 +47,7 @@ def excerpt(graph: Graph, positions: np.ndarray, window: Window | None = None) -
     if crowded := int(inside.sum()) > MOST_NODES:
         chosen = np.zeros(n, dtype=bool)
         nodes = np.flatnonzero(inside)
-        chosen[nodes[np.argpartition(_turns(n)[nodes], MOST_NODES)[:MOST_NODES]]] = True
+        chosen[nodes[np.argpartition(_sampling_order(n)[nodes], MOST_NODES)[:MOST_NODES]]] = True
         edges = edges[:, chosen[edges].all(axis=0)]
     elif window is not None:
         edges = edges[:, inside[edges].any(axis=0)]
@@ -67,7 +67,7 @@ def excerpt(graph: Graph, positions: np.ndarray, window: Window | None = None) -
 
 
 def snap_window(view: Window) -> Window | None:
-    """The window that is sent for what somebody sees: somewhat larger, and one of few, so that
+    """The window that is sent for a view: somewhat larger, and snapped to a grid, so that
     neighbouring views and other visitors share it. None: the whole map."""
     left, bottom, right, top = view
     side = max(right - left, top - bottom)
@@ -81,6 +81,6 @@ def snap_window(view: Window) -> Window | None:
 
 
 @lru_cache(maxsize=2)
-def _turns(n: int) -> np.ndarray:
-    """When each of n nodes has its turn to be seen: as good as at random, but always the same."""
+def _sampling_order(n: int) -> np.ndarray:
+    """The order in which nodes are sampled: random, but always the same."""
     return np.random.RandomState(0).permutation(n)

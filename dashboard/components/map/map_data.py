@@ -1,7 +1,6 @@
-"""What the map of a graph is sent: its places and links once, then what each node looks like.
+"""The data of a map: places and links once per graph, then colours and shapes of its nodes.
 
-Ids, titles and class names are untrusted: they travel as plain text, and the map shows them as
-such.
+Ids, titles and class names are untrusted: they are sent and shown as plain text.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ Point = tuple[float, float]
 FOLD = 10
 """Components of fewer nodes can be folded away."""
 MOST_NAMES = 25_000
-"""Of more nodes the map is not sent the ids: it has them where one has zoomed in."""
-_STEPS = 32767  # layouts are kept in such steps: nothing is lost
-_ENOUGH = 30_000  # nodes, to find where a class is
-_STOPS = 24  # colours of a scale; the map mixes those in between
+"""Maps of more nodes are not sent the ids, until the visitor zooms in."""
+_STEPS = 32767  # layouts are stored in such steps, so nothing is lost
+_SAMPLE = 30_000  # a sample of nodes that is large enough to place class names
+_STOPS = 24  # colours of a scale; the map interpolates between them
 
 
 def graph_parcel(graph: Graph, positions: np.ndarray, part: Excerpt | None = None) -> Parcel:
-    """Everything about a graph, or an excerpt of it, that no run changes."""
+    """The part of the data of a graph, or of its excerpt, that is the same for every run."""
     part = part or excerpt(graph, positions)
     nodes = np.arange(graph.num_nodes) if part.nodes is None else part.nodes
     named = len(nodes) <= MOST_NAMES
@@ -64,28 +63,30 @@ def graph_parcel(graph: Graph, positions: np.ndarray, part: Excerpt | None = Non
 def regions(
     positions: np.ndarray, labels: np.ndarray, class_names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Where to write the name of each class, that of the largest first: the middle of its nodes
-    around the one that has many of its own class near it, and few others."""
-    if len(labels) > _ENOUGH:  # of very many, some tell where the others are
-        some = np.random.RandomState(0).choice(len(labels), _ENOUGH, replace=False)
+    """Where to write the name of each class, the largest class first: the mean place of its nodes
+    around the node that has many nodes of its class near it, and few others."""
+    if len(labels) > _SAMPLE:  # of very many, some tell where the others are
+        some = np.random.RandomState(0).choice(len(labels), _SAMPLE, replace=False)
         positions, labels = positions[some], labels[some]
-    tree, found = KDTree(positions), []
+    tree, places = KDTree(positions), []
     reach = 0.16 * float(np.ptp(positions, axis=0).max() or 1) / 2
     for label, name in enumerate(class_names):
         members = positions[labels == label]
         if len(members) == 0:
             continue
-        own, some = KDTree(members), members[:: max(1, len(members) // 200)]
-        mine, near = (t.query_ball_point(some, reach, return_length=True) for t in (own, tree))
-        centre = some[int(np.argmax(mine**2 / near))]
-        x, y = members[own.query_ball_point(centre, reach)].mean(axis=0).tolist()
-        found.append({"name": str(name), "x": x, "y": y, "nodes": len(members)})
-    return sorted(found, key=lambda region: -region["nodes"])
+        class_tree, sample = KDTree(members), members[:: max(1, len(members) // 200)]
+        same, near = (
+            t.query_ball_point(sample, reach, return_length=True) for t in (class_tree, tree)
+        )
+        centre = sample[int(np.argmax(same**2 / near))]
+        x, y = members[class_tree.query_ball_point(centre, reach)].mean(axis=0).tolist()
+        places.append({"name": str(name), "x": x, "y": y, "nodes": len(members)})
+    return sorted(places, key=lambda region: -region["nodes"])
 
 
 def inside(positions: np.ndarray, corners: Sequence[Point]) -> np.ndarray:
     """Which nodes [n] are inside a polygon: a line to the right crosses its sides an odd number of
-    times. As in the browser, on the same numbers."""
+    times. nodesInPolygon in scene.js does the same with the same numbers."""
     x, y = positions.astype(np.float32).astype(float).T
     odd = np.zeros(len(positions), dtype=bool)
     for (ax, ay), (bx, by) in pairwise([corners[-1], *corners]):
@@ -101,8 +102,8 @@ def layer_parcel(
     shown: np.ndarray,
     part: Excerpt | None = None,
 ) -> Parcel:
-    """What each node of a run looks like: what its colour is proportional to (or the number of its
-    category), the shape of its verdict, whether it is shown, its predicted and its true class."""
+    """Each node of a run: the value of its colour (or the number of its category), the shape of its
+    verdict, whether it is shown, its predicted and its true class."""
     if part is not None and part.nodes is not None:
         table, shown = table.iloc[part.nodes], shown[part.nodes]
     shades, scale = shades_of(table, colour_by, class_names)
@@ -121,14 +122,14 @@ def layer_parcel(
 def shades_of(
     table: pd.DataFrame, colour_by: str, class_names: Sequence[str]
 ) -> tuple[np.ndarray, list[float]]:
-    """What a colour is proportional to, or the number of a category, as 16-bit steps [n]; and
+    """The value of each node's colour, or the number of its category, as 16-bit steps [n]; and
     [first value, size of a step]."""
     column = _column(table, colour_by)
     if column.kind == "score":
         return quantise(column.shade(table[colour_by].to_numpy(np.float32)))
     names = pd.Index(list(category_colours(colour_by, class_names)))
-    found = names.get_indexer(columns.categories(table, colour_by))
-    return found.astype(np.uint16), [0, 1]
+    codes = names.get_indexer(columns.categories(table, colour_by))
+    return codes.astype(np.uint16), [0, 1]
 
 
 def own_limits(table: pd.DataFrame, colour_by: str) -> Limits | None:
@@ -146,7 +147,7 @@ def look(
     theme: Theme,
     limits: Limits | None,
 ) -> dict[str, Any]:
-    """What the colours and shapes mean, and the colours themselves."""
+    """The colours of a map, and what its colours and shapes mean."""
     column = _column(table, colour_by)
     verdicts = columns.verdicts(table)
     unlabelled = " or unlabelled" if (table["true"] == "").any() else ""
@@ -155,7 +156,7 @@ def look(
         columns.WRONG: ("cross", "wrong"),
         columns.LEFT_OUT: ("diamond", "class never shown"),
     }
-    said: dict[str, Any] = {
+    appearance: dict[str, Any] = {
         "colour": colour_by,
         "label": column.label,
         "meaning": column.meaning,
@@ -176,12 +177,12 @@ def look(
         colours = category_colours(colour_by, class_names)
         present = set(columns.categories(table, colour_by))
         legend = [(name or "unlabelled", c) for name, c in colours.items() if name in present]
-        return said | {"colours": list(colours.values()), "legend": legend, "limits": None}
+        return appearance | {"colours": list(colours.values()), "legend": legend, "limits": None}
     low, high = limits
     ends = [(column.format_shade(low), column.low), (column.format_shade(high), column.high)]
     if not np.isfinite(table[colour_by]).all():
-        said["shapes"].append(("circle missing", "no path to training"))
-    return said | {
+        appearance["shapes"].append(("circle missing", "no path to training"))
+    return appearance | {
         "colours": score_colours(np.linspace(0, 1, _STOPS), theme, column.uncertain),
         "limits": [low, high],
         "ends": ends,
@@ -190,8 +191,8 @@ def look(
 
 
 def _column(table: pd.DataFrame, colour_by: str) -> Column:
-    known = columns.all_columns(table)
-    if colour_by not in known:
-        names = ", ".join(known)
+    by_name = columns.all_columns(table)
+    if colour_by not in by_name:
+        names = ", ".join(by_name)
         raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {names}")
-    return known[colour_by]
+    return by_name[colour_by]

@@ -1,4 +1,4 @@
-"""Parcels: few bytes for the browser, known by their digest."""
+"""Parcels: arrays in few bytes, as the browser gets them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Parcel:
-    """Bytes that are known by their digest."""
+    """Bytes, and the digest that identifies them."""
 
     digest: str
     content: bytes
 
 
 def pack(header: dict[str, Any], **arrays: np.ndarray) -> Parcel:
-    """Digest, length of the header, header as JSON, then the arrays, all little-endian."""
+    """Digest, length of the header, header as JSON, then the arrays: parcels.js opens it."""
     kinds = [
         (name, array.dtype.newbyteorder("<").str[1:], array.size) for name, array in arrays.items()
     ]
@@ -36,8 +36,8 @@ def pack(header: dict[str, Any], **arrays: np.ndarray) -> Parcel:
 
 
 def delta_varint(numbers: np.ndarray) -> np.ndarray:
-    """Ascending whole numbers as bytes: of each the distance from the one before, seven bits a
-    byte, lowest first; the last byte of each is below 128."""
+    """Ascending whole numbers as bytes: the difference of each from the one before, seven bits
+    a byte, lowest first; the last byte of each is below 128."""
     gaps = np.diff(numbers.astype(np.int64), prepend=0)
     bits = np.frexp(np.maximum(gaps, 1).astype(float))[1]
     sizes = (bits + 6) // 7

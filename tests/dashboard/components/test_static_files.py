@@ -8,14 +8,14 @@ from streamlit.testing.v1 import AppTest
 import bup
 from bup.datasets import uploads
 from dashboard.components import static_files
-from dashboard.components.static_files import Payloads
+from dashboard.components.static_files import StaticFileCache
 from tests.support.asgi import ask
 
 SERVER = Starlette(routes=static_files.routes())
 
 
-def bytes_in(kept: Payloads) -> int:
-    return sum(len(payload.compressed) for payload in kept._kept.values())
+def bytes_in(kept: StaticFileCache) -> int:
+    return sum(len(file.compressed) for file in kept._entries.values())
 
 
 def test_a_browser_gets_what_was_offered_compressed_and_may_keep_it_for_good():
@@ -43,25 +43,25 @@ def test_what_is_not_there_may_be_asked_for_again():
 
 
 def test_memory_is_bounded_and_what_was_offered_last_stays():
-    kept = Payloads(most_bytes=3000)
+    kept = StaticFileCache(most_bytes=3000)
     noise = [np.random.RandomState(i).bytes(900) for i in range(8)]
-    names = [kept.offer(noise[i], "bin") for i in (0, 1)]
+    names = [kept.add(noise[i], "bin") for i in (0, 1)]
     for other in noise[2:]:
-        kept.offer(other, "bin")
-        kept.offer(noise[0], "bin")
+        kept.add(other, "bin")
+        kept.add(noise[0], "bin")
     assert gzip.decompress(kept.find(names[0]).compressed) == noise[0]
     assert kept.find(names[1]) is None
     assert bytes_in(kept) == kept._size <= 3000
 
 
 def test_offers_from_many_threads_are_counted_once():
-    kept = Payloads()
-    threads = [threading.Thread(target=kept.offer, args=(b"same" * 999, "bin")) for _ in range(16)]
+    kept = StaticFileCache()
+    threads = [threading.Thread(target=kept.add, args=(b"same" * 999, "bin")) for _ in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(kept._kept) == 1 and kept._size == bytes_in(kept)
+    assert len(kept._entries) == 1 and kept._size == bytes_in(kept)
 
 
 def test_what_is_drawn_of_an_own_graph_goes_with_it(monkeypatch, tmp_path):
