@@ -46,7 +46,7 @@ def export(
     """Write one page with the map, the charts and every node of some runs on a graph.
 
     It needs no server and no network. Runs are asked for by --method, or each RUN is a link copied
-    from the app or the name of a folder of stored results. What is not trained yet is trained.
+    from the app or the name of a folder of stored results. Runs not stored yet are trained.
 
     For example: bup export --graph cora --method bup --method gcn+gats --left-out 6 -o page.html
     """
@@ -75,7 +75,7 @@ def export(
     text = page(loaded).encode()
     try:
         files.write_atomically(output, text)
-        output.chmod(0o644)  # for whoever serves it; a temporary file is its owner's alone
+        output.chmod(0o644)  # readable by a web server; a temporary file is not
     except OSError as error:
         raise bup.BupError(_unwritable(output, error)) from error
     print(f"{output}: {len(text) / 1e6:.1f} MB, {len(loaded)} run{'s'[: len(loaded) != 1]}")
@@ -88,7 +88,7 @@ def _check_alike(specs: list[Spec]) -> None:
 
 
 def _settings(methods: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, dict[str, Value]]:
-    """What each method is told: a setting goes to all that have it, or to the one it names."""
+    """The settings of each method: those without a prefix go to every method that has them."""
     from dataclasses import fields
 
     from bup.methods import find, resolve_name
@@ -113,7 +113,7 @@ def _settings(methods: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, dic
 
 
 def _check_writable(output: Path) -> None:
-    """Before anything is trained."""
+    """Check that the output can be written, before anything is trained."""
     folder = output.absolute().parent
     if not folder.is_dir():
         raise bup.BupError(f"there is no folder {folder} to write {output.name} to: make it first")

@@ -1,4 +1,4 @@
-"""What an exported page holds: the graph once, of each run its numbers, and its charts."""
+"""The data of an exported page: the graph once, the numbers and charts of each run."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from dashboard.ui.theme import Theme
 from dashboard.ui.wording import setting_title
 
 LONG = 400
-"""Lists that charts share from so many members on travel once."""
+"""Lists of more members are stored once, however many charts use them."""
 
 
 def document(runs: Sequence[LoadedRun], made: datetime.date) -> dict[str, Any]:
-    """Everything that the page shows, as JSON has it."""
+    """Everything that the page shows, as JSON."""
     graph = runs[0].graph
-    theme, shared = Theme(noun=graph.noun), Shared()
+    theme, shared = Theme(noun=graph.noun), SharedLists()
     names = labels([one.spec for one in runs])
     each = {name: View(one, 0, theme) for name, one in zip(names, runs, strict=True)}
     links = "citations" if graph.noun.one == "paper" else "links"
@@ -53,9 +53,9 @@ def document(runs: Sequence[LoadedRun], made: datetime.date) -> dict[str, Any]:
         if graph.words is not None
         else None,
         "runs": [_run(name, view, limits, shared) for name, view in each.items()],
-        "compare": _compared(each, shared) if len(each) > 1 else None,
+        "compare": _comparison(each, shared) if len(each) > 1 else None,
         "shared": shared.values,
-        "dark": _darkened(),
+        "dark": _dark_colours(),
         "made": f"{made:%d %B %Y}".lstrip("0"),
         "versions": f"BUP Explorer {bup.__version__}, plotly.js of plotly {plotly.__version__}",
     }
@@ -66,7 +66,7 @@ def _capital(text: str) -> str:
 
 
 def labels(specs: Sequence[Spec]) -> list[str]:
-    """A name for every run, and what tells it from the others of that name."""
+    """A name for every run; runs of one name get the settings in which they differ."""
     first = [_label(spec) for spec in specs]
     differing = [_differences(spec, specs) for spec in specs]
     return [
@@ -80,13 +80,13 @@ def _label(spec: Spec) -> str:
     name = METHODS[spec.method].short
     if rule := RULES.get(str(settings.get("propagation"))):
         name += f": {rule.title}"
-    changed = changed_settings(spec)  # what is usual for the method goes without saying
+    changed = changed_settings(spec)  # not the defaults of the method
     calibrated = [c.title for c in parse_calibrate(str(changed.get("calibrate", "none")))]
     return " + ".join([name, *calibrated])
 
 
 def _differences(spec: Spec, specs: Sequence[Spec]) -> str:
-    """The settings of a run that not all of these have."""
+    """The settings in which a run differs from some of these."""
     facts = [
         {"labels": s.labels_in_words, "seed": s.seed, "never shown": s.left_out or "none"}
         | {setting_title(k): format_value(v) for k, v in s.settings if s.method == spec.method}
@@ -99,7 +99,7 @@ def _differences(spec: Spec, specs: Sequence[Spec]) -> str:
     )
 
 
-def _run(name: str, view: View, limits: Mapping[str, Any], shared: Shared) -> dict[str, Any]:
+def _run(name: str, view: View, limits: Mapping[str, Any], shared: SharedLists) -> dict[str, Any]:
     graph, table, result = view.graph, view.table, view.result
     spec, classes = view.spec, graph.class_names
     code = np.int8 if len(classes) < 127 else np.int16
@@ -109,7 +109,7 @@ def _run(name: str, view: View, limits: Mapping[str, Any], shared: Shared) -> di
         "label": name,
         "title": METHODS[spec.method].title,
         "about": view.say(METHODS[spec.method].explanation),
-        "facts": _labels(view)
+        "facts": _labels_text(view)
         + f", seed {spec.seed}"
         + (f", never shown: {never}" if never else ""),
         "command": command_line(spec),
@@ -137,7 +137,7 @@ def _run(name: str, view: View, limits: Mapping[str, Any], shared: Shared) -> di
     }
 
 
-def _labels(view: View) -> str:
+def _labels_text(view: View) -> str:
     spec = view.spec
     if spec.split:
         return spec.labels_in_words
@@ -169,7 +169,7 @@ def _colour(view: View, name: str, column: columns.Column, limits: Any) -> dict[
 
 
 def _intervals(view: View) -> tuple[np.ndarray, np.ndarray] | None:
-    """Of every probability of every node, where they have one."""
+    """The interval of every probability, if the method has intervals."""
     chances, mean, var = view.explains.probabilities, view.result.mean, view.result.var
     if view.no_interval or chances is None or mean is None or var is None:
         return None
@@ -178,12 +178,12 @@ def _intervals(view: View) -> tuple[np.ndarray, np.ndarray] | None:
     return low, high
 
 
-def _compared(each: Mapping[str, View], shared: Shared) -> dict[str, Any]:
+def _comparison(each: Mapping[str, View], shared: SharedLists) -> dict[str, Any]:
     found = views.compare(each)
     return found | {"charts": [_chart(chart, shared) for chart in found["charts"]]}
 
 
-def _block(block: Block, shared: Shared) -> dict[str, Any]:
+def _block(block: Block, shared: SharedLists) -> dict[str, Any]:
     return {
         "label": block.label,
         "numbers": block.numbers,
@@ -191,34 +191,34 @@ def _block(block: Block, shared: Shared) -> dict[str, Any]:
     }
 
 
-def _chart(chart: Chart, shared: Shared) -> dict[str, Any]:
+def _chart(chart: Chart, shared: SharedLists) -> dict[str, Any]:
     figure = json.loads(chart.figure.to_json())
     figure["layout"].pop("template", None)
     groups = None
     if chart.groups is not None:
         groups = {str(k): [title, nodes.tolist()] for k, (title, nodes) in chart.groups.items()}
     return {"title": chart.title, "words": chart.words, "groups": groups} | {
-        "figure": {"data": shared.taken(figure["data"]), "layout": figure["layout"]}
+        "figure": {"data": shared.share(figure["data"]), "layout": figure["layout"]}
     }
 
 
-class Shared:
-    """The long lists of all charts, each once, however many of them show it."""
+class SharedLists:
+    """The long lists of all charts, each stored once."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
         self._places: dict[str, int] = {}
 
-    def taken(self, value: Any) -> Any:
-        """The same with every long list replaced by its place: ``{"$": 3}``."""
+    def share(self, value: Any) -> Any:
+        """The value with every long list replaced by its index: ``{"$": 3}``."""
         if isinstance(value, dict):
             if "bdata" in value:
-                return self._place(_halved(value)) if len(value["bdata"]) > 4 * LONG else value
-            return {name: self.taken(inner) for name, inner in value.items()}
+                return self._place(_as_float32(value)) if len(value["bdata"]) > 4 * LONG else value
+            return {name: self.share(inner) for name, inner in value.items()}
         if isinstance(value, list):
             if len(value) > LONG and all(isinstance(inner, str) for inner in value):
                 return self._place(value)
-            return [self.taken(inner) for inner in value]
+            return [self.share(inner) for inner in value]
         return value
 
     def _place(self, value: Any) -> dict[str, int]:
@@ -228,8 +228,8 @@ class Shared:
         return {"$": place}
 
 
-def _halved(array: dict[str, Any]) -> dict[str, Any]:
-    """Points need no more than 32 bits."""
+def _as_float32(array: dict[str, Any]) -> dict[str, Any]:
+    """An array of 64-bit numbers in 32 bits, enough for a chart."""
     if array["dtype"] != "f8":
         return array
     values = np.frombuffer(base64.b64decode(array["bdata"]), "<f8").astype("<f4")
@@ -243,7 +243,7 @@ def _array(values: np.ndarray) -> dict[str, Any]:
 
 
 def _shares(probs: np.ndarray) -> dict[str, Any]:
-    """Numbers from 0 to 1 [n, c] in 16 bits; only what is 1 is as large as 1."""
+    """Numbers from 0 to 1 [n, c] in 16 bits; only 1 itself is rounded to 1."""
     steps = np.where(probs < 1, np.round(probs.clip(0) * 65535).clip(max=65534), 65535)
     return _array(steps.astype(np.uint16)) | {"scale": [0, 1 / 65535]}
 
@@ -254,8 +254,8 @@ def _steps(values: np.ndarray | None) -> dict[str, Any]:
     return _array(steps) | {"scale": scale}
 
 
-def _darkened() -> dict[str, str]:
-    """What the charts' colours become in the dark."""
+def _dark_colours() -> dict[str, str]:
+    """The colours of charts on a light page, and their colours on a dark one."""
     light, dark = Theme(), Theme(dark=True)
     return {
         getattr(light, tone): getattr(dark, tone) for tone in ("text", "background", "faint", "ink")

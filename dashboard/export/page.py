@@ -1,4 +1,4 @@
-"""The file itself: everything inside, compressed, behind a policy that lets nothing in or out."""
+"""The exported file: all data inside, compressed; its policy forbids all requests."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from dashboard.figures import card, class_tables
 
 MOST_NODES, MOST_RUNS = MOST_NAMES, 6
 LIMITS = f"{MOST_NODES:,} nodes and {MOST_LINKS:,} links"
-"""The largest graph whose map fits into a page with all that is said of its nodes."""
+"""The largest graph that fits into a page."""
 
 _HERE = Path(__file__).parent
-# Plotly compiles what draws its points; images are what one saves of a chart.
+# Plotly compiles functions that draw its points, and saves charts as images.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -37,7 +37,7 @@ _POLICY = (
 
 
 def refusal(graph: Graph, runs: int) -> str:
-    """Why there can be no page of so many runs on this graph; nothing if there can."""
+    """Why no page can hold so many runs on this graph; empty if it can."""
     if graph.num_nodes > MOST_NODES or graph.num_edges > MOST_LINKS:
         return (
             f"a page holds a graph of at most {LIMITS}, and {graph.name} has "
@@ -49,7 +49,7 @@ def refusal(graph: Graph, runs: int) -> str:
 
 
 def page(runs: Sequence[LoadedRun], made: datetime.date | None = None) -> str:
-    """The page of some runs on one graph, the first of them shown first."""
+    """The page of some runs on one graph; it opens on the first run."""
     graph = runs[0].graph
     if len({one.run for one in runs}) < len(runs):
         raise BupError("a run is asked for twice: give each of them once")
@@ -60,7 +60,7 @@ def page(runs: Sequence[LoadedRun], made: datetime.date | None = None) -> str:
         policy=html.escape(_POLICY),
         title=html.escape(about["title"]),
         style="\n".join([_source("page.css"), class_tables.STYLE, card.STYLE, MAP_STYLE]),
-        document=_squeezed(json.dumps(about, allow_nan=False)),
+        document=_compressed(json.dumps(about, allow_nan=False)),
         plotly=_plotly(),
         script=bundle(_HERE / "page.js"),
     )
@@ -68,12 +68,12 @@ def page(runs: Sequence[LoadedRun], made: datetime.date | None = None) -> str:
 
 @cache
 def _plotly() -> str:
-    """The package's own copy: none of it is ours to keep."""
-    return _squeezed(get_plotlyjs())
+    """The library of the installed plotly package."""
+    return _compressed(get_plotlyjs())
 
 
-def _squeezed(text: str) -> str:
-    """As base64, in which no text from the data can end a script."""
+def _compressed(text: str) -> str:
+    """Compressed, as base64: so no text of the data can end the script element."""
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 

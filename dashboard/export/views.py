@@ -1,4 +1,4 @@
-"""What an exported page says of a run beside its map: the app's own figures, with their words."""
+"""The charts of an exported page: figures of the app with their captions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from dashboard.ui import columns
 BARS = 20
 COVERAGE = 0.8
 Group = tuple[str, np.ndarray]
-"""Nodes, and what they have in common: "with a confidence of 60% to 70%"."""
+"""A title such as "with a confidence of 60% to 70%", and its nodes."""
 
 
 class Chart(NamedTuple):
@@ -46,7 +46,7 @@ class Chart(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What a view shows for one score, or whatever is chosen; ``label`` is empty for the only."""
+    """The charts of a view for one score; ``label`` is empty if the view has no choice."""
 
     label: str
     numbers: Sequence[tuple[str, str, str]]  # name, value, meaning
@@ -54,7 +54,7 @@ class Block(NamedTuple):
 
 
 def reliability(view: View) -> list[Block]:
-    """Whether confidence is worth what it says."""
+    """Whether confidence is calibrated."""
     probs, targets, nodes = view.judged()
     bins = metrics.reliability_bins(probs, targets, 10)
     confidence, right = metrics.confidence(probs), metrics.hits(probs, targets)
@@ -110,7 +110,7 @@ def reliability(view: View) -> list[Block]:
 
 
 def unseen(view: View) -> list[Block]:
-    """Whether each score notices classes that were never shown; nothing where all were."""
+    """Whether each score detects classes that were left out; empty if there are none."""
     search = detection.unseen(view.result, view.graph)
     if not search.possible:
         return []

@@ -1,7 +1,7 @@
-"""Sums and products that one steps through: two calculations side by side, number by number.
+"""Two calculations side by side that the visitor steps through, number by number.
 
-Which step is looked at, playing and going back happen in the browser; only a choice that asks for
-other numbers (another neighbour, unit, class or node) goes to the server.
+Stepping, playing and going back happen in the browser; only a choice that needs other numbers
+(another neighbour, unit, class or node) goes to the server.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _view = component(
 def arithmetic(
     stages: Sequence[Stage], sides: Sequence[Side], key: str, on_choose: Callable[[], None]
 ) -> None:
-    """Draw the way; a line that opens another number calls ``on_choose``, see ``choice(key)``."""
+    """Draw the calculations; a line that needs other numbers calls ``on_choose``."""
     _view(
         key=key,
         data={
@@ -86,7 +86,7 @@ def _plain(operation: Operation) -> dict[str, Any]:
 
 
 def choice(key: str) -> dict[str, int]:
-    """What was just chosen, by the names of ``CHOICES``, and the ``side`` it was chosen on."""
+    """The last choice, by the names of ``CHOICES``, and its ``side``."""
     value = st.session_state.get(key, {}).get("choose")
     if not isinstance(value, dict):
         return {}

@@ -1,4 +1,4 @@
-"""The map as a component of ours: st.plotly_chart forgets its camera whenever a figure changes."""
+"""A plotly chart that keeps its camera: st.plotly_chart loses it when the figure changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dashboard.ui import streamlit_internals
 
 @dataclass(frozen=True)
 class ChartFigure:
-    """A figure as the browser takes it."""
+    """A figure as JSON for the browser."""
 
     json: bytes
     height: int
@@ -38,7 +38,7 @@ class Mark:
 
 
 def _library() -> str:
-    """What brings plotly to the page: Streamlit's copy, which browsers keep, else the package's.
+    """The script that loads plotly: Streamlit's copy, which browsers cache, else the package's.
 
     In a message it would cost every rerun a tenth of a second, because Streamlit's page decodes
     each message again, however old.
@@ -66,7 +66,7 @@ _view = component(
 
 
 def library() -> None:
-    """Bring plotly to the browser: once per page, before any chart."""
+    """Load plotly in the browser: once per page, before any chart."""
     _plotly(key="plotly-library")
 
 

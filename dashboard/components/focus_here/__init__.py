@@ -1,4 +1,4 @@
-"""The first field beside it takes the keyboard when it appears, as in what one has just opened."""
+"""Gives the keyboard to the first field of the popover that the visitor has just opened."""
 
 from __future__ import annotations
 

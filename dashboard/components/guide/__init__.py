@@ -1,4 +1,4 @@
-"""The card of a tour: it stays in its corner, and frames what it speaks of on the real page."""
+"""The card of a tour, and the frame around the part of the page that it explains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has just appeared is brought onto the screen, beside what it speaks of."""
+"""Scrolls new content into view."""
 
 from __future__ import annotations
 

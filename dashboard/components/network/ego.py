@@ -1,7 +1,6 @@
-"""The network around one node: which nodes and links, where they start, how they look.
+"""The network around one node: its nodes and links, their first places and their look.
 
-Ids, titles and class names are untrusted: they travel as plain text, and nothing here turns text
-into HTML.
+Ids, titles and class names are untrusted: they are sent as plain text and never become HTML.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class EgoNetwork:
 
 
 def legend(ego: EgoNetwork) -> str:
-    """What the shapes mean, as far as they occur, and how much is left out."""
+    """The meaning of the shapes that occur, and how many nodes are not drawn."""
     parts = {
         "★ picked": True,
         "● known class": True,
@@ -54,7 +53,7 @@ def legend(ego: EgoNetwork) -> str:
 
 
 def not_drawn(ego: EgoNetwork) -> str:
-    """How much the limit left out, and whether some of that is linked to the centre itself."""
+    """How many nodes the limit left out, and how many of them are linked to the centre."""
     near, further = ego.hidden_near, ego.hidden - ego.hidden_near
     parts = [f"{near:,} of its own links"] if near else []
     parts += [f"{further:,} further out"] if further else []
@@ -134,9 +133,9 @@ def _links_among(graph: Graph, nodes: list[int]) -> list[Link]:
 def _rings(
     nodes: list[int], distance: dict[int, int], links: list[Link]
 ) -> dict[int, tuple[float, float]]:
-    """Starting places: one ring per hop, every node in the sector of its parent, no crossings.
+    """First places: one ring per hop, every node in the sector of its parent, no crossings.
 
-    Every node's parent is there, for nearer nodes are never cut off before farther ones.
+    Every parent is among the nodes, because the limit cuts off the farthest ones.
     """
     parent: dict[int, int] = {}
     for near, far in sorted([*links, *((b, a) for a, b in links)]):

@@ -22,17 +22,16 @@ SCRIPT = Path(__file__).with_name("standalone.js")
 
 @cache
 def _template() -> Any:
-    """pyvis's page, which takes long to compile.
+    """The template of pyvis, which takes long to compile.
 
-    We fill it in ourselves, because pyvis shows every hover text as HTML as soon as one of them
-    contains "href".
+    It is rendered here, because pyvis shows every hover text as HTML once one contains "href".
     """
     net = pyvis.network.Network(cdn_resources="in_line")
     return net.templateEnv.get_template(net.path)
 
 
 def standalone_html(ego: EgoNetwork) -> str:
-    """The network as one file that loads nothing from anywhere."""
+    """The network as one HTML file that makes no requests."""
     theme = ego.theme
     page = _template().render(
         nodes=ego.nodes,

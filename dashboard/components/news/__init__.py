@@ -1,4 +1,4 @@
-"""News of a class, as the browser looks for them: the page runs again only when there are any."""
+"""Polls for news of a class in the browser, and reruns the page only when there are any."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dashboard.components.shared.component import component
 
 @dataclass(frozen=True)
 class Redirect:
-    """A place to go to, relative to the page; each number is gone to once."""
+    """A page to open, relative to this one; each number is followed once."""
 
     number: int
     place: str
@@ -31,9 +31,9 @@ def news(
     lasting: int = 0,
     go: Redirect | None = None,
 ) -> None:
-    """Call ``on_news`` when what ``source`` says ``about`` something is no longer what is known.
+    """Call ``on_news`` when the answer of ``source`` for ``about`` differs from ``known``.
 
-    ``cookies`` are kept for ``lasting`` seconds; an empty one is removed. ``go`` opens a page.
+    ``cookies`` are stored for ``lasting`` seconds; an empty one is removed. ``go`` opens a page.
     """
     _view(
         key=key,

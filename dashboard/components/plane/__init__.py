@@ -1,4 +1,4 @@
-"""A plane with points on a coloured ground, and a group of them that one drags about."""
+"""A plane with points on a coloured ground; the visitor drags a group of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def plane(
 
     ``rings`` are outlines, the last one dashed; ``labels`` are words and their places, ``handle``
     the words on what is dragged, ``scale`` the colours of the ground from low to high and their
-    meaning. Places go from 0 to 1, to the right and down; ``place(key)`` tells where the group is.
+    meaning. Places go from 0 to 1, to the right and down; ``place(key)`` is that of the group.
     """
     _view(
         key=key,
@@ -55,7 +55,7 @@ def plane(
 
 
 def place(key: str) -> tuple[float, float] | None:
-    """Where the group was put, from 0 to 1; None if it was not."""
+    """The place of the group, from 0 to 1; None before the first drag."""
     value = st.session_state.get(key, {}).get("place")
     if not isinstance(value, dict):
         return None

@@ -52,9 +52,9 @@ def sketch(
     on_edit: Callable[[], None],
     height: int = 330,
 ) -> None:
-    """Draw the graph; whatever a visitor does calls ``on_edit``, in which ``edit(key)`` tells what.
+    """Draw the graph; every edit calls ``on_edit``, in which ``edit(key)`` returns it.
 
-    Places that were dragged stay as long as ``start``, the name of where one began, stays.
+    Nodes stay where the visitor dragged them until ``start``, the name of the first graph, changes.
     """
     _view(
         key=key,
@@ -70,6 +70,6 @@ def sketch(
 
 
 def edit(key: str) -> dict[str, Any]:
-    """What was just done: ``kind`` is look, link, cut or node. Empty if nothing was."""
+    """The last edit: its ``kind`` is look, link, cut or node. Empty if there was none."""
     value = st.session_state.get(key, {}).get("edit")
     return dict(value) if isinstance(value, dict) else {}

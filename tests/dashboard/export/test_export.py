@@ -16,7 +16,7 @@ from bup.results.store import Store
 from bup.training import fitting
 from dashboard.cache import shared_cache
 from dashboard.export import page as pages
-from dashboard.export.document import Shared, labels
+from dashboard.export.document import SharedLists, labels
 from dashboard.export.page import page, refusal
 from dashboard.network.rate_limits import RateLimit
 from dashboard.session import run_link
@@ -101,9 +101,9 @@ def test_bars_and_cells_lead_to_all_of_their_papers_once(content, cora, run):
     assert len(unseen) == len(columns.score_columns(run.table()))
     test = run.split.test
     for block in unseen:
-        histogram, _, taken = block["charts"]
+        histogram, _, share = block["charts"]
         assert members(histogram) == sorted(test.tolist())
-        assert members(taken) == sorted(test[run.split.is_ood(cora.labels[test])].tolist())
+        assert members(share) == sorted(test[run.split.is_ood(cora.labels[test])].tolist())
     # The counts that a bar is drawn from are those of its group.
     counts = [0] * 20
     for key, (_, nodes) in bars["groups"].items():
@@ -113,11 +113,11 @@ def test_bars_and_cells_lead_to_all_of_their_papers_once(content, cora, run):
 
 
 def test_lists_that_charts_share_travel_once():
-    shared, long = Shared(), [f"node {i}" for i in range(500)]
-    first = shared.taken({"text": long, "name": "a"})
-    assert first == {"text": {"$": 0}, "name": "a"} == shared.taken({"text": [*long], "name": "a"})
+    shared, long = SharedLists(), [f"node {i}" for i in range(500)]
+    first = shared.share({"text": long, "name": "a"})
+    assert first == {"text": {"$": 0}, "name": "a"} == shared.share({"text": [*long], "name": "a"})
     assert shared.values == [long]
-    assert shared.taken(["few", "words"]) == ["few", "words"]
+    assert shared.share(["few", "words"]) == ["few", "words"]
 
 
 @pytest.fixture(scope="module")
