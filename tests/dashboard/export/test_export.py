@@ -169,11 +169,11 @@ def test_the_app_offers_the_page_of_what_it_compares(cora, run, rival, monkeypat
     monkeypatch.setattr(exports.st, "caption", said.append)
     monkeypatch.setattr(exports, "page", lambda known, day: [one.spec.method for one in known])
     views = [View(known(result, cora), 0, Theme()) for result in (run, rival)]
-    exports._web_page(views)
+    exports._web_page_button(views)
     label, make, name, kind = offered.pop()
     assert label == "These runs as a web page" and kind == "text/html"
     assert make() == ["bup", "gcn"] and name == f"{views[0].run.key}.html"
-    exports._web_page(views * 4)
+    exports._web_page_button(views * 4)
     assert not offered and "at most 6 runs, got 8" in said[0]
 
 
@@ -188,7 +188,7 @@ def test_a_page_is_made_once_and_one_visitor_has_few_of_them_made(cora, run, mon
     def pages(of: bup.Result, times: int) -> set[str]:
         """Asked for at once."""
         for _ in range(times):
-            exports._web_page([View(known(of, cora), 0, Theme())])
+            exports._web_page_button([View(known(of, cora), 0, Theme())])
         asked = [offered.pop() for _ in range(times)]
         with ThreadPoolExecutor(times) as pool:
             return set(pool.map(lambda make: make(), asked))
