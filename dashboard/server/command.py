@@ -1,4 +1,4 @@
-"""``bup dashboard``: the app in a browser."""
+"""The command ``bup dashboard``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dashboard.network import interfaces
     type=click.IntRange(0, 65535),
     default=interfaces.PORT,
     show_default=True,
-    help="Where the app answers; 0 for any that is free.",
+    help="The port of the app; 0 for any free one.",
 )
 @click.option(
     "--host",
-    help="The address to listen on.  [default: localhost, which nobody else reaches; with --shared "
-    "0.0.0.0, which is every network of this machine]",
+    help="The address to listen on.  [default: localhost, which no other machine reaches; with "
+    "--shared 0.0.0.0, which is every network of this machine]",
 )
 @click.option(
     "--name",
@@ -73,31 +73,29 @@ def dashboard(
         os.environ["BUP_SHARED"] = "1"
     _add("BUP_FOLDERS", os.pathsep, [str(folder.resolve()) for folder in folders])
     _add("BUP_HOSTS", ",", [*names, host])
-    with _listening(host, port) as door:
+    with _listen(host, port) as listening:
         from dashboard.server import balancer
 
-        if (
-            balancer.PROCESS_NUMBER not in os.environ
-        ):  # else the first process knows where visitors ask
-            interfaces.record_listener(door)
+        if balancer.PROCESS_NUMBER not in os.environ:  # else the balancer has recorded it
+            interfaces.record_listener(listening)
         here = "localhost" if interfaces.is_every_interface(host) else host
-        url = f"http://{interfaces.format_address(here, door.getsockname()[1])}"
+        url = f"http://{interfaces.format_address(here, listening.getsockname()[1])}"
         if count > 1:
-            balancer.serve(door, count, prepare, lambda: interfaces.announce(url))
+            balancer.serve(listening, count, prepare, lambda: interfaces.announce(url))
             return
         from dashboard.server import serving
 
         balancer.exit_with_parent()
-        serving.serve(serving.application(prepare=prepare, url=url), door)
+        serving.serve(serving.application(prepare=prepare, url=url), listening)
 
 
 def _add(setting: str, between: str, values: list[str]) -> None:
-    """To what whoever starts the app has said in the environment."""
+    """Add to the values that the environment has already."""
     os.environ[setting] = between.join(filter(None, [os.environ.get(setting), *values]))
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """Taken before anything is loaded: whoever comes too early waits instead of failing."""
+def _listen(host: str, port: int) -> socket.socket:
+    """Called before anything is loaded, so that an early visitor waits instead of failing."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)

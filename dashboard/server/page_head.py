@@ -1,4 +1,4 @@
-"""The script that runs before Streamlit's own, in the page that it sends for every address."""
+"""Middleware that adds a script to Streamlit's HTML page, before Streamlit's own scripts."""
 
 from __future__ import annotations
 
@@ -11,24 +11,22 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dashboard.components import static_files
 
 STEPS = (Path(__file__).parent.parent / "components" / "history" / "steps.js").read_bytes()
-# A page that the browser has already, or a compressed one, could not be added to.
-PLAIN = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+# Headers of a request that would bring a compressed page, a part of one or none.
+REMOVED = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
 
 
 class PageHead:
-    """Adds the script to the head of a page; whatever else is asked for passes."""
-
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
             return await self._app(scope, receive, send)
-        plain = [(name, value) for name, value in scope["headers"] if name not in PLAIN]
+        request = [(name, value) for name, value in scope["headers"] if name not in REMOVED]
         start: dict[str, Any] | None = None
         body = b""
 
-        async def added(message: Message) -> None:
+        async def send_with_script(message: Message) -> None:
             nonlocal start, body
             if message["type"] == "http.response.start":
                 kind = Headers(raw=message["headers"]).get("content-type", "")
@@ -49,4 +47,4 @@ class PageHead:
             await send(start)
             await send({"type": "http.response.body", "body": body})
 
-        await self._app(dict(scope) | {"headers": plain}, receive, added)
+        await self._app(dict(scope) | {"headers": request}, receive, send_with_script)

@@ -1,4 +1,4 @@
-"""The app as a server: Streamlit's pages, and what surrounds them."""
+"""The app as an ASGI application: Streamlit's pages, our routes and middleware."""
 
 from __future__ import annotations
 
@@ -36,28 +36,30 @@ SCRIPT = Path(__file__).parent.parent / "app.py"
 def application(
     script: Path | str = SCRIPT, prepare: bool = False, url: str | None = None
 ) -> st.App:
-    """The app for any ASGI server; its options stand beside the script, in ``.streamlit``."""
+    """The app for any ASGI server; Streamlit's options are in ``.streamlit`` beside the script."""
     return st.App(script, **app_options(prepare, url))
 
 
 def app_options(prepare: bool = False, url: str | None = None) -> dict[str, Any]:
-    """What belongs to the app besides its script.
+    """The options of ``st.App`` besides its script.
 
-    ``prepare``, it first gets the graphs and trains what the first page shows. ``url`` is where it
-    says that it can be seen.
+    ``prepare`` loads the graphs and trains the run of the first page before the server answers.
+    ``url`` is printed, and opened in a browser where there is a screen.
     """
 
     @asynccontextmanager
-    async def ready(app: st.App) -> AsyncIterator[None]:
+    async def lifespan(app: st.App) -> AsyncIterator[None]:
         memory.share_freed_memory()
         open_files.raise_limit()
         await asyncio.to_thread(_prepare, prepare)
         if url is not None:
-            _show(url)
+            interfaces.announce(url)
+            if not st.get_option("server.headless"):
+                webbrowser.open(url)
         yield
 
     return {
-        "lifespan": ready,
+        "lifespan": lifespan,
         "routes": [*static_files.routes(), *polling.routes()],
         "middleware": [
             Middleware(HostGuard),
@@ -69,31 +71,24 @@ def app_options(prepare: bool = False, url: str | None = None) -> dict[str, Any]
 
 
 def serve(app: st.App, listening: socket.socket) -> None:
-    """Answer until interrupted."""
+    """Serve until interrupted."""
     options = uvicorn.Config(
         app,
         http=TimeoutProtocol,
         ws="websockets-sansio",
         ws_max_size=st.get_option("server.maxMessageSize") * 2**20,
         log_level="warning",
-        proxy_headers=False,  # see ``clients``
+        proxy_headers=False,  # ``ClientCookies`` reads them
     )
     uvicorn.Server(options).run(sockets=[listening])
 
 
-def _show(url: str) -> None:
-    """Say where the app is, and open it where there is a screen."""
-    interfaces.announce(url)
-    if not st.get_option("server.headless"):
-        webbrowser.open(url)
-
-
 def _prepare(prepare: bool) -> None:
-    """Load what pages need, so that the first visitor does not wait for it."""
+    """Import what pages need, so that the first visitor does not wait for it."""
     if prepare:
         _get_graphs()
     import_module("dashboard.router")
-    # A click is small work for one of many threads: threads of its own would only wait for cores.
+    # A click is little work in one of many threads; more threads would only wait for cores.
     import_module("torch").set_num_threads(1)
     if prepare:
         _train_first_run()
@@ -124,5 +119,5 @@ def _train_first_run() -> None:
         command += [f"--{name}", str(value)]
     for name, value in spec.settings:
         command += ["--set", f"{name}={format_value(value)}"]
-    # In a process of its own, which takes the memory along; whatever fails is said on the page.
+    # In another process, whose memory is freed when it ends; the page reports a failure.
     subprocess.run(command, stdout=subprocess.DEVNULL, check=False)

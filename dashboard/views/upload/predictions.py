@@ -11,14 +11,13 @@ import streamlit as st
 import bup
 from bup.datasets.uploads import limits
 from bup.graph import PARTS, Graph
-from bup.imported.predictions import Predictions, delete
+from bup.imported.predictions import Predictions, StoredPredictions, delete
 from bup.results.result import Result
 from bup.run.splits import Split, usual_sizes
 from bup.training import fitting
 from bup.training.torch_model import spec_of_predictions
 from dashboard.cache import graphs
 from dashboard.network import visitor
-from dashboard.network.visitor import UploadedPredictions
 from dashboard.session import navigation, run_link
 from dashboard.ui.errors import show_errors
 from dashboard.ui.markdown import escaped
@@ -102,7 +101,7 @@ def _review(graph: Graph, file: str, content: bytes, per_class: int, seed: int) 
         given.save(visitor.uploader())
         fitting.save(result, graph)
         visitor.predictions().append(
-            UploadedPredictions(given.title, graph.digest, given.method, given.key, given.classes)
+            StoredPredictions(given.key, given.title, graph.digest, given.classes, given.method)
         )
         navigation.switch_page("explore", run_link.parameters(result.spec, graph))
 
@@ -131,7 +130,7 @@ def _uploaded_predictions() -> None:
         )
 
 
-def _delete(given: UploadedPredictions) -> None:
+def _delete(given: StoredPredictions) -> None:
     delete(given.key)
     visitor.predictions().remove(given)
 

@@ -99,7 +99,7 @@ def test_shared_is_for_others(cards, monkeypatch, capsys, arguments, host, said)
 
     for name in ("BUP_SHARED", "BUP_HOSTS", "BUP_FOLDERS", interfaces.LISTENER):
         monkeypatch.setenv(name, "")
-    monkeypatch.setattr(command, "_listening", listening)
+    monkeypatch.setattr(command, "_listen", listening)
     monkeypatch.setattr(serving, "application", lambda prepare, url: interfaces.announce(url))
     monkeypatch.setattr(serving, "serve", lambda app, door: None)
     command.dashboard.main([*arguments, "--port", "7"], standalone_mode=False)
