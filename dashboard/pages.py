@@ -33,14 +33,14 @@ from dashboard.views.upload import page as upload
 
 @dataclass(frozen=True)
 class Page:
-    """A line of the menu; the first page of the table is also the one at "/"."""
+    """An entry of the menu; the first page of the table is also at "/"."""
 
-    address: str  # the end of its URL
-    draw: Callable[..., None]  # takes the view, if the page needs a run, else nothing
+    address: str  # the last part of its URL
+    draw: Callable[..., None]  # takes the view if the page needs a run, else nothing
     title: str
     icon: str
     needs_run: bool = True
-    section: str = ""  # of the menu: at most five pages stand in it by themselves
+    section: str = ""  # of the menu, for pages beyond the first five
 
 
 LEARN = "Learn"
@@ -48,7 +48,6 @@ MORE = "More"
 
 
 def _learn(address: str, draw: Callable[[], None], title: str, icon: str) -> Page:
-    """Lessons bring their own data."""
     return Page(address, draw, title, icon, needs_run=False, section=LEARN)
 
 

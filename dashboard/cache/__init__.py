@@ -1,1 +1,1 @@
-"""What is worked out once and shared by every browser."""
+"""Graphs, runs and figures, computed once and shared by all browser sessions."""

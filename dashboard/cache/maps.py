@@ -34,16 +34,23 @@ def _chart_figure(make_figure: Callable[..., go.Figure], *args: Any) -> ChartFig
     return ChartFigure.of(make_figure(*args))
 
 
-def _map_key(graph: Graph) -> Hashable:
-    """The map of a large graph exists twice: a first sketch and the finished one."""
-    return graph.digest, layout(graph).finished
+def _key(*args: Any, **options: Any) -> Hashable:
+    """What tells the arguments of the functions below apart; options that are None do not count."""
+    values = (*args, *options.values())
+    return tuple(_part(value) for value in values if value is not None)
 
 
-def _digest(shown: np.ndarray) -> str:
-    return "all" if shown.all() else hashlib.sha256(np.packbits(shown).tobytes()).hexdigest()
+def _part(value: Any) -> Hashable:
+    if isinstance(value, LoadedRun):
+        return value.run, _part(value.graph)
+    if isinstance(value, Graph):  # a large one is drawn twice: a first sketch and the finished map
+        return value.digest, layout(value).finished
+    if isinstance(value, np.ndarray):
+        return "all" if value.all() else hashlib.sha256(np.packbits(value).tobytes()).hexdigest()
+    return value
 
 
-@cached(by=lambda graph, dark: (_map_key(graph), dark))
+@cached(by=_key)
 def edge_picture(graph: Graph, dark: bool) -> str:
     picture = edge_image(layout(graph).points, graph.edges, Theme(dark=dark))
     buffer = io.BytesIO()
@@ -51,61 +58,42 @@ def edge_picture(graph: Graph, dark: bool) -> str:
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
-@cached(
-    by=lambda loaded_run, colour, theme, shown: (
-        loaded_run.run,
-        _map_key(loaded_run.graph),
-        colour,
-        theme,
-        _digest(shown),
-    )
-)
-def cached_map(loaded_run: LoadedRun, colour: str, theme: Theme, shown: np.ndarray) -> ChartFigure:
-    """The map of a run; drawn once for every way of looking at it."""
-    graph = loaded_run.graph
-    picture, points = edge_picture(graph, theme.dark), layout(graph).points
-    return ChartFigure.of(
-        map_figure(loaded_run.table, points, colour, graph.class_names, theme, picture, shown)
-    )
+@cached(by=_key)
+def cached_map(run: LoadedRun, colour: str, theme: Theme, mask: np.ndarray) -> ChartFigure:
+    """The map of a run with the nodes of a mask [n] as a figure."""
+    picture, points = edge_picture(run.graph, theme.dark), layout(run.graph).points
+    classes = run.graph.class_names
+    return ChartFigure.of(map_figure(run.table, points, colour, classes, theme, picture, mask))
 
 
-@cached(by=lambda loaded_run, colour: (loaded_run.run, colour))
-def own_limits(loaded_run: LoadedRun, colour: str) -> Limits | None:
+@cached(by=_key)
+def own_limits(run: LoadedRun, colour: str) -> Limits | None:
     """The scale that fits a run's map."""
-    return map_data.own_limits(loaded_run.table, colour)
+    return map_data.own_limits(run.table, colour)
 
 
-@cached(by=lambda loaded_run, colour, theme, limits: (loaded_run.run, colour, theme, limits))
-def look(loaded_run: LoadedRun, colour: str, theme: Theme, limits: Limits | None) -> dict[str, Any]:
-    """What the colours and shapes of a run's map mean."""
-    return map_data.look(loaded_run.table, colour, loaded_run.graph.class_names, theme, limits)
+@cached(by=_key)
+def look(run: LoadedRun, colour: str, theme: Theme, limits: Limits | None) -> dict[str, Any]:
+    """The legend of a run's map: what its colours and shapes mean."""
+    return map_data.look(run.table, colour, run.graph.class_names, theme, limits)
 
 
-@cached(by=lambda graph, window=None: (_map_key(graph), window))
+@cached(by=_key)
 def graph_parcel(graph: Graph, window: Window | None = None) -> Parcel:
-    """A graph, or what the map needs of a part of it."""
+    """A graph, or the nodes of a window, packed for the map."""
     return map_data.graph_parcel(graph, layout(graph).points, part_of(graph, window))
 
 
-@cached(by=lambda graph, window: (_map_key(graph), window))
+@cached(by=_key)
 def part_of(graph: Graph, window: Window | None) -> Excerpt:
+    """The part of a graph that the map draws in a window."""
     return excerpt(graph, layout(graph).points, window)
 
 
-@cached(
-    by=lambda loaded_run, colour, shown, window=None: (
-        loaded_run.run,
-        _map_key(loaded_run.graph),
-        colour,
-        _digest(shown),
-        window,
-    )
-)
+@cached(by=_key)
 def layer_parcel(
-    loaded_run: LoadedRun, colour: str, shown: np.ndarray, window: Window | None = None
+    run: LoadedRun, colour: str, mask: np.ndarray, window: Window | None = None
 ) -> Parcel:
-    """What each node of a run looks like, packed once for every way of looking at it."""
-    part = part_of(loaded_run.graph, window)
-    return map_data.layer_parcel(
-        loaded_run.table, colour, loaded_run.graph.class_names, shown, part
-    )
+    """The colour and shape of each node of a run, packed for the map."""
+    part = part_of(run.graph, window)
+    return map_data.layer_parcel(run.table, colour, run.graph.class_names, mask, part)

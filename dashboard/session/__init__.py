@@ -1,1 +1,1 @@
-"""What one browser session looks at: run, node, view, and the URL that holds them."""
+"""The state of one browser session: run, picked node, trainings, and the address that holds it."""

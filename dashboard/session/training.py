@@ -154,7 +154,7 @@ def _show_progress(active: list[Job], total: int, label: Label | None, note: str
             key = f"cancel_{first.run.digest}"
             st.button("Cancel", icon=":material/stop:", on_click=_cancel, args=(mine,), key=key)
     if not mine:
-        st.caption("Another visitor started this training; it goes on while anybody waits for it.")
+        st.caption("Another visitor started this training; it goes on while someone waits for it.")
 
 
 def progress_words(job: Job) -> str:

@@ -23,16 +23,16 @@ from dashboard.ui.theme import Theme
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Everything a page needs: one finished run, one picked node, one look."""
+    """Everything that a page draws: a trained run, a picked node and the theme."""
 
     loaded_run: LoadedRun
-    node: int  # the first test node until somebody picks another
+    node: int  # the first test node until the visitor picks one
     theme: Theme
     picked: bool = True
 
     @property
     def marked(self) -> tuple[int, ...]:
-        """What charts mark with a ring: the picked node; nothing until somebody picks one."""
+        """The nodes that charts mark with a ring: the picked one, if there is one."""
         return (self.node,) if self.picked else ()
 
     @property
@@ -61,7 +61,7 @@ class View:
 
     @property
     def explains(self) -> Explains:
-        """What the run's method can say of a node beside its probabilities."""
+        """What the run's method can explain of a node beside its probabilities."""
         return METHODS[self.spec.method].explains
 
     @property
@@ -71,7 +71,7 @@ class View:
 
     @property
     def recalibrated(self) -> Calibrator | None:
-        """What adjusted the probabilities after they had come out of the messages."""
+        """The calibrator of the probabilities; None if they follow from the messages alone."""
         return probability_calibrator(self.spec)
 
     @property
@@ -81,7 +81,7 @@ class View:
 
     @property
     def answers(self) -> list[str]:
-        """The classes that the model can answer with, in the order of its outputs."""
+        """Names of the classes that the model predicts, in the order of its outputs."""
         return [self.graph.class_names[c] for c in self.result.split.classes]
 
     def judged(self) -> EvalSet:
@@ -93,7 +93,7 @@ class View:
         return self.graph.node_id(node) + title
 
     def say(self, text: str) -> str:
-        """A text about nodes in the graph's own words; none of the data's names in it."""
+        """Put the graph's word for its nodes into a text; it must hold no names from the data."""
         return self.graph.noun.apply_to(text)
 
 

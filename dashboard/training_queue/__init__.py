@@ -1,6 +1,6 @@
 """Training on demand, outside the pages: the queue of a server.
 
-A page asks the queue for a run and looks at the job from time to time; it never waits. The queue is
-kept by one process, whatever number of them serves pages: ``manager`` keeps it, ``sharing`` lets
-others reach it. The training itself is ``bup.jobs``.
+A page submits runs and looks at their jobs from time to time; it never waits. One process has the
+queue (``local_queue``), other server processes use it over a socket (``shared_queue``). Training
+itself is in ``bup.jobs``.
 """

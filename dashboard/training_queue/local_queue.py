@@ -18,14 +18,14 @@ from dashboard.network.clients import BROWSERS_PER_ADDRESS, Client
 from dashboard.training_queue.job import Job, State
 from dashboard.training_queue.queue import TrainingQueue
 
-WATCH = 2.0  # seconds between two looks at who is still here
-AWAY = 20.0  # seconds that a visitor may be away, as on a train, before a run stops waiting
-KEEP_SECONDS, KEEP_JOBS = 600, 200  # how long ended jobs stay known, and how many
-HALF = 600.0  # seconds after which the training that one had counts for half
+WATCH = 2.0  # seconds between two checks of which visitors are still here
+AWAY = 20.0  # seconds without a connection after which a visitor's runs leave the queue
+KEEP_SECONDS, KEEP_JOBS = 600, 200  # for how long ended jobs are remembered, and how many
+HALF = 600.0  # seconds after which a visitor's past training counts for half
 WORKERS = 2  # training processes of a server
 
 OnUnstored = Callable[[Run, bytes, str], None]
-"""Takes a result that no disk would, and why."""
+"""Takes a packed result that could not be written to disk, and why."""
 
 
 class LocalQueue(TrainingQueue):

@@ -182,6 +182,8 @@ def test_the_first_page_has_a_name_as_well(app, page, path):
     visit(page, f"{app}{path}?node=35", "Where is the model unsure, and why?")
     expect(paper_box(page)).to_have_value("35", timeout=LONG)
     expect(page.get_by_text("Page not found")).to_have_count(0)
+    entry = page.get_by_test_id("stTopNav").get_by_role("link", name="Explore")
+    expect(entry).to_have_attribute("aria-current", "page")
     go_to(page, "Reliability")
     expect(page.get_by_role("heading", name="When the model says 80%")).to_be_visible(timeout=LONG)
     page.go_back()

@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import json
+import os
 import shlex
 from urllib.parse import parse_qs
 
@@ -498,3 +499,8 @@ def test_links_may_be_typed_between_spaces_and_are_shown_on_the_map(open_app, co
 def test_the_colour_of_two_maps_is_part_of_the_link(open_app):
     app = open_app("compare", pair_colour="Degree")
     assert not app.exception and app.selectbox(key="pair_colour").value == "degree"
+
+
+def test_the_script_of_a_session_leaves_the_environment_alone(open_app, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    assert not open_app().exception and "PYTHONPATH" not in os.environ

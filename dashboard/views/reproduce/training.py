@@ -1,4 +1,4 @@
-"""Training a small part of a table from the page."""
+"""Train a small part of a table from the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dashboard.session.training import submit, training_queue, wait_for
 from dashboard.training_queue.job import Job
 from dashboard.ui.markdown import escaped
 
-MOST_RERUNS = 3  # that a visitor may start from here: a page is no place for a sweep
+MOST_RERUNS = 3  # that a visitor may train from here; more are for the command line
 
 
 def offer_reruns(graph: Graph, specs: list[Spec], trained: Collection[int]) -> None:
@@ -24,10 +24,10 @@ def offer_reruns(graph: Graph, specs: list[Spec], trained: Collection[int]) -> N
     busy = bool(st.session_state.get("reproduce_waiting"))
     label = f"Train {len(missing)} rerun{'s' if len(missing) > 1 else ''} of it here"
     if missing and st.button(label, icon=":material/play_arrow:", disabled=busy):
-        _ask(missing, graph)
+        _submit(missing, graph)
 
 
-def _ask(specs: list[Spec], graph: Graph) -> None:
+def _submit(specs: list[Spec], graph: Graph) -> None:
     st.session_state.pop("reproduce_trained", None)
     st.session_state.reproduce_waiting = [job.run for job in submit(specs, graph, again=True)]
 
@@ -36,23 +36,23 @@ def start_cell(question: ResearchQuestion, graph: Graph, planned: list[PlannedRu
     """A small reproduction, trained in the background by the server."""
     st.header("Train some of it here")
     sizes = list(dict.fromkeys(run.per_class for run in planned))
-    everyone = list(dict.fromkeys(run.variant for run in planned))
+    variants = list(dict.fromkeys(run.variant for run in planned))
     with st.form("reproduce_form"):
         left, middle, right = st.columns([1, 2, 1])
         size = left.selectbox(
             "Labels per class", sizes, format_func=lambda n: str(n) if n else "as its split says"
         )
-        who = middle.multiselect("Methods", everyone, default=everyone[:1])
+        chosen = middle.multiselect("Methods", variants, default=variants[:1])
         reruns = right.number_input("Reruns", 1, MOST_RERUNS, 1)
-        asked = st.form_submit_button("Train", type="primary", icon=":material/play_arrow:")
+        submitted = st.form_submit_button("Train", type="primary", icon=":material/play_arrow:")
     seeds = range(question.first_seed, question.first_seed + int(reruns))
     specs = [
         run.spec
         for run in planned
-        if run.per_class == size and run.variant in who and run.spec.seed in seeds
+        if run.per_class == size and run.variant in chosen and run.spec.seed in seeds
     ]
-    if asked:
-        _ask(specs, graph)
+    if submitted:
+        _submit(specs, graph)
     if waiting := st.session_state.get("reproduce_waiting"):
         wait_for(waiting, below=_show_failures, at_end=_trained)
     elif trained := st.session_state.get("reproduce_trained"):
@@ -66,12 +66,11 @@ def _trained() -> None:
 def _show_outcome(runs: list[Run]) -> None:
     _show_failures([job for run in runs if (job := training_queue().find(run)) is not None])
     store = bup.Store()
-    there = sum(store.path(run).exists() for run in runs)
-    st.success(f"{there} of {len(runs)} runs are in the table.")
+    stored = sum(store.path(run).exists() for run in runs)
+    st.success(f"{stored} of {len(runs)} runs are in the table.")
 
 
 def _show_failures(jobs: list[Job]) -> None:
-    """Says what went wrong."""
     failed = [job for job in jobs if job.state == "failed"]
     for job in failed:
         name = METHODS[job.spec.method].short
