@@ -69,6 +69,7 @@ def test_results_that_no_disk_takes_are_bounded():
     made = [fitting.run_of(dataclasses.replace(SPEC, seed=seed), graph) for seed in range(30)]
     for run in made:
         held.add(run, b"", "full")
+    held._timer.cancel()  # it would fail in another test
     assert [held.find(run) is not None for run in made] == [False] * 10 + [True] * 20
 
 
