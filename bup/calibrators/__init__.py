@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from bup.calibrators import bias, cagcn, gats, spread, temperature, variance, wats
-from bup.calibrators.base import Calibrated, Calibrator, LabelledNodes, Outputs
-from bup.graph import Graph
-from bup.run.splits import Split
+from bup.calibrators.base import (
+    Calibrated,
+    CalibrationData,
+    Calibrator,
+    LabelledNodes,
+    Outputs,
+)
 
 CALIBRATORS: dict[str, Calibrator] = {
     calibrator.name: calibrator
@@ -26,7 +32,7 @@ JOIN = "+"
 
 
 def choices(with_variance: bool) -> tuple[str, ...]:
-    """What a method may be calibrated by, alone and with what may come after it."""
+    """The values of the setting ``calibrate``: each calibrator alone, and pairs in their order."""
     fitting = [c for c in CALIBRATORS.values() if with_variance or not c.needs_variance]
     last = [c.name for c in fitting if c.acts_on_probabilities]
     first = [c.name for c in fitting if not c.acts_on_probabilities]
@@ -39,26 +45,25 @@ def parse_calibrate(chosen: str) -> list[Calibrator]:
     return [] if chosen == NONE else [CALIBRATORS[name] for name in chosen.split(JOIN)]
 
 
-def calibrate(
-    outputs: Outputs, chosen: str, held: LabelledNodes, graph: Graph, split: Split, seed: int
-) -> Calibrated | None:
-    """Outputs after every calibrator that a setting names; None if it names none."""
-    done: Calibrated | None = None
+def calibrate(data: CalibrationData, chosen: str) -> Calibrated | None:
+    """Apply every calibrator that the setting ``calibrate`` names; None if it names none."""
+    result: Calibrated | None = None
     for calibrator in parse_calibrate(chosen):
-        if done is not None:
-            outputs = Outputs(done.probs.clamp_min(1e-30).log())
-        found = calibrator.fit(outputs, held, graph, split, seed)
-        before = done or Calibrated(found.probs, {})
-        done = Calibrated(
-            found.probs, before.constants | found.constants, before.var_factor * found.var_factor
-        )
-    return done
+        if result is None:
+            result = calibrator.fit(data)
+            continue
+        data = dataclasses.replace(data, outputs=Outputs(result.probs.clamp_min(1e-30).log()))
+        after = calibrator.fit(data)
+        constants = result.constants | after.constants
+        result = Calibrated(after.probs, constants, result.var_factor * after.var_factor)
+    return result
 
 
 __all__ = [
     "CALIBRATORS",
     "JOIN",
     "Calibrated",
+    "CalibrationData",
     "Calibrator",
     "LabelledNodes",
     "Outputs",

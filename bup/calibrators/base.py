@@ -1,4 +1,4 @@
-"""What a calibrator is: outputs are adjusted on the validation nodes, weights stay."""
+"""What a calibrator is: it adjusts a model's outputs on the validation nodes, not its weights."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class LabelledNodes:
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """What a method says of every node, and what it would say were it more or less sure.
+    """A method's outputs for every node, and their probabilities at other scales of variance.
 
-    A method whose messages have a variance gives ``mean``, ``var`` and the ``link`` that makes
-    class probabilities of them; any other only has ``logits``, whose softmax they are.
+    A method whose messages have a variance gives ``mean``, ``var`` and the ``link`` that turns them
+    into class probabilities; any other method gives ``logits``, whose softmax these are.
     """
 
     logits: Tensor  # [n, c]
@@ -42,10 +42,10 @@ class Outputs:
     link: Callable[[Tensor, Tensor], Tensor] | None = None
 
     def scaled_probs(self, nodes: Tensor | slice, factors: float | Sequence[float]) -> Tensor:
-        """Class probabilities of some nodes, were all variances multiplied by a factor [nodes, c].
+        """Class probabilities [nodes, c] of some nodes with all variances multiplied by a factor.
 
-        Several factors at once give [factors, nodes, c]. Of plain outputs, whose scale is a
-        standard deviation, the square root is taken.
+        Several factors give [factors, nodes, c]. Logits are divided by the factor's square root,
+        because their scale is a standard deviation.
         """
         if isinstance(factors, float):
             return self._scaled_probs(nodes, factors)
@@ -59,16 +59,23 @@ class Outputs:
         return self.link(self.mean[nodes].expand_as(var), var)
 
 
+@dataclass(frozen=True, eq=False)
+class CalibrationData:
+    """What a calibrator fits on: outputs, labelled validation nodes, their graph and split."""
+
+    outputs: Outputs
+    validation: LabelledNodes
+    graph: Graph
+    split: Split
+    seed: int
+
+
 class Calibrated(NamedTuple):
     """Adjusted class probabilities, and the numbers that were fitted for them."""
 
     probs: Tensor  # [n, c]
     constants: dict[str, float]
     var_factor: float = 1.0  # what the variances of messages were multiplied by
-
-
-Fit = Callable[[Outputs, LabelledNodes, Graph, Split, int], Calibrated]
-"""From outputs, the nodes to fit on, the graph, the split and a seed."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +85,11 @@ class Calibrator:
     name: str
     title: str
     explanation: str
-    fit: Fit
+    fit: Callable[[CalibrationData], Calibrated]
     acts_on_messages: bool = False
-    """It adjusts the messages where they have a variance, and all that follows from them."""
+    """It adjusts the messages, where they have a variance, and what is computed from them."""
     needs_variance: bool = False
-    acts_on_probabilities: bool = False  # it comes last, after another one or alone
+    acts_on_probabilities: bool = False  # it is the last of several, or the only one
 
 
 def label_nll(probs: Tensor, labels: Tensor) -> Tensor:
@@ -92,7 +99,7 @@ def label_nll(probs: Tensor, labels: Tensor) -> Tensor:
 
 def fit_scale(nll: Callable[[float], float]) -> float:
     """The positive number that minimises ``nll``, searched on a logarithmic scale."""
-    found = optimize.minimize_scalar(
+    optimum = optimize.minimize_scalar(
         lambda log_scale: nll(float(np.exp(log_scale))), bounds=(-7, 7), method="bounded"
     )
-    return float(np.exp(found.x))
+    return float(np.exp(optimum.x))

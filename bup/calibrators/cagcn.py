@@ -1,32 +1,30 @@
-"""CaGCN (Wang et al. 2021): a small graph network finds a factor for every node."""
+"""CaGCN (Wang et al. 2021): a small graph network computes a factor for every node."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bup.calibrators.base import Calibrated, Calibrator, LabelledNodes, Outputs
+from bup.calibrators.base import Calibrated, CalibrationData, Calibrator
 from bup.calibrators.nodewise import fit_factors, scale_logits
 from bup.engine.layers import dropout_factors, glorot
 from bup.engine.sparse import Csr
-from bup.graph import Graph
 from bup.graph.operators import gcn_kernel
 from bup.io.lazy import Tensor, functional, torch
-from bup.run.splits import Split
 
 HIDDEN = 16
 DROPOUT = 0.5
 MARGIN = 0.5
 
 
-def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed: int) -> Calibrated:
-    """Outputs times a positive factor per node, which a small GCN reads off the outputs.
+def fit(data: CalibrationData) -> Calibrated:
+    """Multiply outputs by a positive factor per node, which a small GCN computes from them.
 
     t = log(1.1 + exp(K relu(K Z W_1 + b_1) W_2 + b_2)) of outputs Z (Wang et al. 2021). Beside the
     cross-entropy, right answers are pushed up and wrong ones down, away from the runner-up.
     """
-    logits = outputs.logits
-    kernel = Csr.from_scipy(gcn_kernel(graph))
-    generator = torch.Generator().manual_seed(seed)
+    logits = data.outputs.logits
+    kernel = Csr.from_scipy(gcn_kernel(data.graph))
+    generator = torch.Generator().manual_seed(data.seed)
     layers = [
         glorot([generator], logits.shape[1], HIDDEN)[0],
         torch.zeros(HIDDEN),
@@ -38,8 +36,8 @@ def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed:
         w_1, b_1, w_2, b_2 = weights
         hidden = (kernel.matmul(logits @ w_1) + b_1).relu()
         if generator is not None:
-            kept = dropout_factors(DROPOUT, [hidden.numel()], [generator])
-            hidden = hidden * kept.view_as(hidden)
+            mask = dropout_factors(DROPOUT, [hidden.numel()], [generator])
+            hidden = hidden * mask.view_as(hidden)
         return (1.1 + (kernel.matmul(hidden @ w_2) + b_2).exp()).log()
 
     def loss(scale_logits: Tensor, labels: Tensor) -> Tensor:
@@ -48,7 +46,7 @@ def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed:
         gap = torch.where(right, 1 - first + second, first - second)
         return functional.cross_entropy(scale_logits, labels) + MARGIN * gap.mean()
 
-    best = fit_factors(outputs, held, graph, split, layers, factors, loss, generator)
+    best = fit_factors(data, layers, factors, loss, generator)
     return scale_logits(logits, factors(best, None))
 
 

@@ -1,15 +1,13 @@
-"""What calibrators share that are small networks with a factor for every node."""
+"""Shared code of the calibrators that are small networks with a factor for every node."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 
-from bup.calibrators.base import Calibrated, LabelledNodes, Outputs
+from bup.calibrators.base import Calibrated, CalibrationData, LabelledNodes
 from bup.engine.adam import Adam
-from bup.graph import Graph
 from bup.io.lazy import Generator, Tensor, torch
-from bup.run.splits import Split
 
 MOST_STEPS, PATIENCE = 2000, 100
 
@@ -17,19 +15,15 @@ Factors = Callable[[Sequence[Tensor], Generator | None], Tensor]
 
 
 def fit_factors(
-    outputs: Outputs,
-    held: LabelledNodes,
-    graph: Graph,
-    split: Split,
+    data: CalibrationData,
     weights: list[Tensor],
     factors: Factors,
     loss: Callable[[Tensor, Tensor], Tensor],
     generator: torch.Generator | None = None,
 ) -> list[Tensor]:
     """The best weights: learned on the validation nodes, stopped by the training nodes."""
-    logits = outputs.logits
-    stop = torch.from_numpy(split.train)
-    stop_labels = torch.from_numpy(split.targets(graph.labels[split.train]))
+    logits, validation = data.outputs.logits, data.validation
+    train = LabelledNodes.of(data.graph, data.split, data.split.train)
     for tensor in weights:
         tensor.requires_grad_(True)
     optimiser = Adam(weights, learning_rate=0.01, weight_decay=5e-3)
@@ -37,10 +31,10 @@ def fit_factors(
     for _ in range(MOST_STEPS):
         optimiser.zero_grad()
         stretched = logits * factors(weights, generator)
-        loss(stretched[held.nodes], held.labels).backward()
+        loss(stretched[validation.nodes], validation.labels).backward()
         optimiser.step()
         with torch.no_grad():
-            value = loss((logits * factors(weights, None))[stop], stop_labels).item()
+            value = loss((logits * factors(weights, None))[train.nodes], train.labels).item()
         waited += 1
         if value < best_loss:
             best, best_loss, waited = [w.detach().clone() for w in weights], value, 0

@@ -16,19 +16,23 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bup.calibrators.base import SMALLEST, Calibrated, Calibrator, LabelledNodes, Outputs
-from bup.graph import Graph
+from bup.calibrators.base import (
+    SMALLEST,
+    Calibrated,
+    CalibrationData,
+    Calibrator,
+    LabelledNodes,
+    Outputs,
+)
 from bup.io.lazy import Tensor, interpolate, optimize
-from bup.run.splits import Split
 
 Q_REACH = 3.5  # values of q beyond are left out
 Q_STEP, LOG_STEP = 1.0, 1.2  # between two values of q, and between the logarithms of their factors
 USUAL_WIDTH = 1.5
-# How far the validation nodes may pull s from 1 and w from its usual value: standard deviations of
-# their logarithms, beforehand.
+# Prior standard deviations of the logarithms of s (around 1) and of w (around USUAL_WIDTH).
 FACTOR_PRIOR, WIDTH_PRIOR = 1.0, 0.5
 LIMITS = [(-7.0, 7.0), (np.log(0.05), np.log(4.0))]  # of the logarithms
-REACH, STEP = 15.0, 0.5  # of the factors, on a logarithmic scale, for which labels are looked at
+REACH, STEP = 15.0, 0.5  # logarithms of the factors in the table of label probabilities
 
 
 def factors(width: float) -> tuple[list[float], list[float]]:
@@ -61,21 +65,21 @@ def mix_probabilities(
 
 
 def _label_probabilities(
-    outputs: Outputs, held: LabelledNodes
+    outputs: Outputs, validation: LabelledNodes
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """p(label | e^t var) of every held node [len(t), n], as a function of t.
+    """p(label | e^t var) of every validation node [len(t), n], as a function of t.
 
     It is smooth and depends on one number: a table of it serves every step of the search.
     """
     logs = np.arange(-REACH, REACH + STEP, STEP)
-    probs = outputs.scaled_probs(held.nodes, np.exp(logs).tolist())
-    table = probs.gather(-1, held.labels.expand(len(logs), -1)[..., None])[..., 0]
+    probs = outputs.scaled_probs(validation.nodes, np.exp(logs).tolist())
+    table = probs.gather(-1, validation.labels.expand(len(logs), -1)[..., None])[..., 0]
     spline = interpolate.CubicSpline(logs, table.double().numpy())
     return lambda t: spline(np.clip(t, -REACH, REACH))
 
 
-def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed: int) -> Calibrated:
-    probabilities = _label_probabilities(outputs, held)
+def fit(data: CalibrationData) -> Calibrated:
+    probabilities = _label_probabilities(data.outputs, data.validation)
 
     def loss(logs: np.ndarray) -> float:
         width = np.exp(logs[1])
@@ -87,10 +91,12 @@ def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed:
 
     start = np.array([0.0, np.log(USUAL_WIDTH)])
     options = {"xatol": 1e-3, "fatol": 1e-3}
-    found = optimize.minimize(loss, start, method="Nelder-Mead", bounds=LIMITS, options=options)
-    factor, width = (float(value) for value in np.exp(found.x))
+    optimum = optimize.minimize(loss, start, method="Nelder-Mead", bounds=LIMITS, options=options)
+    factor, width = (float(value) for value in np.exp(optimum.x))
     constants = {"variance_factor": factor, "variance_width": width}
-    return Calibrated(mix_probabilities(outputs, slice(None), factor, width), constants, factor)
+    return Calibrated(
+        mix_probabilities(data.outputs, slice(None), factor, width), constants, factor
+    )
 
 
 CALIBRATOR = Calibrator(

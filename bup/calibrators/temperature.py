@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from bup.calibrators.base import Calibrated, Calibrator, LabelledNodes, Outputs, fit_scale
-from bup.graph import Graph
+from bup.calibrators.base import Calibrated, CalibrationData, Calibrator, fit_scale
 from bup.io.lazy import functional
-from bup.run.splits import Split
 
 
-def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed: int) -> Calibrated:
-    """Outputs divided by one number T, the same for all nodes."""
-    logits = outputs.logits
-    t = fit_scale(lambda t: functional.cross_entropy(logits[held.nodes] / t, held.labels).item())
+def fit(data: CalibrationData) -> Calibrated:
+    """Divide all outputs by one temperature T."""
+    logits = data.outputs.logits
+    nodes, labels = data.validation.nodes, data.validation.labels
+    t = fit_scale(lambda t: functional.cross_entropy(logits[nodes] / t, labels).item())
     return Calibrated((logits / t).softmax(-1), {"temperature": t})
 
 

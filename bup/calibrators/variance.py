@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from bup.calibrators.base import (
-    Calibrated,
-    Calibrator,
-    LabelledNodes,
-    Outputs,
-    fit_scale,
-    label_nll,
-)
-from bup.graph import Graph
-from bup.run.splits import Split
+from bup.calibrators.base import Calibrated, CalibrationData, Calibrator, fit_scale, label_nll
 
 
-def fit(outputs: Outputs, held: LabelledNodes, graph: Graph, split: Split, seed: int) -> Calibrated:
+def fit(data: CalibrationData) -> Calibrated:
+    outputs, validation = data.outputs, data.validation
+
     def nll(factor: float) -> float:
-        return label_nll(outputs.scaled_probs(held.nodes, factor), held.labels).mean().item()
+        probs = outputs.scaled_probs(validation.nodes, factor)
+        return label_nll(probs, validation.labels).mean().item()
 
     factor = fit_scale(nll)
-    return Calibrated(
-        outputs.scaled_probs(slice(None), factor), {"variance_factor": factor}, factor
-    )
+    probs = outputs.scaled_probs(slice(None), factor)
+    return Calibrated(probs, {"variance_factor": factor}, factor)
 
 
 CALIBRATOR = Calibrator(

@@ -23,7 +23,7 @@ def glorot(generators: Sequence[torch.Generator], rows: int, columns: int) -> Te
 class Dropout(NamedTuple):
     """Which entries stay, and the factor that makes up for those that do not."""
 
-    kept: np.ndarray  # [entries] bool
+    mask: np.ndarray  # [entries] bool
     factor: float
 
     @classmethod
@@ -48,8 +48,8 @@ def dropout_factors(
     rate: float, counts: Sequence[int], generators: Sequence[torch.Generator]
 ) -> Tensor:
     """Factors of 0 or 1/keep for ``counts[s]`` entries of each seed s, one seed after the other."""
-    kept, factor = Dropout.draw(rate, counts, generators)
-    return torch.from_numpy(np.multiply(kept, np.float32(factor)))
+    mask, factor = Dropout.draw(rate, counts, generators)
+    return torch.from_numpy(np.multiply(mask, np.float32(factor)))
 
 
 def per_seed_product(rows: Tensor, counts: Sequence[int], weights: Tensor) -> Tensor:

@@ -129,7 +129,9 @@ def train(
         Adam(group, schedule.learning_rate, decay, fused=True)
         for group, decay in ((decayed, schedule.weight_decay), (others, 0.0))
     ]
-    kept = {name: tensor.detach().clone() for name, tensor in (parameters | buffers()).items()}
+    best_parameters = {
+        name: tensor.detach().clone() for name, tensor in (parameters | buffers()).items()
+    }
     histories: list[list[tuple[float, float, float]]] = [[] for _ in range(seeds)]
     best = [(np.inf, 0)] * seeds
     training = set(range(seeds))
@@ -153,7 +155,8 @@ def train(
                 best[s] = (numbers[s][1], epoch)
             if _should_stop(schedule, [h[1] for h in histories[s]], best[s][1]):
                 training.discard(s)
-        _copy_seeds(parameters | buffers(), kept, [s for s in range(seeds) if best[s][1] == epoch])
+        improved = [s for s in range(seeds) if best[s][1] == epoch]
+        _copy_seeds(parameters | buffers(), best_parameters, improved)
         if not all(histories):
             raise BupError(
                 "training diverged in its first epoch: try a smaller learning rate than "
@@ -168,7 +171,7 @@ def train(
     names = ("loss", "validation_nll", "validation_accuracy")
     return [
         Trained(
-            parameters={name: kept[name][s : s + 1] for name in kept},
+            parameters={name: best_parameters[name][s : s + 1] for name in best_parameters},
             history={
                 n: list(column) for n, column in zip(names, zip(*h, strict=True), strict=True)
             },

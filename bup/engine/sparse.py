@@ -1,4 +1,4 @@
-"""Sparse times dense, quickly, on a CPU."""
+"""Fast products of a sparse and a dense matrix on a CPU."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class Csr:
 
         return Product.apply(dense, self, self.values if values is None else values)
 
-    def mask_entries(self, kept: np.ndarray, factor: float) -> Csr:
-        """A matrix of only those entries that ``kept`` [nnz] marks, times a factor."""
-        which = np.flatnonzero(kept)
+    def mask_entries(self, mask: np.ndarray, factor: float) -> Csr:
+        """A matrix of only those entries that ``mask`` [nnz] marks, times a factor."""
+        which = np.flatnonzero(mask)
         starts = np.zeros(self.shape[0] + 1, dtype=np.int32)
         counts = np.bincount(self._row_of_entry.take(which), minlength=self.shape[0])
         np.cumsum(counts, out=starts[1:])

@@ -7,7 +7,7 @@ import torch
 from scipy.special import rel_entr
 
 from bup import calibrators, metrics
-from bup.calibrators import LabelledNodes
+from bup.calibrators import CalibrationData, LabelledNodes
 from bup.datasets import synthetic
 from bup.experiments.protocols import Protocol
 from bup.experiments.question import Row
@@ -182,8 +182,9 @@ def _cross_fitted(result: Result, graph: Graph, chosen: str) -> np.ndarray:
     even = torch.arange(len(labels)) % 2 == 0
     found = probs.astype(np.float64)
     for half in (even, ~even):
-        held = LabelledNodes(torch.nonzero(half).ravel(), labels[half])
-        done = calibrators.calibrate(outputs, chosen, held, graph, split, result.spec.seed)
+        nodes = LabelledNodes(torch.nonzero(half).ravel(), labels[half])
+        data = CalibrationData(outputs, nodes, graph, split, result.spec.seed)
+        done = calibrators.calibrate(data, chosen)
         if done is not None:
             found[~half.numpy()] = done.probs[~half].numpy()
     return found / found.sum(axis=1, keepdims=True)

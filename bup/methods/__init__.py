@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from bup.calibrators import JOIN, Calibrator, LabelledNodes, Outputs, calibrate, parse_calibrate
+from bup.calibrators import (
+    JOIN,
+    CalibrationData,
+    Calibrator,
+    LabelledNodes,
+    Outputs,
+    calibrate,
+    parse_calibrate,
+)
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io.lazy import torch
@@ -63,7 +71,7 @@ METHODS: dict[str, Method] = {
 
 
 TRAINED = [name for name, method in METHODS.items() if not method.is_imported]
-"""Those that learn here."""
+"""The methods that train, unlike imported predictions."""
 
 
 def find(name: str) -> Method:
@@ -93,16 +101,18 @@ def resolve_name(name: str) -> tuple[str, dict[str, Value]]:
 
 def complete(spec: Spec) -> Spec:
     """The same run with every setting written out: runs that do the same are then equal."""
-    method, said = resolve_name(spec.method)
-    if said:
+    method, implied = resolve_name(spec.method)
+    if implied:
         given = dict(spec.settings)
         for name in ("calibrate", "propagation"):
-            if given.get(name, said.get(name)) != said.get(name, given.get(name)):
+            if given.get(name, implied.get(name)) != implied.get(name, given.get(name)):
                 raise BupError(
-                    f"{spec.method} asks for {said[name]}, the setting {name} for {given[name]}: "
-                    "leave one of them out"
+                    f"{spec.method} asks for {implied[name]}, the setting {name} for "
+                    f"{given[name]}: leave one of them out"
                 )
-        spec = dataclasses.replace(spec, method=method, settings=tuple({**said, **given}.items()))
+        spec = dataclasses.replace(
+            spec, method=method, settings=tuple({**implied, **given}.items())
+        )
     settings = dataclasses.asdict(settings_of(spec).canonical())
     return dataclasses.replace(spec, settings=tuple(settings.items()))
 
@@ -115,7 +125,7 @@ def changed_settings(spec: Spec, name: str = "") -> dict[str, Value]:
 
 
 def name_and_changes(spec: Spec) -> tuple[str, dict[str, Value]]:
-    """A run's method with its calibrator, and what was changed of what that name stands for."""
+    """A run's name (method and calibrator), and the settings that differ from that name's."""
     spec = complete(spec)
     calibrator = changed_settings(spec).get("calibrate")
     name = spec.method if calibrator is None else f"{spec.method}{JOIN}{calibrator}"
@@ -123,28 +133,28 @@ def name_and_changes(spec: Spec) -> tuple[str, dict[str, Value]]:
 
 
 def describe_run(spec: Spec) -> str:
-    """The same as text: ``gcn+temperature (hidden=32)``."""
+    """A run as text: ``gcn+temperature (hidden=32)``."""
     name, changed = name_and_changes(spec)
     settings = ", ".join(f"{setting}={format_value(value)}" for setting, value in changed.items())
     return f"{name} ({settings})" if settings else name
 
 
 def parse_run(text: str, spec: Spec) -> Spec:
-    """The run that such text names, on another run's nodes; ``describe_run`` reversed."""
-    found = re.fullmatch(r"(?P<name>[a-z_]+(?:\+[a-z_]+)*)(?: \((?P<settings>.+)\))?", text.strip())
-    if found is None:
+    """The run that ``describe_run`` would describe so, on the nodes of ``spec``."""
+    match = re.fullmatch(r"(?P<name>[a-z_]+(?:\+[a-z_]+)*)(?: \((?P<settings>.+)\))?", text.strip())
+    if match is None:
         raise BupError(
             f"a run is named by its method, as gcn+gats or bup (lam=2, dropout=0.5), got {text!r}"
         )
     settings = {}
-    for pair in re.split(r", ?(?=[a-z_]+=)", found["settings"] or ""):
+    for pair in re.split(r", ?(?=[a-z_]+=)", match["settings"] or ""):
         name, equals, value = pair.partition("=")
         if equals:
             settings[name] = parse_value(value)
         elif pair:
             raise BupError(f"a setting is written as NAME=VALUE, such as lam=2, got {pair!r}")
     return complete(
-        dataclasses.replace(spec, method=found["name"], settings=tuple(settings.items()))
+        dataclasses.replace(spec, method=match["name"], settings=tuple(settings.items()))
     )
 
 
@@ -164,7 +174,7 @@ def command_line(spec: Spec) -> str:
 
 
 def probability_calibrator(spec: Spec) -> Calibrator | None:
-    """What adjusted a run's probabilities after they had come out of its messages."""
+    """The calibrator that adjusts a run's probabilities without changing its messages, if any."""
     has_variance = find(spec.method).explains.variance
     chosen = parse_calibrate(settings_of(spec).calibrate)
     after = [c for c in chosen if not (c.acts_on_messages and has_variance)]
@@ -196,7 +206,7 @@ def outputs_of(
     mean: np.ndarray | None,
     var: np.ndarray | None,
 ) -> Outputs:
-    """What a calibration sees of some nodes [n, c]."""
+    """The outputs [n, c] that a calibrator reads."""
     # A Gaussian message is not a logit: there the logarithm of the probability takes its place.
     logits = mean if mean is not None and var is None else np.log(probs.clip(1e-30))
     if mean is None or var is None or method.link is None:
@@ -208,15 +218,15 @@ def outputs_of(
 def calibrate_fitted(
     fitted: Fitted, method: Method, settings: Any, graph: Graph, split: Split, seed: int
 ) -> Fitted:
-    """The outcome after the calibration that its settings ask for."""
+    """Apply the calibration that the settings name."""
     outputs = outputs_of(method, settings, fitted.probs, fitted.mean, fitted.var)
-    held = LabelledNodes.of(graph, split, split.validation)
-    done = calibrate(outputs, settings.calibrate, held, graph, split, seed)
-    if done is None:
+    validation = LabelledNodes.of(graph, split, split.validation)
+    after = calibrate(CalibrationData(outputs, validation, graph, split, seed), settings.calibrate)
+    if after is None:
         return fitted
     return dataclasses.replace(
         fitted,
-        probs=done.probs.numpy(),
-        var=None if fitted.var is None else done.var_factor * fitted.var,
-        constants={**fitted.constants, **done.constants},
+        probs=after.probs.numpy(),
+        var=None if fitted.var is None else after.var_factor * fitted.var,
+        constants={**fitted.constants, **after.constants},
     )

@@ -1,4 +1,4 @@
-"""What a method is, what it gives back, and what it can say of a node."""
+"""What a method is, what it returns, and what it can explain about a node."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A method's outcome for one seed: plain arrays over all nodes, no live module."""
+    """What training one seed gives, over all nodes; a ``Result`` has fields of these names."""
 
     probs: np.ndarray  # [n, c]
     history: Mapping[str, list[float]]
@@ -77,7 +77,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """How the messages of some nodes came about."""
+    """The messages of some nodes, and the propagation steps before them."""
 
     mean: np.ndarray  # [nodes, c]
     var: np.ndarray  # [nodes, c]
@@ -85,7 +85,7 @@ class Trace:
 
 
 class ProbabilityIntervals(NamedTuple):
-    """The class probabilities of a message, and how unsure they are themselves.
+    """The class probabilities of messages, and credible intervals of them.
 
     Where there is an interval, ``probs`` are the means of the distribution that it belongs to.
     """
@@ -100,7 +100,7 @@ def probability_intervals(
 ) -> ProbabilityIntervals:
     """Probabilities of a run's messages under a likelihood rule, calibrated as the run is.
 
-    The interval is None under a rule whose probabilities are no mean of a distribution.
+    The interval is None under a rule whose probabilities are not the mean of a distribution.
     """
     rows = torch.from_numpy(mean), torch.from_numpy(var)
     width = result.constants.get("variance_width", 0.0)
@@ -109,22 +109,24 @@ def probability_intervals(
         probs = spread.mix_probabilities(Outputs(rows[0], *rows, link), slice(None), 1.0, width)
         return ProbabilityIntervals(probs.numpy(), None, None)
     factors, weights = spread.factors(width)
-    found = likelihood.probability_distribution(
+    distribution = likelihood.probability_distribution(
         *rows, level, rule, factors=factors, weights=weights
     )
-    return ProbabilityIntervals(found.mean.numpy(), found.low.numpy(), found.high.numpy())
+    return ProbabilityIntervals(
+        *(part.numpy() for part in (distribution.mean, distribution.low, distribution.high))
+    )
 
 
 class StoredRequirements(NamedTuple):
-    """What a stored run must have, by name."""
+    """The arrays and numbers that a stored run must contain, by name."""
 
     weights: Mapping[str, tuple[int, ...]]  # with their shapes
-    constants: Collection[str]  # all of them or, in runs of before there were any, none
+    constants: Collection[str]  # all of them, or none in runs that earlier versions stored
 
 
 @dataclass(frozen=True)
 class Explains:
-    """What a method can say of a node beside its class probabilities; pages ask this."""
+    """What a method can explain about a node beside its class probabilities; pages read this."""
 
     variance: bool = False  # its messages have one
     probabilities: (
@@ -137,7 +139,7 @@ class Explains:
     trace: Callable[[Result, np.ndarray, Inputs, Propagation], Trace] | None = None
     """The messages of some nodes under a run's weights, on such a graph."""
     requires: Callable[[Result, Graph], StoredRequirements] | None = None
-    """What a run must have stored for that."""
+    """The arrays and numbers that this needs of a stored run."""
 
     @property
     def intervals(self) -> bool:
@@ -145,12 +147,12 @@ class Explains:
 
     @property
     def shares(self) -> bool:
-        """What every neighbour did to a node's variance."""
+        """Whether it tells what every neighbour did to a node's variance."""
         return self.trace is not None
 
     @property
     def what_if(self) -> bool:
-        """What another link would change."""
+        """Whether it tells what another link would change."""
         return self.trace is not None and self.probabilities is not None
 
 
@@ -166,19 +168,19 @@ class Method:
     """Trains one seed."""
     fit_batch: FitBatch | None = None
     """Trains several seeds in less time than one after the other; one of the two is needed."""
-    scores: tuple[Score, ...] = ()  # those to go by first, and those that only it has
+    scores: tuple[Score, ...] = ()  # the preferred ones, and those that only it has
     explains: Explains = Explains()
     link: Callable[[Any, Tensor, Tensor], Tensor] | None = None
     """How settings make class probabilities of messages (mean, var), where these have variances."""
     app_defaults: Mapping[str, Value] = field(default_factory=dict)
     """Settings with which the app opens, where they differ from the defaults."""
     calibrated_defaults: Mapping[str, Value] = field(default_factory=dict)
-    """Settings that its name stands for with a calibrator after it, as in ``gcn+gats``."""
+    """Settings that its name implies when a calibrator follows it, as in ``gcn+gats``."""
     max_nodes: int | None = None  # it refuses larger graphs ...
     limit_reason: str = ""  # ... because of this
-    is_imported: bool = False  # its answers were made elsewhere and are only read
-    effort: float = 1.0  # work of an epoch, in those of a GCN
-    memory: float = 1.0  # numbers that it holds, in those of a GCN
+    is_imported: bool = False  # its predictions are read from a file
+    effort: float = 1.0  # work of an epoch, relative to a GCN's
+    memory: float = 1.0  # numbers in memory, relative to a GCN's
     stores_node_pairs: bool = False  # it keeps numbers for every pair of nodes
     reads_whole_graph: bool = (
         False  # its epochs look at all nodes, not only at those near labelled ones
@@ -212,7 +214,7 @@ class Method:
 
     @property
     def all_scores(self) -> tuple[Score, ...]:
-        """Its own scores and those that follow from what it has."""
+        """Its own scores, and those that its probabilities and variances give."""
         has = [s for s in SCORES.values() if s.of_probs or (s.of_var and self.explains.variance)]
         return (*has, *(score for score in self.scores if score not in has))
 
@@ -228,7 +230,7 @@ class Method:
 
 @dataclass(frozen=True)
 class MethodSettings:
-    """What every method is asked."""
+    """Settings of every method."""
 
     calibrate: str = setting(
         "none",
@@ -237,13 +239,16 @@ class MethodSettings:
     )
 
     def canonical(self) -> Self:
-        """The same with what has no effect at its default: equal runs have equal settings."""
+        """The same settings, with those that have no effect at their defaults.
+
+        Runs that do the same then have equal settings.
+        """
         return self
 
 
 @dataclass(frozen=True)
 class CalibratesVariance:
-    """Besides, for methods whose messages have a variance."""
+    """Mixed into the settings of methods whose messages have a variance."""
 
     calibrate: str = setting(
         "none",

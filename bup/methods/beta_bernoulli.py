@@ -60,11 +60,11 @@ def masked_product(matrix: Csr, dense: Tensor, logit: Tensor, generator: torch.G
     """
     u = torch.rand(len(matrix.values), generator=generator).clamp_(1e-6, 1 - 1e-6)
     mask = ((u.logit_() + logit.detach()) / TEMPERATURE).sigmoid_()
-    kept = matrix.values * mask
-    product = matrix.matmul(dense, kept)
+    weights = matrix.values * mask
+    product = matrix.matmul(dense, weights)
     if not logit.requires_grad:
         return product
-    slope = kept * (1 - mask) / TEMPERATURE
+    slope = weights * (1 - mask) / TEMPERATURE
     with torch.no_grad():
         direction = matrix.matmul(dense, slope)
     return product + (logit - logit.detach()) * direction

@@ -1,4 +1,4 @@
-"""GEBM (Fuchsgruber et al. 2024): energies at three scales, kept in check by a density."""
+"""GEBM (Fuchsgruber et al. 2024): energies at three scales, bounded by a density."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from bup.run.splits import Split
 from bup.scores import Score
 
 STEPS = 10
-SHARE = 0.5  # of the mean over a node and its neighbours in each step
-COVERED = 0.95  # of the nodes lie in the range that puts distances and outputs on one scale
-SMALL = 1e-6  # no variance counts as less
+SHARE = 0.5  # weight of the mean over a node and its neighbours in each step
+COVERED = 0.95  # share of the nodes in the range that puts distances and outputs on one scale
+SMALL = 1e-6  # the smallest variance
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,18 @@ class GebmSettings(gcn.WideGcnSettings):
     )
 
 
-def class_distances(places: Tensor, known: Tensor, labels: Tensor, classes: int) -> Tensor:
-    """Squared Mahalanobis distance [n, c] to each class of ``known``, diagonal covariances."""
+def class_distances(latent: Tensor, train: Tensor, labels: Tensor, classes: int) -> Tensor:
+    """Squared Mahalanobis distance [n, c] to each class of ``train``, diagonal covariances."""
     distances = []
     for c in range(classes):
-        own = known[labels == c]
-        variance = own.var(0, correction=0).clamp_min(SMALL)
-        distances.append(((places - own.mean(0)).square() / variance).sum(-1))
+        members = train[labels == c]
+        variance = members.var(0, correction=0).clamp_min(SMALL)
+        distances.append(((latent - members.mean(0)).square() / variance).sum(-1))
     return torch.stack(distances, -1)
 
 
 def rescale(distance: Tensor, usual: Tensor, output: Tensor) -> Tensor:
-    """Distances moved, class by class: the range of usual ones becomes that of the outputs."""
+    """Map distances, class by class, so that the range of ``usual`` becomes that of the outputs."""
     tail = (1 - COVERED) / 2
     ends = torch.tensor([tail, 1 - tail])
     low, high = usual.quantile(ends, 0)
@@ -53,14 +53,14 @@ def rescale(distance: Tensor, usual: Tensor, output: Tensor) -> Tensor:
 
 
 def diffuse(values: Tensor, mean: Csr) -> Tensor:
-    """x <- x / 2 + P x / 2, ten times, with P = D^-1 (A + I): a mean over a node's surroundings."""
+    """x <- x / 2 + P x / 2, ten times, with P = D^-1 (A + I): a neighbourhood mean."""
     for _ in range(STEPS):
         values = (1 - SHARE) * values + SHARE * mean.matmul(values)
     return values
 
 
 def graph_energy(evidence: Tensor, mean: Csr) -> Tensor:
-    """The sum of the energies of a node's group, of its surroundings, and of itself [n]."""
+    """The sum of the energies of a node's group, of its neighbourhood and of itself [n]."""
     alone = -evidence.logsumexp(-1)
     group = -diffuse(evidence, mean).logsumexp(-1)
     return group + diffuse(alone[:, None], mean)[:, 0] + alone

@@ -99,7 +99,7 @@ class GaussianProcess:
     """Whitened posteriors over the inducing values, one per class, and the kernel they share."""
 
     def __init__(self, inducing: Tensor, classes: int, offset: float) -> None:
-        # GPyTorch and scikit-learn take seconds to load: only who fits a process waits for them.
+        # GPyTorch takes seconds to load: it is imported for this method only.
         from gpytorch.distributions import MultivariateNormal
         from gpytorch.kernels import PolynomialKernel
         from gpytorch.variational import CholeskyVariationalDistribution
@@ -232,8 +232,8 @@ def probabilities(
     Allowing for wrong labels is linear: the mean of the distribution goes where the interval goes.
     """
     s = make_settings(GgpSettings, dict(result.spec.settings), result.spec.method)
-    found = probability_intervals("exact", result, mean, var, level)
-    parts = (torch.from_numpy(part) for part in found if part is not None)
+    intervals = probability_intervals("exact", result, mean, var, level)
+    parts = (torch.from_numpy(part) for part in intervals if part is not None)
     return ProbabilityIntervals(
         *(robust(part, s.error_rate, mean.shape[-1]).numpy() for part in parts)
     )

@@ -17,8 +17,8 @@ from bup.run.splits import Split
 from bup.scores import Score
 
 STEPS = 8
-TAIL = 0.05  # of the unlabelled nodes count as surely known, and as surely strange
-CHOSEN = 0.5  # of the training nodes are linked to each other
+TAIL = 0.05  # share of the unlabelled nodes that count as certain, and as uncertain
+CHOSEN = 0.5  # share of the training nodes that are linked to each other
 WEIGHT = 1.001  # of such a link
 SOURCE = 1.0  # no training node's certainty falls below it
 
@@ -34,17 +34,18 @@ class GraspSettings(gcn.WideGcnSettings):
 
 
 def linked_sources(graph: Graph, certainty: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """The half of the training nodes that have the most surely known neighbours.
+    """The half of the training nodes that have the most certain neighbours.
 
-    Their links to each other bring a walk back to what is known. A node is judged by
-    |N(i), known| / (|N(i), strange| + 1); both sets are the ends of the unlabelled nodes' order.
+    Links between them lead a random walk back to labelled nodes. A node is ranked by
+    |N(i), certain| / (|N(i), uncertain| + 1), where the two sets are the most and the least certain
+    unlabelled nodes.
     """
     others = np.setdiff1d(np.arange(graph.num_nodes), train)
     count = max(int(TAIL * len(others)), 1)
     order = others[np.argsort(certainty[others], kind="stable")]
-    known, strange = np.zeros((2, graph.num_nodes))
-    known[order[-count:]], strange[order[:count]] = 1, 1
-    ratio = (graph.adjacency @ known) / (graph.adjacency @ strange + 1)
+    certain, uncertain = np.zeros((2, graph.num_nodes))
+    certain[order[-count:]], uncertain[order[:count]] = 1, 1
+    ratio = (graph.adjacency @ certain) / (graph.adjacency @ uncertain + 1)
     best = train[np.argsort(-ratio[train], kind="stable")]
     return np.sort(best[: max(int(CHOSEN * len(train)), 1)])
 
@@ -52,8 +53,8 @@ def linked_sources(graph: Graph, certainty: np.ndarray, train: np.ndarray) -> np
 def spread(graph: Graph, certainty: np.ndarray, train: np.ndarray) -> np.ndarray:
     """Certainty averaged over links, the added ones included, eight times [n].
 
-    s <- D^-1 (A s + 1.001 1_G sum_G s), and training nodes are held at 1 or above. A node without
-    links keeps what it has.
+    s <- D^-1 (A s + 1.001 1_G sum_G s), and training nodes stay at 1 or above. A node without
+    links keeps its certainty.
     """
     joined = linked_sources(graph, certainty, train)
     links = np.asarray(graph.adjacency.sum(axis=1)).ravel().astype(np.float64)
@@ -61,9 +62,9 @@ def spread(graph: Graph, certainty: np.ndarray, train: np.ndarray) -> np.ndarray
     alone = links == 0
     now = certainty.astype(np.float64)
     for _ in range(STEPS):
-        heard = graph.adjacency @ now
-        heard[joined] += WEIGHT * now[joined].sum()
-        now = np.where(alone, now, heard / np.maximum(links, 1))
+        received = graph.adjacency @ now
+        received[joined] += WEIGHT * now[joined].sum()
+        now = np.where(alone, now, received / np.maximum(links, 1))
         now[train] = np.maximum(now[train], SOURCE)
     return now
 

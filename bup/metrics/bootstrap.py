@@ -35,9 +35,9 @@ def bootstrap_intervals(
     a resampled ECE is too large on average: every interval is moved so that the median of the
     resamples falls on the value measured. The same seed draws the same nodes for every run.
     """
-    found = reliability_bins(probs, labels, bins)
+    reliability = reliability_bins(probs, labels, bins)
     hit = hits(probs, labels)
-    gaps = (hit - confidence(probs))[:, None] * (found.member[:, None] == np.arange(bins))
+    gaps = (hit - confidence(probs))[:, None] * (reliability.member[:, None] == np.arange(bins))
     per_node = np.column_stack([hit, log_losses(probs, labels), brier_scores(probs, labels), gaps])
 
     n = len(labels)

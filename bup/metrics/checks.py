@@ -102,13 +102,13 @@ def detection(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.
 def pairs(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if np.shape(x) != np.shape(y) or np.ndim(x) != 1:
         raise BupError(f"x and y must be of one length, got shapes {np.shape(x)} and {np.shape(y)}")
-    kept = ~(np.ma.getmaskarray(x) | np.ma.getmaskarray(y))
-    if kept.sum() < 3:
+    present = ~(np.ma.getmaskarray(x) | np.ma.getmaskarray(y))
+    if present.sum() < 3:
         raise BupError(
-            f"a correlation needs at least 3 pairs, got {kept.sum()} that are not masked: "
+            f"a correlation needs at least 3 pairs, got {present.sum()} that are not masked: "
             "give more nodes"
         )
-    x, y = (array(np.ma.getdata(v)[kept], what, "nodes") for v, what in ((x, "x"), (y, "y")))
+    x, y = (array(np.ma.getdata(v)[present], what, "nodes") for v, what in ((x, "x"), (y, "y")))
     for what, values in (("x", x), ("y", y)):
         if (values == values[0]).all():
             raise BupError(

@@ -12,7 +12,7 @@ from bup.metrics.bootstrap import Interval
 
 LEVEL = 0.05
 POWER = 0.8
-MOST_RERUNS = 1000  # what would need more is called open for good
+MOST_RERUNS = 1000  # beyond that, a comparison counts as undecidable
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     on, none falling below the one before. NaN is no comparison and stays NaN.
     """
     given = np.asarray(p, dtype=np.float64)
-    found = np.full(given.shape, np.nan)
+    corrected = np.full(given.shape, np.nan)
     order = np.argsort(given)[: int(np.isfinite(given).sum())]
     steps = given[order] * np.arange(len(order), 0, -1)
-    found[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(order) else steps
-    return found
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(order) else steps
+    return corrected
 
 
 def power(effect: float, reruns: int, level: float = LEVEL) -> float:
@@ -72,15 +72,15 @@ def power(effect: float, reruns: int, level: float = LEVEL) -> float:
     return float(nct.sf(edge, reruns - 1, effect * np.sqrt(reruns)))
 
 
-def reruns_to_settle(found: Paired, comparisons: int = 1) -> int | None:
+def reruns_to_settle(difference: Paired, comparisons: int = 1) -> int | None:
     """How many reruns would find a difference like the one measured, four times out of five.
 
     At the level that is left to each of several comparisons. None where more than a thousand would
-    be needed, or where nothing is known of the spread.
+    be needed, or where the spread is unknown.
     """
-    if not found.std > 0:
+    if not difference.std > 0:
         return None
-    effect, level = abs(found.mean) / found.std, LEVEL / max(comparisons, 1)
+    effect, level = abs(difference.mean) / difference.std, LEVEL / max(comparisons, 1)
     low, high = 1, MOST_RERUNS  # not enough, enough
     if power(effect, high, level) < POWER:
         return None

@@ -66,9 +66,9 @@ def measured_share(graph: Graph, labelled: np.ndarray) -> float:
     equal classes than ends paired at random would: (equal - P) / (1 - P), where P sums the squares
     of the classes' shares of all ends.
     """
-    known = np.zeros(graph.num_nodes, dtype=bool)
-    known[labelled] = True
-    ends = graph.labels[graph.edges[:, known[graph.edges].all(axis=0)]]
+    is_labelled = np.zeros(graph.num_nodes, dtype=bool)
+    is_labelled[labelled] = True
+    ends = graph.labels[graph.edges[:, is_labelled[graph.edges].all(axis=0)]]
     count = ends.shape[1]
     if count == 0:
         return 0.0
@@ -102,12 +102,14 @@ def conformal_sets(
         raise BupError(f"unknown conformal rule {rule!r}: use one of {', '.join(RULES)}")
     scores = adaptive_scores(probs.astype(np.float64), seed)
     if rule != "aps":
-        share, heard = NEIGHBOURS, scores
+        share, neighbour_scores = NEIGHBOURS, scores
         if rule == "measured":
-            share, heard = measured_share(graph, split.train), scores.copy()
-            heard[split.train] = 1  # a labelled neighbour speaks for its class and no other
-            heard[split.train, split.targets(graph.labels[split.train])] = 0
-        scores = (1 - share) * scores + share * (neighbour_mean(graph) @ heard)
+            share, neighbour_scores = measured_share(graph, split.train), scores.copy()
+            neighbour_scores[split.train] = (
+                1  # a labelled neighbour speaks for its class and no other
+            )
+            neighbour_scores[split.train, split.targets(graph.labels[split.train])] = 0
+        scores = (1 - share) * scores + share * (neighbour_mean(graph) @ neighbour_scores)
     nodes = split.validation
     targets = split.targets(graph.labels[nodes])
     threshold = conformal_threshold(scores[nodes, targets], level)

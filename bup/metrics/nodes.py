@@ -1,4 +1,4 @@
-"""What can be said of each node on its own."""
+"""Metrics of each node on its own."""
 
 from __future__ import annotations
 

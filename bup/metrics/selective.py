@@ -40,6 +40,6 @@ def risk_coverage(uncertainty: np.ndarray, correct: np.ndarray) -> RiskCoverage:
     uncertainty = checks.array(uncertainty, "uncertainty", "nodes")
     correct = checks.flags(correct, "correct", len(uncertainty))
     threshold, group, size = np.unique(uncertainty, return_inverse=True, return_counts=True)
-    kept = np.cumsum(size)
+    count = np.cumsum(size)
     wrong = np.cumsum(np.bincount(group, ~correct))
-    return RiskCoverage(kept / len(correct), wrong / kept, threshold)
+    return RiskCoverage(count / len(correct), wrong / count, threshold)

@@ -1,4 +1,4 @@
-"""Arithmetic as it is done by hand: lines of factors, what becomes of them, what they add up to."""
+"""A computation written out: products of factors, functions of them, and their sum."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 
 @dataclass(frozen=True)
 class ProductTerm:
-    """One product; what it is about may be looked at further."""
+    """One product, with the node, unit or class that it belongs to."""
 
     label: str
     factors: tuple[float, ...]
@@ -37,27 +37,27 @@ class ProductTerm:
 
 @dataclass(frozen=True)
 class Operation:
-    """symbol = then(start + sum over lines of each(product)); or their product, or one of them.
+    """symbol = then(start + sum over terms of each(product)); or their product, or one of them.
 
-    Symbols are written like ``h_iu``, and name the columns of the lines: a formula made of them
-    says exactly what the numbers do.
+    Symbols are written like ``h_iu``, and name the columns of the terms: the formula made of them
+    is the computation.
     """
 
     name: str
     symbol: str
     columns: tuple[str, ...]
     terms: tuple[ProductTerm, ...]
-    over: str = ""  # what the lines run through, in the symbols
+    over: str = ""  # the index that the terms run through, in the symbols
     start: float = 0.0
     start_symbol: str = ""
     each: str = ""
     then: str = ""
     multiply: bool = False  # instead of adding
-    picked: int | None = None  # the result is this line's alone; lines stand side by side
+    picked: int | None = None  # the result is this term alone
 
     @property
     def values(self) -> list[float]:
-        """What becomes of every line."""
+        """The value of every term."""
         return [FUNCTIONS[self.each](line.product) for line in self.terms]
 
     @property

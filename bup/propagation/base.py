@@ -19,7 +19,7 @@ from bup.run.splits import Split
 
 @dataclass(frozen=True)
 class Shares:
-    """Who changed a node's variance in one step, exactly: before + own + sum of changes = after."""
+    """What changed a node's variance in one step: before + own + changes = after, exactly."""
 
     neighbours: np.ndarray  # [k] node indices
     change: np.ndarray  # [k, c] what each of them added to the variance (negative: took off)
@@ -29,7 +29,7 @@ class Shares:
 
 
 class Formula(NamedTuple):
-    """A rule for people, with one node's numbers in it."""
+    """A rule in words and LaTeX, with the numbers of one node."""
 
     words: str
     latex: str = ""
@@ -37,7 +37,7 @@ class Formula(NamedTuple):
 
 
 class Breakdown(NamedTuple):
-    """Numbers that add up to something, each beside what is usual on this graph."""
+    """Numbers that add up to a total, each beside its mean over the graph."""
 
     title: str
     names: list[str]
@@ -46,12 +46,12 @@ class Breakdown(NamedTuple):
 
 
 class Propagation(ABC):
-    """A rule at work on one graph."""
+    """A rule applied to one graph."""
 
     factor: np.ndarray | None = None
-    """What a step multiplies each node's variance by [n], where no variance decides it."""
+    """The factor [n] of each node's variance in a step, where it depends on no variance."""
     constants: Mapping[str, float] = {}
-    """Numbers that were measured on the graph trained on, and hold on a changed one too."""
+    """Numbers measured on the training graph, which stay the same when links are changed."""
 
     def __init__(self, graph: Graph, settings: Any) -> None:
         self.graph, self.settings = graph, settings
@@ -69,26 +69,26 @@ class Propagation(ABC):
         """What happened to a node, given its shares in every step."""
 
     def breakdowns(self, node: int) -> list[Breakdown]:
-        """What else a rule can say of a node."""
+        """Further tables about a node, for rules that have them."""
         return []
 
     def arithmetic(self, node: int) -> list[Operation]:
-        """How a node's ``factor`` comes about, step by step; the last result is the factor."""
+        """The operations that give a node's ``factor``; the last result is the factor."""
         return []
 
     def after_training(
         self, split: Split, mean: np.ndarray, probs: np.ndarray, constants: Mapping[str, float]
     ) -> Propagation:
-        """The rule once training has ended, given what the model says of every node [n, c].
+        """The rule to use after training, given the model's outputs for every node [n, c].
 
-        ``constants`` are those measured on the graph trained on, empty on that graph itself.
+        ``constants`` were measured on the training graph; they are empty on that graph itself.
         """
         return self
 
 
 @dataclass(frozen=True)
 class NoSettings:
-    """Of a rule that asks for nothing."""
+    """Settings of a rule that has none."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,11 @@ class Rule:
     settings: type = NoSettings  # a frozen dataclass of ``bup.settings.setting`` fields
     reads_neighbours: bool = False  # a step needs the neighbours' variances, not only the node's
     layers: tuple[int, ...] = (1, 2)  # the layers at which it acts
-    constants: tuple[str, ...] = ()  # names of what a run keeps for it, see ``Propagation``
-    unseen: str = ""  # what to know before one looks for unseen classes by message uncertainty
-    lesson: str = ""  # what a neighbour does, for who plays with a small graph; "": not shown there
+    constants: tuple[str, ...] = ()  # names of the numbers that a run stores, see ``Propagation``
+    unseen: str = ""  # a caution about finding unseen classes by message uncertainty
+    lesson: str = ""  # what a neighbour does, for lesson 3; empty: not shown there
 
     def settings_from(self, **values: Any) -> Any:
-        """Its own settings with those of ``values`` that it knows, all others at their defaults."""
-        known = {field.name for field in dataclasses.fields(self.settings)}
-        return self.settings(**{name: v for name, v in values.items() if name in known})
+        """The rule's settings from those ``values`` that it has; the others have their defaults."""
+        names = {field.name for field in dataclasses.fields(self.settings)}
+        return self.settings(**{name: v for name, v in values.items() if name in names})

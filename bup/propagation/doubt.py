@@ -1,6 +1,6 @@
-"""Our second rule: a message is sure only where something known explains the node.
+"""Our second rule: a message is sure only where a known class explains the node.
 
-Every node has doubts of its own, in nats: minus the log of a probability.
+Every node has several doubts, in nats: minus the log of a probability.
 
     words     -log P(some known class | words around the node): a likelihood ratio of the classes
               of labelled nodes against the graph at large, in coordinates that see no label
@@ -40,8 +40,8 @@ from bup.propagation.topics import class_log_ratios, topics, walk_mean
 from bup.run.settings import setting
 from bup.run.splits import Split
 
-EXTRA_TOPICS = (0, 2, 4)  # beyond one per class; how many are right is not known, so all are asked
-FLOOR = 0.05  # no view claims certainty: no doubt of words or message exceeds log 20 = 3 nats
+EXTRA_TOPICS = (0, 2, 4)  # beyond one per class; the best number is unknown, so all are used
+FLOOR = 0.05  # smallest probability of a view: no doubt exceeds log 20 = 3 nats
 STAY, STEPS = 0.2, 10
 LEAST_CONFIDENCE = 1e-12
 USUAL = "usual_doubt"
@@ -67,7 +67,7 @@ def floored(probability: np.ndarray) -> np.ndarray:
 
 
 class UntrainedDoubt(NoPropagation):
-    """Doubt in training: nothing is known yet of what the model will say."""
+    """Doubt during training: without the trained model there is no propagation."""
 
     @cached_property
     def walk(self) -> sparse.csr_array:
@@ -88,7 +88,7 @@ class UntrainedDoubt(NoPropagation):
 
 
 class Doubt(Propagation):
-    """Doubt at work, given what a trained model says of every node."""
+    """Doubt, given the outputs of a trained model for every node."""
 
     factor: np.ndarray
 
@@ -123,8 +123,8 @@ class Doubt(Propagation):
         self._own = STAY * sum(own.values()) + alone
         *doubts, few_links = self.parts.values()
         self.total = np.log(np.exp(sum(doubts)) + np.exp(few_links) - 1)
-        # What is usual is measured once, on the graph trained on: a changed link then changes no
-        # node that it does not reach.
+        # The mean is measured once, on the training graph: a changed link then changes no node
+        # that it does not reach.
         measured = [self.total, *self.parts.values()]
         self.constants = {k: v for k, v in constants.items() if k in CONSTANTS} or {
             name: float(values.mean()) for name, values in zip(CONSTANTS, measured, strict=True)
@@ -136,19 +136,19 @@ class Doubt(Propagation):
         """P(c | words around a node) [n, c] of every known class; the rest to 1 is unknown."""
         classes = len(self.split.classes)
         labels = self.split.targets(self.graph.labels[nodes])
-        found = np.zeros((self.graph.num_nodes, classes))
+        evidence = np.zeros((self.graph.num_nodes, classes))
         for extra in EXTRA_TOPICS:
             z = before.coordinates(classes + extra)
             ratio = class_log_ratios(z, nodes, labels, classes) - np.log(classes)
-            known = special.logsumexp(ratio, axis=1)
-            found += np.exp(ratio - np.logaddexp(0, known)[:, None]) / len(EXTRA_TOPICS)
-        return found
+            total = special.logsumexp(ratio, axis=1)
+            evidence += np.exp(ratio - np.logaddexp(0, total)[:, None]) / len(EXTRA_TOPICS)
+        return evidence
 
     def step(self, var: Tensor, hop: Hop) -> Tensor:
         return hop.at_targets(var) * hop.gather(self._factor)[:, None]
 
     def shares(self, node: int, var: np.ndarray) -> Shares:
-        """What came through every neighbour, less what is usual: doubt, or certainty if negative.
+        """The doubt that came through every neighbour, less the mean over the graph.
 
         S and V are sums over a node's neighbours and itself; what the soft maximum leaves of their
         sum is shared in proportion.

@@ -24,14 +24,14 @@ SCORES: dict[str, Score] = {
 
 
 def derived(probs: np.ndarray, var: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Every score of the table [n] that these probabilities and variances have."""
-    found = {}
+    """Every score [n] of the table that can be computed from probabilities and variances."""
+    values = {}
     for score in SCORES.values():
         if score.of_probs is not None:
-            found[score.name] = score.of_probs(probs)
+            values[score.name] = score.of_probs(probs)
         elif score.of_var is not None and var is not None:
-            found[score.name] = score.of_var(var)
-    return found
+            values[score.name] = score.of_var(var)
+    return values
 
 
 __all__ = ["KINDS", "SCORES", "Kind", "Score", "derived"]

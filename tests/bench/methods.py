@@ -15,7 +15,7 @@ from sklearn.frozen import FrozenEstimator
 
 import bup
 from bup import calibrators
-from bup.calibrators import LabelledNodes, temperature
+from bup.calibrators import CalibrationData, LabelledNodes, temperature
 from bup.graph import Graph
 from bup.methods import TRAINED
 from bup.metrics.conformal import conformal_sets
@@ -103,7 +103,7 @@ def _afterwards(graph: Graph) -> None:
     contenders: dict[str, dict[str, Callable[[], object]]] = {
         "temperature": {
             "scikit-learn": scikit_learn,
-            "ours": lambda: temperature.fit(said, held, graph, split, 0),
+            "ours": lambda: temperature.fit(CalibrationData(said, held, graph, split, 0)),
         },
         "conformal sets (APS)": {
             "MAPIE": mapie,

@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 
 import bup
 from bup import calibrators, likelihood, metrics
-from bup.calibrators import CALIBRATORS, LabelledNodes, spread, temperature
+from bup.calibrators import CALIBRATORS, CalibrationData, LabelledNodes, spread, temperature
 from bup.calibrators.base import label_nll
 from bup.calibrators.wats import wavelets
 from bup.explain.inspection import inspect
@@ -54,12 +54,11 @@ def test_a_calibrator_never_looks_at_test_labels(name, cora, plain):
     changed[others] = (changed[others] + 1) % cora.num_classes
     outputs = calibrators.Outputs(torch.from_numpy(plain.mean))
     graphs = cora, dataclasses.replace(cora, labels=changed)
-    first, second = (
-        CALIBRATORS[name]
-        .fit(outputs, LabelledNodes.of(g, split, split.validation), g, split, 0)
-        .probs
+    data = (
+        CalibrationData(outputs, LabelledNodes.of(g, split, split.validation), g, split, 0)
         for g in graphs
     )
+    first, second = (CALIBRATORS[name].fit(each).probs for each in data)
     assert torch.equal(first, second)
 
 
@@ -85,7 +84,7 @@ def test_temperature_agrees_with_scikit_learn(cora, plain):
     )
     peer.fit(logits, labels)
     said = calibrators.Outputs(torch.from_numpy(plain.mean))
-    ours, constants, _ = temperature.fit(said, held, cora, plain.split, 0)
+    ours, constants, _ = temperature.fit(CalibrationData(said, held, cora, plain.split, 0))
     assert 0 < constants["temperature"] < 1  # the GCN is not confident enough
     theirs = peer.predict_proba(plain.mean.astype(np.float64))
     assert np.abs(ours.numpy() - theirs).max() < 1e-3
@@ -140,8 +139,8 @@ def test_heavy_tails_raise_confidence_where_one_factor_must_lower_it(cora):
         mean, mean, torch.ones_like(mean), partial(likelihood.class_probabilities, rule="erf")
     )
     held = LabelledNodes(torch.arange(200), labels)
-    arguments = outputs, held, cora, None, 0
-    one, many = (CALIBRATORS[name].fit(*arguments) for name in ("variance", "spread"))
+    data = CalibrationData(outputs, held, cora, None, 0)
+    one, many = (CALIBRATORS[name].fit(data) for name in ("variance", "spread"))
     nll = [label_nll(done.probs, labels).mean().item() for done in (one, many)]
     assert abs(nll[1] - nll[0]) < 0.02  # two classes: both can say 92 %
     assert many.constants["variance_width"] > 0 and many.var_factor < one.var_factor
@@ -150,7 +149,8 @@ def test_heavy_tails_raise_confidence_where_one_factor_must_lower_it(cora):
 def test_a_class_bias_finds_the_shares_of_the_classes(cora):
     labels = torch.tensor([0] * 150 + [1] * 50)
     outputs = calibrators.Outputs(torch.zeros(200, 2))
-    done = CALIBRATORS["bias"].fit(outputs, LabelledNodes(torch.arange(200), labels), cora, None, 0)
+    nodes = LabelledNodes(torch.arange(200), labels)
+    done = CALIBRATORS["bias"].fit(CalibrationData(outputs, nodes, cora, None, 0))
     assert done.probs[0, 0].item() == pytest.approx(0.75, abs=0.02)
     assert done.constants["bias_0"] == pytest.approx(-done.constants["bias_1"], abs=1e-3)
 
