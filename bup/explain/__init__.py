@@ -1,1 +1,1 @@
-"""Why a model says what it says of a node, and which nodes it should doubt."""
+"""Explanations of a model's predictions, and detection of nodes that it should doubt."""

@@ -1,8 +1,8 @@
-"""How one node's class probability comes about, multiplication by multiplication.
+"""The computation of one class probability of a node, multiplication by multiplication.
 
-What a trained BUP does for all nodes at once is done here for one node, one hidden unit and one
-class, as one would do it by hand. Every operation gives a number that the next one starts from; the
-last ones are the run's own mean, variance and probability.
+A trained BUP computes all nodes at once; this module computes one node, one hidden unit and one
+class as on paper. Every operation uses the result of the one before; the last ones give the mean,
+the variance and the probability that the run has stored.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from bup.methods import settings_of
 from bup.methods.bup import SMALLEST_VARIANCE
 from bup.propagation.arithmetic import Operation, ProductTerm
 
-ABLE = ("none", "variance", "spread")  # calibrations that act on messages
+SUPPORTED = ("none", "variance", "spread")  # calibrations that act on messages
 REACH, SLICE, FINEST = 8.0, 0.5, 0.02  # of the integral's slices, in standard deviations
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """The operations of one node, in the order in which they are done."""
+    """The operations that give one class probability of a node, in order."""
 
     node: int
-    neighbour: int  # whose words are looked at; the node itself if it has no links
+    neighbour: int  # whose words are written out; the node itself if it has no links
     unit: int  # of the hidden layer
-    column: int  # of the classes that the model knows
+    column: int  # of the model's classes
     operations: tuple[Operation, ...]
 
     def __getitem__(self, name: str) -> Operation:
@@ -46,50 +46,50 @@ def derive(
     unit: int | None = None,
     column: int | None = None,
 ) -> Derivation:
-    """A node's way from words to a probability.
+    """Derive a class probability of a node from the words of one of its neighbours.
 
-    Unless told otherwise it leads through the predicted class, the hidden unit that speaks loudest
-    for or against it, and the neighbour that says most there.
+    By default it is the predicted class, the hidden unit with the largest contribution to it and
+    the neighbour with the largest contribution to that unit.
     """
     if inspector.result.spec.method != "bup":
         raise BupError(
             f"only a run of bup can be followed, got one of {inspector.result.spec.method}"
         )
     s = settings_of(inspector.result.spec)
-    if s.calibrate not in ABLE or s.prediction not in ("erf", "exact"):
+    if s.calibrate not in SUPPORTED or s.prediction not in ("erf", "exact"):
         raise BupError(
-            f"a run can be followed with calibrate among {', '.join(ABLE)} and prediction erf or "
-            f"exact, got {s.calibrate} and {s.prediction}"
+            f"a run can be followed with calibrate among {', '.join(SUPPORTED)} and prediction erf "
+            f"or exact, got {s.calibrate} and {s.prediction}"
         )
     return _DerivationSteps(inspector, s, node).through(neighbour, unit, column)
 
 
 class _DerivationSteps:
-    """What is needed of a run for one node."""
+    """Computes the operations of one node from the weights of a run."""
 
     def __init__(self, inspector: Inspector, s: Any, node: int) -> None:
         self.inspector, self.s, self.node = inspector, s, node
         self.graph, self.result = inspector.graph, inspector.result
         self.weights = {k: w.astype(np.float64) for k, w in inspector.result.weights.items()}
-        self.near, self.kernel = self._row(node)
-        self.said = self._words(self.near) @ self.weights["mean_1"]  # [near, hidden]
-        self.heard = np.stack([self._heard(j) for j in self.near])  # [near, hidden]
-        self.hidden = np.maximum(self.heard, 0)
-        self.around = self.kernel @ self.hidden  # [hidden]
-        self.mean = self.around @ self.weights["mean_2"]  # [c]
+        self.sources, self.kernel = self._row(node)
+        self.projected = self._words(self.sources) @ self.weights["mean_1"]  # [sources, hidden]
+        self.aggregated = np.stack([self._aggregate(j) for j in self.sources])  # [sources, hidden]
+        self.hidden = np.maximum(self.aggregated, 0)
+        self.averaged = self.kernel @ self.hidden  # [hidden]
+        self.mean = self.averaged @ self.weights["mean_2"]  # [c]
         assert inspector.result.var is not None
         self.var = inspector.result.var[node].astype(np.float64)  # [c]
 
     def through(self, neighbour: int | None, unit: int | None, column: int | None) -> Derivation:
         if column is None:
             column = int(self.result.probs[self.node].argmax())
-        loud = np.abs(self.around * self.weights["mean_2"][:, column])
-        unit = int(loud.argmax()) if unit is None else unit
-        if neighbour is None or neighbour not in self.near:
+        contribution = np.abs(self.averaged * self.weights["mean_2"][:, column])
+        unit = int(contribution.argmax()) if unit is None else unit
+        if neighbour is None or neighbour not in self.sources:
             others = np.where(
-                self.near == self.node, -1.0, np.abs(self.kernel * self.said[:, unit])
+                self.sources == self.node, -1.0, np.abs(self.kernel * self.projected[:, unit])
             )
-            neighbour = int(self.near[others.argmax()])
+            neighbour = int(self.sources[others.argmax()])
         operations = [
             *self._mean(neighbour, unit, column),
             *self._variance(unit, column),
@@ -98,16 +98,16 @@ class _DerivationSteps:
         return Derivation(self.node, neighbour, unit, column, tuple(operations))
 
     def _row(self, node: int) -> tuple[np.ndarray, np.ndarray]:
-        """A node and its neighbours, and how much each counts."""
+        """A node and its neighbours, with their weights in the GCN kernel."""
         row = self.inspector.inputs.kernel[[node]]
         return row.indices, row.data
 
     def _words(self, nodes: np.ndarray) -> Any:
         return self.inspector.inputs.words[nodes]
 
-    def _heard(self, node: int) -> np.ndarray:
-        near, kernel = self._row(node)
-        return kernel @ (self._words(near) @ self.weights["mean_1"])
+    def _aggregate(self, node: int) -> np.ndarray:
+        sources, kernel = self._row(node)
+        return kernel @ (self._words(sources) @ self.weights["mean_1"])
 
     def _name(self, node: int) -> str:
         return f"{self.graph.node_id(node)}{' (itself)' if node == self.node else ''}"
@@ -120,7 +120,7 @@ class _DerivationSteps:
         )
 
     def _of_neighbours(self, values: np.ndarray) -> tuple[ProductTerm, ...]:
-        rows = zip(self.near.tolist(), self.kernel.tolist(), values.tolist(), strict=True)
+        rows = zip(self.sources.tolist(), self.kernel.tolist(), values.tolist(), strict=True)
         return tuple(ProductTerm(self._name(j), (k, value), node=j) for j, k, value in rows)
 
     def _of_units(self, values: np.ndarray, weights: np.ndarray) -> tuple[ProductTerm, ...]:
@@ -128,22 +128,19 @@ class _DerivationSteps:
         return tuple(ProductTerm(f"unit {u}", factors, unit=u) for u, factors in rows)
 
     def _mean(self, neighbour: int, unit: int, column: int) -> list[Operation]:
-        here = int(np.flatnonzero(self.near == self.node)[0])
-        heard = float(self.heard[here, unit])
+        here = int(np.flatnonzero(self.sources == self.node)[0])
+        value = float(self.aggregated[here, unit])
         words = self._of_words(neighbour, self.weights["mean_1"][:, unit])
-        second = self.weights["mean_2"][:, column]
+        inputs = self._of_neighbours(self.projected[:, unit])
+        hidden = self._of_neighbours(self.hidden[:, unit])
+        units = self._of_units(self.averaged, self.weights["mean_2"][:, column])
+        total = (ProductTerm("the sum", (value,)),)
         return [
             Operation("say", "s_ju", ("x_jw", "W_wu"), words, "w"),
-            Operation(
-                "gather", "a_iu", ("K_ij", "s_ju"), self._of_neighbours(self.said[:, unit]), "j"
-            ),
-            Operation(
-                "activate", "h_iu", ("a_iu",), (ProductTerm("the sum", (heard,)),), then="max(0, ·)"
-            ),
-            Operation(
-                "again", "g_iu", ("K_ij", "h_ju"), self._of_neighbours(self.hidden[:, unit]), "j"
-            ),
-            Operation("mean", "m_ic", ("g_iu", "W'_uc"), self._of_units(self.around, second), "u"),
+            Operation("gather", "a_iu", ("K_ij", "s_ju"), inputs, "j"),
+            Operation("activate", "h_iu", ("a_iu",), total, then="max(0, ·)"),
+            Operation("again", "g_iu", ("K_ij", "h_ju"), hidden, "j"),
+            Operation("mean", "m_ic", ("g_iu", "W'_uc"), units, "u"),
         ]
 
     def _variance(self, unit: int, column: int) -> list[Operation]:
@@ -153,70 +150,74 @@ class _DerivationSteps:
         own = (self._words(np.array([self.node])) @ self.weights["var_1"])[0] + bias
         now = np.logaddexp(0, own)
         words = self._of_words(self.node, self.weights["var_1"][:, unit])
-        done = [
+        operations = [
             Operation(
                 "own", "v_iu", ("x_iw", "V_wu"), words, "w", float(bias[unit]), "b_u",
                 then="softplus",
             ),
             *propagation.arithmetic(self.node),
         ]  # fmt: skip
-        mark = "v"
+        var_symbol = "v"
         for layer in (1, 2):
             if layer in s.rule.layers:
-                step, now = self._step(layer, now, unit, mark)
-                done.append(step)
-                mark += "'"
+                step, now = self._step(layer, now, unit, var_symbol)
+                operations.append(step)
+                var_symbol += "'"
             if layer == 1 and s.layers == "paper":
                 weights = self.weights["var_hidden"]
-                lines = self._of_units(now, weights[:, unit])
-                done.append(
-                    Operation("map", "r_iu", (f"{mark}_iq", "V'_qu"), lines, "q", then="softplus")
-                )
-                now, mark = np.logaddexp(0, now @ weights), "r"
+                terms = self._of_units(now, weights[:, unit])
+                columns = (f"{var_symbol}_iq", "V'_qu")
+                operations.append(Operation("map", "r_iu", columns, terms, "q", then="softplus"))
+                now, var_symbol = np.logaddexp(0, now @ weights), "r"
         last = self.weights["var_2"]
         if s.layers == "simple":
             last = softmax(last, axis=0)
         raw = now @ last
-        lines = self._of_units(now, last[:, column])
+        terms = self._of_units(now, last[:, column])
         symbol = "y_ic"
         then = "softplus" if s.layers == "paper" else ""
-        done.append(Operation("weigh", symbol, (f"{mark}_iu", "A_uc"), lines, "u", then=then))
+        operations.append(
+            Operation("weigh", symbol, (f"{var_symbol}_iu", "A_uc"), terms, "u", then=then)
+        )
         factor = float(self.result.constants.get("variance_factor", 1.0))
         weighed = float(np.logaddexp(0, raw[column]) if then else raw[column])
-        line = ProductTerm("fitted on validation nodes", (weighed + SMALLEST_VARIANCE, factor))
-        done.append(Operation("scale", "σ²_ic", (symbol, "f"), (line,)))
-        return done
+        term = ProductTerm("fitted on validation nodes", (weighed + SMALLEST_VARIANCE, factor))
+        operations.append(Operation("scale", "σ²_ic", (symbol, "f"), (term,)))
+        return operations
 
     def _step(
-        self, layer: int, now: np.ndarray, unit: int, mark: str
+        self, layer: int, now: np.ndarray, unit: int, var_symbol: str
     ) -> tuple[Operation, np.ndarray]:
-        """One step of the rule: a factor, or what every neighbour did."""
+        """One step of the rule: a factor, or the change by every neighbour."""
         propagation, name = self.inspector.propagation, f"step {layer}"
         assert propagation is not None
         if propagation.factor is not None:
             factor = float(propagation.factor[self.node])
-            line = ProductTerm("variance times factor", (float(now[unit]), factor))
-            return Operation(name, f"{mark}'_iu", (f"{mark}_iu", "F_i"), (line,)), now * factor
+            term = ProductTerm("variance times factor", (float(now[unit]), factor))
+            columns = (f"{var_symbol}_iu", "F_i")
+            return Operation(name, f"{var_symbol}'_iu", columns, (term,)), now * factor
         step = self.inspector.inspect(self.node).steps[layer - 1]
-        lines = [
+        terms = [
             ProductTerm(self._name(j), (float(change[unit]),), node=j)
             for j, change in zip(step.neighbours.tolist(), step.change, strict=True)
         ]
-        lines.append(ProductTerm(self._name(self.node), (float(step.own[unit]),), node=self.node))
+        terms.append(ProductTerm(self._name(self.node), (float(step.own[unit]),), node=self.node))
         before = float(step.before[unit])
         return (
-            Operation(name, f"{mark}'_iu", ("Δ_ij",), tuple(lines), "j", before, f"{mark}_iu"),
+            Operation(
+                name, f"{var_symbol}'_iu", ("Δ_ij",), tuple(terms), "j", before, f"{var_symbol}_iu"
+            ),
             step.after,
         )
 
     def _probability(self, column: int) -> list[Operation]:
         width = self.result.constants.get("variance_width", 0.0)
-        done = [self._integral(column)]
+        operations = [self._integral(column)]
         names = [self.graph.class_names[c] for c in self.result.split.classes]
         symbol = "p_ic"
         if self.s.prediction == "erf":
             wins = self._wins(self.var)
-            lines = tuple(
+            terms = tuple(
                 ProductTerm(name, (float(w), 1 / float(wins.sum())), column=k)
                 for k, (name, w) in enumerate(zip(names, wins, strict=True))
             )
@@ -224,18 +225,18 @@ class _DerivationSteps:
                 "duels", "L_c", ("m_c−m_k", "1/√(σ²_c+σ²_k)"), self._duels(column, names), "k",
                 each="Φ", multiply=True,
             )  # fmt: skip
-            share = Operation("share", symbol, ("L_k", "1/ΣL"), lines, picked=column)
-            done = [duels, *done, share]
+            share = Operation("share", symbol, ("L_k", "1/ΣL"), terms, picked=column)
+            operations = [duels, *operations, share]
         if self.s.calibrate == "spread":
             wide, weights = spread.factors(width)
-            chances = [self._chances(factor * self.var)[column] for factor in wide]
-            rows = zip(wide, weights, chances, strict=True)
+            probs = [self._class_probabilities(factor * self.var)[column] for factor in wide]
+            rows = zip(wide, weights, probs, strict=True)
             mixed = tuple(
                 ProductTerm(f"variance × {factor:.3g}", (weight, float(p)))
                 for factor, weight, p in rows
             )
-            done.append(Operation("mix", "P_ic", ("w_q", "p_ic(q)"), mixed, "q"))
-        return done
+            operations.append(Operation("mix", "P_ic", ("w_q", "p_ic(q)"), mixed, "q"))
+        return operations
 
     def _duels(self, column: int, names: Sequence[str]) -> tuple[ProductTerm, ...]:
         gaps = self.mean[column] - self.mean
@@ -247,23 +248,23 @@ class _DerivationSteps:
         )
 
     def _wins(self, var: np.ndarray) -> np.ndarray:
-        """The chances to beat every other class, multiplied, of every class [c]."""
+        """For every class [c], the product of its probabilities to beat each other class."""
         z = (self.mean[:, None] - self.mean) / np.sqrt(var[:, None] + var)
-        chances = ndtr(z)
-        np.fill_diagonal(chances, 1)
-        return chances.prod(axis=1)
+        probs = ndtr(z)
+        np.fill_diagonal(probs, 1)
+        return probs.prod(axis=1)
 
-    def _chances(self, var: np.ndarray) -> np.ndarray:
-        """The probability of every class [c], as the run makes it."""
+    def _class_probabilities(self, var: np.ndarray) -> np.ndarray:
+        """The probability of every class [c], by the run's prediction rule."""
         if self.s.prediction == "erf":
             wins = self._wins(var)
             return wins / wins.sum()
         slices = (self._slices(column, var) for column in range(len(var)))
-        found = np.array([(density * largest).sum() for _, density, largest in slices])
-        return found / found.sum()
+        probs = np.array([(density * largest).sum() for _, density, largest in slices])
+        return probs / probs.sum()
 
     def _slices(self, column: int, var: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where a class's message may lie, its share of each slice, its chance to win there.
+        """Values of a class's message, the probability of each slice, and that of winning there.
 
         Slices are half as wide as the narrowest message: what vanishes at both ends is then summed
         to many digits.
@@ -281,5 +282,5 @@ class _DerivationSteps:
     def _integral(self, column: int) -> Operation:
         x, density, largest = self._slices(column, self.var)
         rows = zip(x.tolist(), density.tolist(), largest.tolist(), strict=True)
-        lines = tuple(ProductTerm(f"message at {at:.2f}", (d, p)) for at, d, p in rows)
-        return Operation("integral", "E_ic", ("φ(t)Δt", "ΠΦ_k"), lines, "t")
+        terms = tuple(ProductTerm(f"message at {at:.2f}", (d, p)) for at, d, p in rows)
+        return Operation("integral", "E_ic", ("φ(t)Δt", "ΠΦ_k"), terms, "t")

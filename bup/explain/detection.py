@@ -1,4 +1,4 @@
-"""Looking for what a model should doubt: who finds which nodes, and what is missed together."""
+"""Detection of nodes that a model should doubt: by which score, and which are missed together."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from bup.results.result import Result
 
 @dataclass(frozen=True, eq=False)
 class DetectionNodes:
-    """What is looked for, and among which nodes."""
+    """Nodes, some of which (the positive ones) a score should detect."""
 
     nodes: np.ndarray  # [m] indices
     positive: np.ndarray  # [m] mask
 
     @property
     def possible(self) -> bool:
-        """Whether there are both nodes to find and others to tell them from."""
+        """Whether there are both positive nodes and others."""
         return bool(self.positive.any() and not self.positive.all())
 
     def ranks(self, doubt: np.ndarray) -> np.ndarray:
-        """The share [m] of the nodes that are surer than each one; ``doubt`` is over all nodes.
+        """The share [m] of the nodes that are surer than each node; ``doubt`` is over all nodes.
 
-        What equals counts half, so that scores of any scale can be drawn on one axis.
+        Ties count half, so that scores of any scale can be drawn on one axis.
         """
         values = doubt[self.nodes]
         ordered = np.sort(values)
@@ -72,26 +72,27 @@ def mistakes(result: Result, graph: Graph) -> DetectionNodes:
 def group_by_detectors(
     search: DetectionNodes, flags: Mapping[str, np.ndarray]
 ) -> dict[tuple[str, ...], np.ndarray]:
-    """Who finds what: the sought nodes by exactly which of several scores flag them.
+    """The positive nodes, grouped by exactly which of several scores flag them.
 
-    A key is the names that do, in their order; ``()`` is found by none. Only what occurs.
+    A key holds the names of these scores in their order; ``()`` is the group that none flags.
     """
-    found: dict[tuple[str, ...], list[int]] = {}
+    groups: dict[tuple[str, ...], list[int]] = {}
     for place in np.flatnonzero(search.positive):
-        who = tuple(name for name, flagged in flags.items() if flagged[place])
-        found.setdefault(who, []).append(int(search.nodes[place]))
-    order = sorted(found, key=lambda who: (-len(who), [list(flags).index(name) for name in who]))
-    return {who: np.array(found[who]) for who in order}
+        names = tuple(name for name, flagged in flags.items() if flagged[place])
+        groups.setdefault(names, []).append(int(search.nodes[place]))
+    position = {name: i for i, name in enumerate(flags)}
+    order = sorted(groups, key=lambda names: (-len(names), [position[name] for name in names]))
+    return {names: np.array(groups[names]) for names in order}
 
 
 def confusion(true: np.ndarray, assigned: np.ndarray, classes: int) -> np.ndarray:
-    """How many nodes of each class [true] got each answer [assigned]: counts [classes, classes]."""
+    """Counts [true class, assigned class] of nodes."""
     counts = np.bincount(classes * true + assigned, minlength=classes * classes)
     return counts.reshape(classes, classes)
 
 
 def linked_groups(graph: Graph, nodes: np.ndarray, least: int = 2) -> list[np.ndarray]:
-    """The nodes in groups that are linked to each other, largest first; loners are left out."""
+    """Groups of nodes that are linked to each other, largest first, single nodes left out."""
     among = graph.adjacency[nodes][:, nodes]
     _, member = csgraph.connected_components(among, directed=False)
     groups = [nodes[member == g] for g in range(member.max(initial=-1) + 1)]
@@ -99,10 +100,10 @@ def linked_groups(graph: Graph, nodes: np.ndarray, least: int = 2) -> list[np.nd
 
 
 def distinctive_words(graph: Graph, nodes: np.ndarray, most: int = 5) -> list[str]:
-    """The words that tell some nodes from the whole graph, the most telling first.
+    """The words that distinguish some nodes from the whole graph, the most distinctive first.
 
     p log(p / q) for the share p of these nodes that have a word and the share q of all: what is
-    both common here and rarer elsewhere. Nothing where a graph's features are not words.
+    both common here and rarer elsewhere. Empty where a graph's features are not words.
     """
     if graph.words is None or len(nodes) == 0:
         return []
@@ -116,7 +117,7 @@ def distinctive_words(graph: Graph, nodes: np.ndarray, most: int = 5) -> list[st
 
 
 def agreement(values: Sequence[str]) -> str:
-    """The commonest of some words and how common it is: ``Theory (3 of 4)``; alone if all are."""
+    """The most frequent value and its count, as ``Theory (3 of 4)``; no count if all are equal."""
     words, counts = np.unique(np.asarray(values, dtype=str), return_counts=True)
     top = int(counts.argmax())
     if counts[top] == len(values):

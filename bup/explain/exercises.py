@@ -59,27 +59,27 @@ def duel(graph: Graph, result: Result, random: np.random.RandomState) -> Exercis
 def calibration(graph: Graph, result: Result) -> Exercise:
     """Bins of answers: what is the expected calibration error?"""
     probs, targets, _ = result.judged(graph)
-    found = metrics.reliability_bins(probs, targets, BINS)
-    filled = [i for i in range(BINS) if found.count[i]]
+    bins = metrics.reliability_bins(probs, targets, BINS)
+    nonempty = [i for i in range(BINS) if bins.count[i]]
     rows = [
         (
-            int(found.count[i]),
-            round(float(found.confidence[i]), 3),
-            round(float(found.accuracy[i]), 3),
+            int(bins.count[i]),
+            round(float(bins.confidence[i]), 3),
+            round(float(bins.accuracy[i]), 3),
         )
-        for i in filled
+        for i in nonempty
     ]
     total = sum(count for count, _, _ in rows)
-    error = sum(count * abs(said - was) for count, said, was in rows) / total
-    sums = " + ".join(f"{count} · {abs(said - was):.3f}" for count, said, was in rows)
-    surer = sum(count * (said - was) for count, said, was in rows) > 0
+    error = sum(count * abs(conf - acc) for count, conf, acc in rows) / total
+    sums = " + ".join(f"{count} · {abs(conf - acc):.3f}" for count, conf, acc in rows)
+    surer = sum(count * (conf - acc) for count, conf, acc in rows) > 0
     return Exercise(
         "How far is it off?",
         f"The answers to {total:,} test nodes, sorted into bins by confidence. What is the "
         "expected calibration error (ECE)? Is the model too sure, or not sure enough?",
         (
             ("answers", "mean confidence", "share that is right"),
-            *((f"{count:,}", f"{said:.1%}", f"{was:.1%}") for count, said, was in rows),
+            *((f"{count:,}", f"{conf:.1%}", f"{acc:.1%}") for count, conf, acc in rows),
         ),
         f"ECE = ({sums}) / {total} = {error:.1%}. On average it is "
         f"{'too sure' if surer else 'not sure enough'}.",

@@ -20,10 +20,10 @@ from bup.results.result import Result
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """A node's message, the probabilities that it gives, and where it comes from.
+    """A node's message, its class probabilities and how the message was propagated.
 
-    A calibration of the probabilities themselves, such as ``temperature``, comes after them: then
-    ``result.probs`` are others, and there is no interval.
+    A calibration of the probabilities themselves, such as ``temperature``, is not included: then
+    ``result.probs`` differ, and there is no interval.
     """
 
     node: int
@@ -39,7 +39,7 @@ class Inspection:
 
 
 class Inspector:
-    """Looks at the nodes of one run; what every look needs is made once.
+    """Inspects nodes of one run; what all inspections share is computed once.
 
     The graph's links may differ from those that the run was trained on.
     """
@@ -65,10 +65,10 @@ class Inspector:
         return None if make is None else make(self.graph, self.result, self.inputs)
 
     def inspect(self, node: int | str, level: float = 0.9) -> Inspection:
-        """Everything about one node's message; only its neighbourhood is computed.
+        """Explain one node's message; only its neighbourhood is computed.
 
-        ``node`` is its index, or its id as text. A method that cannot trace a message back says
-        what its run has stored of it.
+        ``node`` is its index, or its id as text. For a method that cannot trace messages, the
+        stored message is used.
         """
         node = self.graph.index(node)
         result, explains = self.result, self.explains
@@ -92,7 +92,7 @@ class Inspector:
         )
 
     def interval(self, node: int, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """Both ends of a node's credible intervals alone: its message is taken as it is stored.
+        """Both ends of a node's credible intervals, from its stored message.
 
         Raises ``BupError`` where ``why_no_interval`` says why there is none.
         """
@@ -116,7 +116,7 @@ class Inspector:
     def _probabilities(
         self, mean: np.ndarray, var: np.ndarray, level: float
     ) -> ProbabilityIntervals:
-        """Of a single message [1, c]."""
+        """Probabilities and interval [c] of a single message [1, c]."""
         assert self.explains.probabilities is not None
         probs, low, high = self.explains.probabilities(self.result, mean, var, level)
         if low is None or high is None or why_no_interval(self.result.spec):
@@ -133,10 +133,10 @@ class Inspector:
         return [np.sqrt(var.mean(axis=1)) for var in variances]
 
     def _everywhere(self, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Values [n, k] that are zero where nothing is known of a node."""
-        spread = np.zeros((self.graph.num_nodes, values.shape[1]), dtype=values.dtype)
-        spread[nodes] = values
-        return spread
+        """Spread the values of some nodes to an array [n, k] that is zero for all others."""
+        values_of_all = np.zeros((self.graph.num_nodes, values.shape[1]), dtype=values.dtype)
+        values_of_all[nodes] = values
+        return values_of_all
 
 
 def inspect(graph: Graph, result: Result, node: int | str, level: float = 0.9) -> Inspection:
@@ -175,10 +175,6 @@ def inspect(graph: Graph, result: Result, node: int | str, level: float = 0.9) -
     return Inspector(graph, result).inspect(node, level)
 
 
-def _called(graph: Graph, node: int) -> str:
-    return graph.node_id(node) if 0 <= node < graph.num_nodes else str(node)
-
-
 def with_links(
     graph: Graph,
     add: Iterable[tuple[int, int]] = (),
@@ -188,7 +184,10 @@ def with_links(
     links = {tuple(pair) for pair in graph.edges.T.tolist()}
     for low, high in map(sorted, remove):
         if (low, high) not in links:
-            named = " and ".join(_called(graph, end) for end in (low, high))
+            named = " and ".join(
+                graph.node_id(end) if 0 <= end < graph.num_nodes else str(end)
+                for end in (low, high)
+            )
             raise BupError(f"there is no link between {named} to remove")
         links.discard((low, high))
     for low, high in map(sorted, add):

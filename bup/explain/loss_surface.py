@@ -1,4 +1,4 @@
-"""What losses make of doubt, for the simplest message: one class ahead, the others level."""
+"""How losses depend on a message's uncertainty: one class is ahead, the others are equal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOSSES = {
 
 @dataclass(frozen=True)
 class LossPoint:
-    """A loss and where it slopes."""
+    """A loss and its slopes."""
 
     loss: float
     by_margin: float
@@ -28,14 +28,14 @@ class LossPoint:
 
     @property
     def probability(self) -> float:
-        """What the loss takes the probability of the true class to be."""
+        """The probability of the true class that corresponds to the loss."""
         return float(np.exp(-self.loss))
 
 
 def loss(margin: Tensor, std: Tensor, classes: int, rule: str) -> Tensor:
     """Loss [n] of messages whose true class is ``margin`` [n] above all others, all of one ``std``.
 
-    Cross-entropy takes the means for the outputs of a plain network: it has no use for ``std``.
+    Cross-entropy treats the means as logits and ignores ``std``.
     """
     mean = torch.cat([margin[:, None], margin.new_zeros(len(margin), classes - 1)], 1)
     labels = torch.zeros(len(margin), dtype=torch.long)

@@ -77,12 +77,12 @@ def arithmetic(
 
 
 def _plain(operation: Operation) -> dict[str, Any]:
-    lines = [
-        asdict(line) | {"product": line.product, "value": value}
-        for line, value in zip(operation.terms, operation.values, strict=True)
+    plain = asdict(operation) | {"total": operation.total, "result": operation.result}
+    pairs = zip(operation.terms, operation.values, plain.pop("terms"), strict=True)
+    plain["lines"] = [
+        fields | {"product": term.product, "value": value} for term, value, fields in pairs
     ]
-    found = {"lines": lines, "total": operation.total, "result": operation.result}
-    return asdict(operation) | found
+    return plain
 
 
 def choice(key: str) -> dict[str, int]:
