@@ -117,6 +117,19 @@ def probability_intervals(
     )
 
 
+def link_by_prediction(settings: Any, mean: Tensor, var: Tensor) -> Tensor:
+    """Class probabilities of messages by the likelihood rule in the setting ``prediction``."""
+    return likelihood.class_probabilities(mean, var, rule=settings.prediction)
+
+
+def intervals_by_prediction(
+    result: Result, mean: np.ndarray, var: np.ndarray, level: float
+) -> ProbabilityIntervals:
+    """Probabilities and intervals of messages by the run's setting ``prediction``."""
+    rule = str(dict(result.spec.settings)["prediction"])
+    return probability_intervals(rule, result, mean, var, level)
+
+
 class StoredRequirements(NamedTuple):
     """The arrays and numbers that a stored run must contain, by name."""
 

@@ -21,11 +21,11 @@ from bup.methods.base import (
     Explains,
     Fitted,
     Method,
-    ProbabilityIntervals,
     Step,
     StoredRequirements,
     Trace,
-    probability_intervals,
+    intervals_by_prediction,
+    link_by_prediction,
 )
 from bup.methods.network import BatchNetwork, NetworkSettings
 from bup.propagation import RULES, Propagation, Rule
@@ -198,7 +198,7 @@ class BupNetwork(BatchNetwork):
         trained_rule = rule.after_training(split, *_predictions(self.s, m), {})
         if trained_rule is not rule:
             m = messages(p, self.everything, self.s, trained_rule)
-        probs = link(self.s, m.mean, m.var)
+        probs = link_by_prediction(self.s, m.mean, m.var)
         return Fitted.of(trained, probs, m.mean, m.var, trained_rule.constants)
 
 
@@ -259,19 +259,6 @@ def trace(result: Result, nodes: np.ndarray, inputs: Inputs, propagation: Propag
     return Trace(m.mean.numpy(), (factor * m.var).numpy(), steps)
 
 
-def link(s: BupModelSettings, mean: Tensor, var: Tensor) -> Tensor:
-    """Class probabilities of messages."""
-    return likelihood.class_probabilities(mean, var, rule=s.prediction)
-
-
-def probabilities(
-    result: Result, mean: np.ndarray, var: np.ndarray, level: float
-) -> ProbabilityIntervals:
-    """Probabilities as the run makes them of messages, with the interval that belongs to them."""
-    s = settings_of(result)
-    return probability_intervals(s.prediction, result, mean, var, level)
-
-
 METHOD = Method(
     name="bup",
     title="Bayesian uncertainty propagation (BUP)",
@@ -282,7 +269,7 @@ METHOD = Method(
     effort=2.5,
     fit_batch=BupNetwork.fit_batch,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
-    explains=Explains(True, probabilities, propagation_of, trace, requirements),
-    link=link,
+    explains=Explains(True, intervals_by_prediction, propagation_of, trace, requirements),
+    link=link_by_prediction,
     app_defaults={"propagation": "doubt"},
 )

@@ -5,31 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bup import likelihood, metrics
 from bup.engine.loop import OnEpoch
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.imported import predictions
 from bup.imported.predictions import Predictions
-from bup.io.lazy import Tensor, torch
+from bup.io.lazy import torch
 from bup.methods.base import (
     CalibratesVariance,
     Explains,
     Fitted,
     Method,
     MethodSettings,
-    ProbabilityIntervals,
-    probability_intervals,
+    intervals_by_prediction,
+    link_by_prediction,
 )
-from bup.run.settings import make_settings, setting
+from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
 
 if TYPE_CHECKING:
-    from bup.results.result import Result
+    pass
 
 
 def score_of(name: str) -> Score:
@@ -90,7 +88,9 @@ def fitted(given: Predictions, graph: Graph, usual: Split, s: ImportedSettings) 
             and given.mean is not None
             and given.var is not None
         )
-        probs = link(s, torch.from_numpy(given.mean), torch.from_numpy(given.var)).numpy()
+        probs = link_by_prediction(
+            s, torch.from_numpy(given.mean), torch.from_numpy(given.var)
+        ).numpy()
     nodes = split.validation
     targets = split.targets(graph.labels[nodes])
     nll = metrics.negative_log_likelihood(probs[nodes], targets)
@@ -104,18 +104,6 @@ def fitted(given: Predictions, graph: Graph, usual: Split, s: ImportedSettings) 
         own_scores=dict(given.scores),
         split=split,
     )
-
-
-def link(s: ImportedMessageSettings, mean: Tensor, var: Tensor) -> Tensor:
-    """Class probabilities of messages."""
-    return likelihood.class_probabilities(mean, var, rule=s.prediction)
-
-
-def probabilities(
-    result: Result, mean: np.ndarray, var: np.ndarray, level: float
-) -> ProbabilityIntervals:
-    s = make_settings(ImportedMessageSettings, dict(result.spec.settings), result.spec.method)
-    return probability_intervals(s.prediction, result, mean, var, level)
 
 
 PROBABILITIES = Method(
@@ -135,7 +123,7 @@ MESSAGES = Method(
     settings=ImportedMessageSettings,
     fit_one=fit_one,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
-    explains=Explains(variance=True, probabilities=probabilities),
-    link=link,
+    explains=Explains(variance=True, probabilities=intervals_by_prediction),
+    link=link_by_prediction,
     is_imported=True,
 )
