@@ -1,4 +1,4 @@
-"""Functions that know their own gradient. To define one takes torch: import them where they run."""
+"""Functions with gradients of their own. Defining them needs torch: import them where they run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Product(torch.autograd.Function):
 def _weighted_row_sums(rows: Tensor, which: Tensor, starts: Tensor, weights: Tensor) -> Tensor:
     if len(which) == 0:
         return rows.new_zeros(len(starts) - 1, rows.shape[1])
-    # detached: rows that ask for a gradient would make it take notes for a backward pass of its own
+    # detached, or autograd would record a backward pass of its own
     rows, weights = rows.detach(), weights.detach()
     return torch.nn.functional.embedding_bag(
         which, rows, starts, mode="sum", per_sample_weights=weights, include_last_offset=True
@@ -40,7 +40,7 @@ def _weighted_row_sums(rows: Tensor, which: Tensor, starts: Tensor, weights: Ten
 
 
 class LogRatios(torch.autograd.Function):
-    """What the objective needs to know of d = phi - lambda: few of its entries, and log ratios.
+    """What the objective needs of d = phi - lambda: a few entries, and log ratios.
 
     A log ratio is the sum over pairs of log q(b) - log p(b), one for each draw of uniforms [pairs].
     Both densities are logistic in b = logit(a), a shift d apart and of one scale, so most of them

@@ -1,4 +1,4 @@
-"""What layers are made of when several seeds train side by side: a slice of weights per seed.
+"""Parts of layers for several seeds side by side: a slice of weights per seed.
 
 A seed's numbers do not depend on its company, down to the last bit.
 """
@@ -21,7 +21,7 @@ def glorot(generators: Sequence[torch.Generator], rows: int, columns: int) -> Te
 
 
 class Dropout(NamedTuple):
-    """Which entries stay, and the factor that makes up for those that do not."""
+    """The entries that stay, and the factor that compensates for the others."""
 
     mask: np.ndarray  # [entries] bool
     factor: float

@@ -73,7 +73,7 @@ Parameters = dict[str, Tensor]  # each [seeds, ...]
 
 
 class Network(Protocol):
-    """What the loop needs to know of a model that trains several seeds at once."""
+    """A model as the training loop uses it, for one or several seeds at once."""
 
     parameters: Parameters
     decayed: tuple[str, ...]  # the parameters that weight decay pulls to zero
@@ -98,7 +98,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Trained:
-    """One seed's outcome."""
+    """What training gives for one seed."""
 
     parameters: Parameters  # with a leading dimension of 1; those of the kept epoch, and buffers
     history: dict[str, list[float]]  # loss, validation_nll, validation_accuracy per epoch
@@ -115,7 +115,7 @@ def train(
     """Train every seed until it stops improving; see ``Schedule.keep``.
 
     A seed whose loss is no longer a finite number ends there, with the epochs before. ``buffers``
-    tells what else the network changes as it trains: it is kept with the parameters.
+    are tensors that the network changes otherwise: they are stored with the parameters.
     """
     keep_freed_memory()
     start = time.perf_counter()
@@ -147,7 +147,7 @@ def train(
             columns = losses, *network.validation()
         numbers = list(zip(*(column.tolist() for column in columns), strict=True))
         for s in sorted(training):
-            if not np.isfinite(numbers[s]).all():  # diverged: nothing good can follow
+            if not np.isfinite(numbers[s]).all():  # diverged: later epochs would be no better
                 training.discard(s)
                 continue
             histories[s].append(numbers[s])

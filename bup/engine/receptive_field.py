@@ -1,4 +1,4 @@
-"""Which nodes the messages of some others depend on: an epoch computes no more than those."""
+"""The nodes that some messages depend on: an epoch computes only these."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Inputs:
         return cls(normalised_rows(graph.features), gcn_kernel(graph), graph.adjacency)
 
     def field(self, targets: Sequence[np.ndarray]) -> ReceptiveField:
-        """What the messages of the target nodes depend on; one array of targets per seed."""
+        """The receptive field of target nodes, one array of them per seed."""
         inner = [self._with_neighbours(nodes) for nodes in targets]
         outer = [self._with_neighbours(nodes) for nodes in inner]
         return ReceptiveField(self, list(targets), inner, outer)
@@ -70,7 +70,7 @@ class ReceptiveField:
 
     @cached_property
     def self_hops(self) -> tuple[Hop, Hop]:
-        """For what needs no neighbour: the targets, twice."""
+        """The same for rules that read no neighbour: from the targets to themselves."""
         here = Hop(self.inputs, self.targets, self.targets)
         return here, here
 
@@ -80,7 +80,7 @@ class ReceptiveField:
 
 @dataclass(frozen=True, eq=False)
 class Hop:
-    """One layer's way from some nodes to others; the former contain the latter's neighbours."""
+    """One layer's step from source nodes to target nodes, whose neighbours the sources contain."""
 
     inputs: Inputs
     targets: list[np.ndarray]  # per seed
@@ -88,7 +88,7 @@ class Hop:
 
     @cached_property
     def kernel(self) -> Csr:
-        """The GCN kernel [to, start]."""
+        """The GCN kernel [targets, sources]."""
         return _between(self.inputs.kernel, self.targets, self.sources)
 
     @cached_property
@@ -96,11 +96,11 @@ class Hop:
         return _between(self.inputs.links, self.targets, self.sources)
 
     def at_targets(self, values: Tensor) -> Tensor:
-        """Of values [start, ...], those of the nodes that the hop leads to."""
+        """The rows of the targets among values [sources, ...]."""
         return values if self.targets is self.sources else values[self._places]
 
     def gather(self, values: Tensor | np.ndarray) -> Tensor:
-        """Of values per node [n], or per seed and node [seeds, n], those the hop leads to [to]."""
+        """The values [targets] among values per node [n], or per seed and node [seeds, n]."""
         if isinstance(values, np.ndarray):
             values = torch.from_numpy(values.astype(np.float32))
         if values.dim() == 1:

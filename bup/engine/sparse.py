@@ -45,7 +45,7 @@ class Csr:
 
     @cached_property
     def transpose(self) -> Transpose:
-        # Numbering the entries and transposing the numbers tells where each entry goes.
+        # Transposing the entries' numbers gives the order of the entries in the transpose.
         numbers = np.arange(len(self.values), dtype=np.int32)
         parts = numbers, self.columns.numpy(), self.starts.numpy()
         by_column = sparse.csr_array(parts, shape=self.shape).tocsc()
@@ -93,7 +93,7 @@ class Transpose(NamedTuple):
 
 
 def _block_diagonal(matrices: Sequence[sparse.csr_array]) -> sparse.csr_array:
-    """As SciPy's, without its detour through coordinates."""
+    """As ``scipy.sparse.block_diag``, but without conversion to coordinates."""
     if len(matrices) == 1:
         return matrices[0]
     rows, columns = np.cumsum([m.shape for m in matrices], axis=0).T

@@ -1,4 +1,4 @@
-"""How many threads work on a run: one, so that its bits are the same wherever it is trained."""
+"""Training on one thread, so that a run has the same bits on any number of cores."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Inspector:
             traced = explains.trace(result, near, self.inputs, self.propagation)
             mean, var = traced.mean[:1], traced.var[:1]
             steps = tuple(
-                self.propagation.shares(node, self._everywhere(step.start, step.before))
+                self.propagation.shares(node, self._everywhere(step.sources, step.before))
                 for step in traced.steps
             )
             formula = self.propagation.formula(node, steps)

@@ -100,7 +100,7 @@ def resolve_name(name: str) -> tuple[str, dict[str, Value]]:
 
 
 def complete(spec: Spec) -> Spec:
-    """The same run with every setting written out: runs that do the same are then equal."""
+    """The same run with every setting written out, so that equal runs have equal specifications."""
     method, implied = resolve_name(spec.method)
     if implied:
         given = dict(spec.settings)
@@ -207,7 +207,7 @@ def outputs_of(
     var: np.ndarray | None,
 ) -> Outputs:
     """The outputs [n, c] that a calibrator reads."""
-    # A Gaussian message is not a logit: there the logarithm of the probability takes its place.
+    # A Gaussian message is not a logit: the logarithm of the probability is used instead.
     logits = mean if mean is not None and var is None else np.log(probs.clip(1e-30))
     if mean is None or var is None or method.link is None:
         return Outputs(torch.from_numpy(logits))

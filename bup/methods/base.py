@@ -66,13 +66,13 @@ FitOne = Callable[[Graph, Split, int, Any, OnEpoch | None], Fitted]
 FitBatch = Callable[[Graph, Sequence[Split], Sequence[int], Any, OnEpoch | None], list[Fitted]]
 
 
-class Step(NamedTuple):
+class PropagationStep(NamedTuple):
     """A propagation step of a trained model: variances of a hidden message before and after it."""
 
-    start: np.ndarray  # the nodes that ``before`` is about
-    before: np.ndarray  # [start, k]
-    to: np.ndarray  # the nodes that ``after`` is about
-    after: np.ndarray  # [to, k]
+    sources: np.ndarray
+    before: np.ndarray  # [sources, k]
+    targets: np.ndarray
+    after: np.ndarray  # [targets, k]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Trace:
 
     mean: np.ndarray  # [nodes, c]
     var: np.ndarray  # [nodes, c]
-    steps: tuple[Step, ...]
+    steps: tuple[PropagationStep, ...]
 
 
 class ProbabilityIntervals(NamedTuple):
@@ -148,7 +148,7 @@ class Explains:
     """From a run and messages (mean, var) [nodes, c]: probabilities, with an interval of a level
     where ``bup.methods.why_no_interval`` has no objection."""
     propagation: Callable[[Graph, Result, Inputs], Propagation] | None = None
-    """A run's rule at work on a graph, whose links may differ from those trained on."""
+    """Applies a run's rule to a graph, whose links may differ from those in training."""
     trace: Callable[[Result, np.ndarray, Inputs, Propagation], Trace] | None = None
     """The messages of some nodes under a run's weights, on such a graph."""
     requires: Callable[[Result, Graph], StoredRequirements] | None = None
@@ -184,20 +184,18 @@ class Method:
     scores: tuple[Score, ...] = ()  # the preferred ones, and those that only it has
     explains: Explains = Explains()
     link: Callable[[Any, Tensor, Tensor], Tensor] | None = None
-    """How settings make class probabilities of messages (mean, var), where these have variances."""
+    """From settings and messages (mean, var) to class probabilities, if messages have variances."""
     app_defaults: Mapping[str, Value] = field(default_factory=dict)
     """Settings with which the app opens, where they differ from the defaults."""
     calibrated_defaults: Mapping[str, Value] = field(default_factory=dict)
     """Settings that its name implies when a calibrator follows it, as in ``gcn+gats``."""
-    max_nodes: int | None = None  # it refuses larger graphs ...
-    limit_reason: str = ""  # ... because of this
+    max_nodes: int | None = None  # of the largest graph that it accepts
+    limit_reason: str = ""  # why it refuses larger graphs
     is_imported: bool = False  # its predictions are read from a file
     effort: float = 1.0  # work of an epoch, relative to a GCN's
     memory: float = 1.0  # numbers in memory, relative to a GCN's
     stores_node_pairs: bool = False  # it keeps numbers for every pair of nodes
-    reads_whole_graph: bool = (
-        False  # its epochs look at all nodes, not only at those near labelled ones
-    )
+    reads_whole_graph: bool = False  # an epoch computes all nodes, not only those near labels
     is_stochastic: bool = False  # predictions are averages over random draws, not a function
 
     @property
@@ -232,7 +230,7 @@ class Method:
         return (*has, *(score for score in self.scores if score not in has))
 
     def check(self, graph: Graph) -> None:
-        """Refuse a graph that the method cannot take."""
+        """Raise ``BupError`` for a graph that is too large for the method."""
         if self.max_nodes is not None and graph.num_nodes > self.max_nodes:
             raise BupError(
                 f"{self.name} takes graphs of at most {self.max_nodes:,} nodes "

@@ -24,7 +24,7 @@ from bup.scores.samples import SAMPLED, sample_scores
 
 LAYERS = 4
 TEMPERATURE = 0.67  # of the relaxed masks
-PRIOR = 0.8  # keep rates are Beta(PRIOR, 1) before anything is seen
+PRIOR = 0.8  # the prior of keep rates is Beta(PRIOR, 1)
 KL_RAMP = 20  # epochs until the divergence from the prior counts in full
 VALIDATION_DRAWS = 4
 

@@ -21,7 +21,7 @@ from bup.methods.base import (
     Explains,
     Fitted,
     Method,
-    Step,
+    PropagationStep,
     StoredRequirements,
     Trace,
     intervals_by_prediction,
@@ -251,7 +251,7 @@ def trace(result: Result, nodes: np.ndarray, inputs: Inputs, propagation: Propag
         m = messages(_parameters(result), field, s, propagation)
     hops = field.hops if s.rule.reads_neighbours else field.self_hops
     steps = tuple(
-        Step(hop.sources[0], before.numpy(), hop.targets[0], after.numpy())
+        PropagationStep(hop.sources[0], before.numpy(), hop.targets[0], after.numpy())
         for layer, (hop, (before, after)) in enumerate(zip(hops, m.steps, strict=True), 1)
         if layer in s.rule.layers
     )

@@ -1,4 +1,4 @@
-"""DeGEM (Chen et al. 2025): an energy learned by itself, on top of messages learned without labels.
+"""DeGEM (Chen et al. 2025): a learned energy, on top of messages learned without labels.
 
 Three parts learn in every epoch. An encoder joins what arrives over none to five links and learns,
 without any label, to tell the graph from one whose words were shuffled among its nodes (DGI). An
@@ -27,14 +27,12 @@ from bup.run.splits import Split
 from bup.scores import Score
 
 HOPS = 5
-STAYS = 0.5  # of a node's own message in every hop
+STAYS = 0.5  # share of a node's own message that it retains in every hop
 HEAD = 64  # width of the energy head
-CLASSES = 0.1  # weight of the classes beside the other two losses
+CLASSES = 0.1  # weight of the classification loss
 STEPS, NOISE = 20, 0.005  # of Langevin's dynamics
-REMEMBERED, REUSED = (
-    2,
-    0.95,
-)  # samples of as many epochs, a share of which the next one goes on with
+REMEMBERED = 2  # epochs whose samples are stored
+REUSED = 0.95  # share of an epoch's samples that continue stored ones
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def initial_parameters(
     graph: Graph, classes: int, s: DegemSettings, generators: Sequence[torch.Generator]
 ) -> Parameters:
     words, hidden, joined = graph.num_features, s.hidden, (HOPS + 1) * s.hidden
-    # What arrives is scaled to length 1, so small weights learn fast; the authors' are as small.
+    # Messages are scaled to length 1, so small weights learn fast; the authors' are as small.
     small = (6 / (hidden * (words + HOPS + 1))) ** 0.5
     return {
         "hops": uniform(generators, small, words, joined),  # weights for every hop, side by side
@@ -88,7 +86,7 @@ LEARNED = (
 
 
 def apply_dropout(values: Tensor, rate: float, generator: torch.Generator | None) -> Tensor:
-    """Some entries set to zero, if there is a generator to draw them."""
+    """Apply dropout if there is a generator."""
     if generator is None or not rate:
         return values
     return values * dropout_factors(rate, [values.numel()], [generator]).view_as(values)
@@ -102,20 +100,20 @@ def encode(
     rate: float = 0.0,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Places [n, hidden] of all nodes; ``order`` shuffles whose words are whose.
+    """Latent vectors [n, hidden] of all nodes; ``order`` shuffles the words among the nodes.
 
     (I / 2 + D^-1/2 A D^-1/2)^k X W_k for k = 0, ..., 5, each of length 1, and a layer over all.
     """
     width = p["judge"].shape[-1]
     message = words.matmul(p["hops"][0])
     message = message if order is None else message[order]
-    arrived = []
+    messages = []
     for hop in range(HOPS + 1):
         if hop:
             message = STAYS * message + links.matmul(message)
-        arrived.append(functional.normalize(message[:, :width], dim=-1).relu())
+        messages.append(functional.normalize(message[:, :width], dim=-1).relu())
         message = message[:, width:].contiguous()
-    joined = apply_dropout(torch.cat(arrived, -1), rate, generator)
+    joined = apply_dropout(torch.cat(messages, -1), rate, generator)
     return (joined @ p["join"][0] + p["join_bias"][0]).relu()
 
 
@@ -143,7 +141,7 @@ def energy(
 def langevin(
     p: Parameters, places: Tensor, summary: Tensor, usual: Tensor, generator: torch.Generator
 ) -> Tensor:
-    """Places that the energy holds to be likely: z <- z - grad E + noise."""
+    """Sample latent vectors of low energy: z <- z - grad E + noise."""
     fixed = {name: tensor.detach() for name, tensor in p.items()}
     for _ in range(STEPS):
         places = places.requires_grad_(True)

@@ -43,7 +43,7 @@ POWER = 3  # of the kernel (x . x' + offset)^3
 JITTER = 1e-5
 SMALLEST_VARIANCE = 1e-6
 KMEANS_STEPS = 20
-CHUNK = 512  # nodes whose neighbourhoods are looked at together
+CHUNK = 512  # nodes that are predicted at a time
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class GgpSettings(CalibratesVariance, ScheduleSettings):
 
 @dataclass(frozen=True, eq=False)
 class KernelRegion:
-    """Some target nodes and all they are the means of: what the kernel's blocks are made of."""
+    """Target nodes and their neighbours, as the blocks of the kernel need them."""
 
     words: Csr  # [near, f] of the targets and their neighbours
     means: Csr  # [targets, near], rows sum to one
@@ -227,9 +227,9 @@ def link(s: GgpSettings, mean: Tensor, var: Tensor) -> Tensor:
 def probabilities(
     result: Result, mean: np.ndarray, var: np.ndarray, level: float
 ) -> ProbabilityIntervals:
-    """Probabilities as the run makes them of messages, and their interval.
+    """Probabilities of messages and their interval, by the run's settings.
 
-    Allowing for wrong labels is linear: the mean of the distribution goes where the interval goes.
+    The correction for wrong labels is linear, so it maps mean and interval alike.
     """
     s = make_settings(GgpSettings, dict(result.spec.settings), result.spec.method)
     intervals = probability_intervals("exact", result, mean, var, level)

@@ -1,4 +1,4 @@
-"""What the networks among the methods share: settings, training data and the fit itself.
+"""Base classes of the networks among the methods: settings, training data and the fit.
 
 A network derives from ``BatchNetwork`` if several seeds train side by side, else from
 ``SingleNetwork``. It says what it learns (``parameters``), from which loss, and what it predicts.
@@ -124,7 +124,7 @@ class SingleNetwork(_Network):
 
     @abstractmethod
     def predict(self, trained: Trained, generator: torch.Generator) -> Fitted:
-        """The outcome, given the generator as training has left it."""
+        """The outcome; ``generator`` is in the state in which training left it."""
 
     @classmethod
     def fit_one(

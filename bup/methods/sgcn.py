@@ -1,4 +1,4 @@
-"""Subjective-logic GCN (Zhao et al. 2020): evidence for each class, held near a kernel estimate."""
+"""Subjective-logic GCN (Zhao et al. 2020): evidence for each class, drawn to a kernel estimate."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ TEMPERATURE = 0.1  # of both the prior and the posterior
 TRAINING_DRAWS = 3
 LINK_STEP = 1e-3  # step size of phi, always: a larger one adds noise to millions of numbers
 WEIGHT_DECAY = 5e-4
-SMALLEST_WEIGHT = 1e-7  # lighter links are below what single precision can add to a node's own 1
+SMALLEST_WEIGHT = 1e-7  # lighter links vanish in single precision beside a node's own weight 1
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Pairs:
 
 
 def prior_logits(graph: Graph, s: VgcnSettings) -> Tensor:
-    """lambda [pairs]."""
+    """The prior logits lambda [pairs]."""
     pairs = Pairs(graph.num_nodes)
     logits = torch.full((len(pairs),), math.log(s.missing_links / (1 - s.missing_links)))
     i, j = torch.from_numpy(np.array(graph.edges))
@@ -87,8 +87,8 @@ def prior_logits(graph: Graph, s: VgcnSettings) -> Tensor:
     return logits
 
 
-class Links(NamedTuple):
-    """A drawn graph: the pairs that are not all but surely apart."""
+class DrawnLinks(NamedTuple):
+    """The links of a drawn graph; pairs of negligible weight are left out."""
 
     place: Tensor  # among all pairs
     i: Tensor
@@ -100,14 +100,14 @@ class Links(NamedTuple):
         return ((phi + self.noise) / TEMPERATURE).sigmoid()
 
 
-def draw_links(phi: Tensor, pairs: Pairs, uniforms: Sequence[Tensor]) -> list[Links]:
+def draw_links(phi: Tensor, pairs: Pairs, uniforms: Sequence[Tensor]) -> list[DrawnLinks]:
     """One graph for each draw of uniforms [pairs]."""
     cutoff = (TEMPERATURE * math.log(SMALLEST_WEIGHT) - phi.detach()).sigmoid_()
     graphs = []
     for u in uniforms:
         place = (u > cutoff).nonzero()[:, 0]
         noise = u[place].double().logit(eps=1e-9).float()
-        graphs.append(Links(place, *pairs.ends(place), noise))
+        graphs.append(DrawnLinks(place, *pairs.ends(place), noise))
     return graphs
 
 
@@ -125,7 +125,7 @@ class Uniforms:
         return self.values.copy_(whole).mul_(2.0**-32).add_(0.5)
 
 
-def propagate(values: Tensor, links: Links, weights: Tensor) -> Tensor:
+def propagate(values: Tensor, links: DrawnLinks, weights: Tensor) -> Tensor:
     """D^-1/2 (A + I) D^-1/2 times ``values`` [n, k] for a drawn A."""
     i, j = links.i, links.j
     degree = torch.ones(len(values)).index_add(0, i, weights).index_add(0, j, weights)
@@ -138,7 +138,7 @@ def propagate(values: Tensor, links: Links, weights: Tensor) -> Tensor:
 def log_probabilities(
     p: Parameters,
     words: Csr,
-    graphs: Sequence[Links],
+    graphs: Sequence[DrawnLinks],
     entries: Sequence[Tensor],
     dropout: float = 0.0,
     generator: torch.Generator | None = None,
@@ -177,7 +177,7 @@ class VgcnNetwork(SingleNetwork):
         self.words = Csr.from_scipy(normalised_rows(graph.features))
         self.pairs = Pairs(graph.num_nodes)
         self.draws = [Uniforms(len(self.pairs)) for _ in range(TRAINING_DRAWS)]
-        self.graphs: list[Links] = []
+        self.graphs: list[DrawnLinks] = []
 
     def schedule(self) -> Schedule:
         return self.s.schedule(WEIGHT_DECAY)
@@ -201,7 +201,7 @@ class VgcnNetwork(SingleNetwork):
         return objective(log_probs[:, self.train.nodes], self.train.labels, log_ratios)[None]
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        # Under the graphs of the training step: drawing others would cost as much as the step.
+        # Uses the graphs of the training step, since drawing new ones costs as much as the step.
         shift = self.parameters["shift"][0]
         entries = [self.prior[g.place] + self.scale * shift[g.place] for g in self.graphs]
         log_probs = log_probabilities(self.parameters, self.words, self.graphs, entries)
@@ -209,7 +209,7 @@ class VgcnNetwork(SingleNetwork):
         return validation_metrics(log_mean, self.held_out.labels)
 
     def predict(self, trained: Trained, generator: torch.Generator) -> Fitted:
-        # The shifts are millions of numbers: a result keeps the network's weights only.
+        # The shifts are millions of numbers, so the result stores only the other weights.
         weights = {name: tensor for name, tensor in trained.parameters.items() if name != "shift"}
         phi = self.prior + self.scale * trained.parameters["shift"][0]
         graphs = [

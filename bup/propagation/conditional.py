@@ -77,7 +77,7 @@ def conditional_variance(cov: np.ndarray) -> tuple[float, np.ndarray]:
 
 
 class Conditional(Propagation):
-    """Definition 1 at work on a graph, under any symmetric correlation."""
+    """Definition 1 applied to a graph, under any symmetric correlation."""
 
     factor: np.ndarray  # [n] var(i | N(i)) / var(i)
 
@@ -87,7 +87,7 @@ class Conditional(Propagation):
                 f"lam must be >= {SMALLEST_LAM} so that every variance stays positive, got {s.lam}"
             )
         super().__init__(graph, s)
-        self.lam, self.filled = s.lam, s.neighbours == "linked"
+        self.lam, self.neighbours_linked = s.lam, s.neighbours == "linked"
         self.correlation = CORRELATIONS[s.correlation]
         self.factor = 1 - self._reduction()
         self._factor = torch.from_numpy(self.factor).float()
@@ -98,7 +98,7 @@ class Conditional(Propagation):
     def shares(self, node: int, var: np.ndarray) -> Shares:
         near = self.graph.neighbours(node)
         before = var[node].astype(np.float64)
-        # The variances cancel, so the shares are the same in every dimension: one says them all.
+        # The variances cancel, so the shares are the same in every dimension: one is computed.
         level = var[np.append(node, near)].mean(axis=1, dtype=np.float64)
         _, parts = self._conditioned(node, level)
         change = -(parts / level[0])[:, None] * before
@@ -107,7 +107,7 @@ class Conditional(Propagation):
     def formula(self, node: int, steps: Sequence[Shares]) -> Formula:
         factor = float(self.factor[node])
         shares = 1 - factor
-        if self.filled:
+        if self.neighbours_linked:
             latex = rf"1-r_i^\top R_i^{{-1}} r_i=1-{shares:.3f}={factor:.3f}"
             names = rf",\qquad r_{{ij}}={self.correlation.latex}"
         elif self.correlation.sum_of_squares is not None:
@@ -133,11 +133,11 @@ class Conditional(Propagation):
     def arithmetic(self, node: int) -> list[Operation]:
         near, degree = self.graph.neighbours(node).tolist(), self.graph.looped_degree
         taken: list[tuple[float, ...]]
-        if self.correlation.sum_of_squares is not None and not self.filled:
+        if self.correlation.sum_of_squares is not None and not self.neighbours_linked:
             columns: tuple[str, ...] = ("−1/λ", "1/d_i", "1/d_j")
             taken = [(-1 / self.lam, 1 / int(degree[node]), 1 / int(degree[j])) for j in near]
         else:
-            columns = ("−r_ij²",) if not self.filled else ("−r_ij (R⁻¹r)_j",)
+            columns = ("−r_ij²",) if not self.neighbours_linked else ("−r_ij (R⁻¹r)_j",)
             taken = [(-part,) for part in self._conditioned(node, np.ones(len(near) + 1))[1]]
         lines = tuple(
             ProductTerm(self.graph.node_id(j), tuple(map(float, factors)), node=j)
@@ -148,13 +148,13 @@ class Conditional(Propagation):
     def _reduction(self) -> np.ndarray:
         """The share of its variance that every node loses [n]."""
         closed = self.correlation.sum_of_squares
-        if closed is not None and not self.filled:
+        if closed is not None and not self.neighbours_linked:
             return closed(self.graph, self.lam)
         low, high = self.graph.edges
         squares = self._between(low, high) ** 2
         total = np.bincount(low, squares, self.graph.num_nodes)
         total += np.bincount(high, squares, self.graph.num_nodes)
-        if self.filled:
+        if self.neighbours_linked:
             for node in self._in_triangles().tolist():
                 ones = np.ones(len(self.graph.neighbours(node)) + 1)
                 total[node] = self._conditioned(node, ones)[1].sum()
@@ -170,7 +170,7 @@ class Conditional(Propagation):
     def _conditioned(self, node: int, var: np.ndarray) -> tuple[float, np.ndarray]:
         near = self.graph.neighbours(node)
         cor = self._between(np.full(len(near), node), near)
-        among = self._among(node, near) if self.filled and len(near) else None
+        among = self._among(node, near) if self.neighbours_linked and len(near) else None
         return conditional_variance(covariance(var, cor, among))
 
     def _among(self, node: int, near: np.ndarray) -> np.ndarray:

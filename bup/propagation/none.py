@@ -12,7 +12,7 @@ from bup.propagation.base import Formula, Propagation, Rule, Shares
 
 
 class NoPropagation(Propagation):
-    """Every variance stays what the node's own words made it."""
+    """Every variance stays as the node's own words gave it."""
 
     def step(self, var: Tensor, hop: Hop) -> Tensor:
         return hop.at_targets(var)

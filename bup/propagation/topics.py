@@ -1,4 +1,4 @@
-"""What the nodes around a node speak of, in a few coordinates, and which class that is like."""
+"""The words around a node in a few coordinates, and which class they resemble."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bup.graph import Graph
 from bup.graph.operators import unit_rows
 from bup.io.lazy import sparse
 
-STAY, STEPS = 0.1, 2  # of the walk over which words are averaged: a layer's reach, twice
-SHRINK = 0.5  # how far the scatter within classes is drawn towards that of the whole graph
+STAY, STEPS = 0.1, 2  # of the random walk over which words are averaged
+SHRINK = 0.5  # shrinkage of the covariance within classes towards that of the whole graph
 RIDGE = 1e-9
 
 
 def walk_mean(p: sparse.csr_array, values: np.ndarray, stay: float, steps: int) -> np.ndarray:
-    """sum_k s_k P^k values: a mean over the nodes around, by a walk that keeps coming home."""
+    """sum_k s_k P^k values: a neighbourhood mean, by a random walk with restart."""
     now = values
     for _ in range(steps):
         now = (1 - stay) * (p @ now) + stay * values
@@ -51,11 +51,11 @@ def topics(graph: Graph, p: sparse.csr_array, dims: int) -> np.ndarray:
         matvec=lambda v: walk_mean(p, words @ v.ravel(), STAY, STEPS) - centre @ v.ravel(),
         rmatvec=lambda v: words.T @ walk_mean(back, v.ravel(), STAY, STEPS) - centre * v.sum(),
     )
-    # A start of our own, or every run would differ a little; ones could be mapped to nothing.
+    # A fixed start, or runs would differ a little; a vector of ones could be mapped to zero.
     start = np.random.RandomState(0).standard_normal(max(words.shape))
     try:
         u, s, _ = linalg.svds(operator, dims, v0=start[: min(words.shape)])
-    except linalg.ArpackError:  # it may not settle, where many directions matter equally
+    except linalg.ArpackError:  # it may not converge where many singular values are equal
         u, s, _ = linalg.svds(operator, dims, v0=start[: words.shape[0]], solver="propack")
     largest_first = np.argsort(-s)
     return u[:, largest_first] * s[largest_first]
@@ -63,7 +63,7 @@ def topics(graph: Graph, p: sparse.csr_array, dims: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """Where all nodes lie, and where those of every class do: normal distributions each."""
+    """Normal distributions of the coordinates of all nodes and of every class."""
 
     centre: np.ndarray  # [d] of all nodes
     total: np.ndarray  # [d, d] their covariance T
@@ -72,7 +72,7 @@ class Scatter:
 
     @classmethod
     def of(cls, z: np.ndarray, nodes: np.ndarray, labels: np.ndarray, classes: int) -> Scatter:
-        """Of coordinates z [n, d], of which ``nodes`` have ``labels``."""
+        """Fit to coordinates z [n, d], of which ``nodes`` have ``labels``."""
         centre = z.mean(axis=0)
         z = z - centre
         total = z.T @ z / len(z)
@@ -93,7 +93,7 @@ class Scatter:
 def class_log_ratios(
     z: np.ndarray, nodes: np.ndarray, labels: np.ndarray, classes: int
 ) -> np.ndarray:
-    """How much better each class explains every node than the graph at large does [n, c]."""
+    """How much better each class explains every node than all nodes together do [n, c]."""
     return Scatter.of(z, nodes, labels, classes).log_ratios(z)
 
 

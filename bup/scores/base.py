@@ -27,10 +27,10 @@ class Score:
     help: str
     axis: str = ""  # longer than the title, for an axis of its own
     certain: bool = False  # the higher, the surer; otherwise the higher, the less sure
-    offered: bool = True  # menus have it; another score may order nodes just the same
+    offered: bool = True  # whether menus list it
     of_probs: Callable[[np.ndarray], np.ndarray] | None = None  # from class probabilities [n, c]
     of_var: Callable[[np.ndarray], np.ndarray] | None = None  # from message variances [n, c]
 
     def uncertainty(self, values: np.ndarray) -> np.ndarray:
-        """The same turned so that higher means less certain."""
+        """The score turned so that higher means less certain."""
         return 1 - values if self.certain else values

@@ -1,4 +1,4 @@
-"""What a correlation is. One is a file in this package and a line in its table."""
+"""What a correlation is. Each is a file in this package and a line in its table."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ class LinkCorrelation:
     between: Callable[[Graph, np.ndarray, np.ndarray, float], np.ndarray]
     """cor(i, j) of linked nodes i, j [m each], symmetric in them, and lam, which weakens it."""
     sum_of_squares: Callable[[Graph, float], np.ndarray] | None = None
-    """sum_j cor(i, j)^2 over the neighbours of every node [n], where a closed form is known."""
+    """sum_j cor(i, j)^2 over the neighbours of every node [n], where there is a closed form."""
