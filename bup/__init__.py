@@ -1,5 +1,7 @@
 """Bayesian uncertainty propagation on graphs: data, methods, metrics."""
 
+# ruff: noqa: F401 (names for type checkers)
+
 from __future__ import annotations
 
 from importlib import import_module
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Importing torch takes seconds, SciPy tenths: only those who need them wait.
+# Importing torch takes seconds and SciPy tenths of a second: names are imported when used.
 _LAZY = {
     "GRAPHS": "bup.datasets",
     "METHODS": "bup.methods",
@@ -76,47 +78,12 @@ _MODULES = {
 _PUBLIC_PATHS = {f"{__name__}.{name}": module for name, module in _MODULES.items()}
 aliases.install(
     {path: module for path, module in _PUBLIC_PATHS.items() if path != module}
-    | {"bup.late": "bup.io.lazy"}  # methods that other people wrote import it
+    | {"bup.late": "bup.io.lazy"}  # imported by methods that users wrote
 )
 
 _OF_THE_DASHBOARD = ("address", "explore", "figures")  # found by its entry points
 
-__all__ = [
-    "GRAPHS",
-    "METHODS",
-    "BupError",
-    "Cancelled",
-    "Graph",
-    "Progress",
-    "Result",
-    "Spec",
-    "Split",
-    "Store",
-    "address",
-    "calibrators",
-    "conformal",
-    "datasets",
-    "evaluate",
-    "experiments",
-    "explore",
-    "figures",
-    "finding",
-    "fit",
-    "fit_many",
-    "inspection",
-    "likelihood",
-    "load_graph",
-    "make_split",
-    "methods",
-    "metrics",
-    "own",
-    "predictions",
-    "propagation",
-    "runs",
-    "scores",
-    "splits",
-    "words",
-]
+__all__ = sorted(["BupError", "Spec", *_LAZY, *_MODULES, *_OF_THE_DASHBOARD])
 
 
 def __getattr__(name: str) -> Any:
@@ -130,5 +97,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What a Tab shows: what is public, whether it was asked for or not."""
+    """The public names, also those that are not imported yet."""
     return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -1,9 +1,9 @@
-"""The errors that a person can act on."""
+"""The error that users can act on."""
 
 
 class BupError(ValueError):
-    """Something asked of us cannot be done.
+    """An error that the user can correct.
 
-    The message is one sentence for the person who asked: what was wrong, the value received, and
-    what to do. The command line prints it as one line; a page shows it in place of a chart.
+    The message is one sentence: what was wrong, the value received, and what to do. The command
+    line prints it as one line; a page shows it in place of a chart.
     """

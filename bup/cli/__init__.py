@@ -20,8 +20,8 @@ COMMANDS = {
     "reproduce": "bup.cli.reproduction",
     "exercises": "bup.cli.exercises",
 }
-"""Where each command lives: found when it is asked for, so that nobody waits for another's. What
-the dashboard adds is found by its entry points."""
+"""The module of each command, imported when the command is used. The dashboard adds its own by
+entry points."""
 
 
 class Commands(click.Group):
@@ -70,7 +70,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         what = repr(error.filename) if error.filename else "the output"
         why = error.strerror or error
-        _fail(f"cannot read or write {what} ({why}): see that you may and that there is room")
+        _fail(f"cannot read or write {what} ({why}): check the permissions and the free space")
     sys.exit(code if isinstance(code, int) else 0)
 
 

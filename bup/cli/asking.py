@@ -1,4 +1,4 @@
-"""Which run a command means: options that several commands have, and what they ask for."""
+"""Options that several commands share, and the specification that they describe."""
 
 from __future__ import annotations
 
@@ -54,8 +54,10 @@ def split_options(command: F) -> F:
     return command
 
 
-def asked(graph: Graph, method: str, settings: Mapping[str, Value], **options: Any) -> Spec:
-    """The run that these options ask for."""
+def spec_from_options(
+    graph: Graph, method: str, settings: Mapping[str, Value], **options: Any
+) -> Spec:
+    """The specification that these options describe."""
     from bup.run.splits import USUAL
     from bup.training import fitting
 
@@ -74,21 +76,21 @@ def asked(graph: Graph, method: str, settings: Mapping[str, Value], **options: A
 
 
 def left_out_of(graph: Graph, texts: Iterable[str | int]) -> tuple[int, ...]:
-    """Classes as people type them: digits are a number wherever there is such a class."""
+    """Numbers of classes; digits mean a number if there is such a class, else a name."""
     from bup.run.splits import class_of
 
-    found = []
+    classes = []
     for text in map(str, texts):
         is_number = text.isascii() and text.isdecimal() and int(text) < graph.num_classes
-        found.append(class_of(graph, int(text) if is_number else text))
-        name = graph.class_names[found[-1]]
+        classes.append(class_of(graph, int(text) if is_number else text))
+        name = graph.class_names[classes[-1]]
         if is_number and text in graph.class_names and name != text:
             print(f"bup: class {text} is the one called {name!r}", file=sys.stderr)
-    return tuple(sorted(set(found)))
+    return tuple(sorted(set(classes)))
 
 
 def _split(graph: Graph, text: str) -> Any:
-    """A split by name, or the nodes that a file tells."""
+    """The name of a split; a file is read and stored first."""
     if not text.lower().endswith(FILES):
         return text
     from bup.run import custom_split

@@ -21,7 +21,7 @@ def exercises(output: Path, name: str, seed: int) -> None:
     """
     import numpy as np
 
-    from bup.explain import exercises as made
+    from bup.explain import exercises as sheets
     from bup.io import files
     from bup.run.splits import usual_sizes
 
@@ -31,18 +31,18 @@ def exercises(output: Path, name: str, seed: int) -> None:
     fit = partial(bup.fit, graph, seed=seed, validation=validation, test=test)
     usual, plain = fit(), fit(method="gcn")
     hidden = fit(left_out=[graph.num_classes - 1])
-    found = [
-        made.duel(graph, usual, random),
-        made.degrees(graph, random),
-        made.temperature(graph, plain, random),
-        made.calibration(graph, usual),
-        made.ranking(graph, hidden, random),
+    tasks = [
+        sheets.duel(graph, usual, random),
+        sheets.degrees(graph, random),
+        sheets.temperature(graph, plain, random),
+        sheets.calibration(graph, usual),
+        sheets.ranking(graph, hidden, random),
     ]
     about = f"Five exercises from real runs on the graph {name}, seed {seed}."
     try:
-        files.write_atomically(output, made.sheet(found, about).encode())
+        files.write_atomically(output, sheets.sheet(tasks, about).encode())
     except OSError as error:
         raise bup.BupError(
             f"{output} cannot be written ({error.strerror or error}): choose another -o"
         ) from error
-    print(f"{output}: {len(found)} exercises with solutions")
+    print(f"{output}: {len(tasks)} exercises with solutions")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bup
-from bup.cli.asking import asked, split_options
+from bup.cli.asking import spec_from_options, split_options
 from bup.cli.output import json_option, print_json
 from bup.cli.progress import TrainingBar
 from bup.cli.report import print_report
@@ -52,7 +52,7 @@ def fit(
             raise bup.BupError("--protocol says which classes are left out: drop --left-out")
         named = find_protocol(protocol, loaded)
         which["left_out"], unjudged = named.left_out, named.unjudged
-    spec = methods.complete(asked(loaded, method, dict(map(pair, settings)), **which))
+    spec = methods.complete(spec_from_options(loaded, method, dict(map(pair, settings)), **which))
     result, was_stored = trained(spec, loaded, fresh)
     report = bup.evaluate(result, loaded, bins, unjudged)
     if as_json:
@@ -64,7 +64,7 @@ def fit(
 
 
 def pair(text: str) -> tuple[str, Value]:
-    """A setting and its value, as people type them."""
+    """A setting and its value from NAME=VALUE."""
     name, equals, value = text.partition("=")
     if not equals:
         raise bup.BupError(f"--set takes NAME=VALUE, such as --set lam=2, got {text!r}")
@@ -72,7 +72,7 @@ def pair(text: str) -> tuple[str, Value]:
 
 
 def trained(spec: bup.Spec, graph: Graph, fresh: bool = False) -> tuple[bup.Result, bool]:
-    """The result of a run, trained before everybody's eyes and kept, and whether it was stored."""
+    """The result of a run, trained and stored if it was not; and whether it was stored before."""
     from bup.training import fitting
 
     stored = None if fresh else fitting.load(spec, graph)

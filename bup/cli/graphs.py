@@ -1,4 +1,4 @@
-"""``bup graphs`` and ``bup graph``: what data there is."""
+"""``bup graphs`` and ``bup graph``: the graphs, and figures of one."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ def methods(name: str | None, as_json: bool) -> None:
         return
     for method in described:
         if changed := method["when_calibrated"]:
-            said = ", ".join(f"{key}={format_value(value)}" for key, value in changed.items())
-            console.print(f"  {method['name']}+CALIBRATOR, as in tables, has {said}")
+            settings = ", ".join(f"{key}={format_value(value)}" for key, value in changed.items())
+            console.print(f"  {method['name']}+CALIBRATOR, as in tables, has {settings}")
         print_table(
             ["setting", "default", "what it is", "allowed"],
             (

@@ -1,4 +1,4 @@
-"""How far a training or a sweep has come."""
+"""Progress of a training or a sweep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import bup
 
 
 class TrainingBar:
-    """A live progress bar on stderr; silent where nobody watches."""
+    """A live progress bar on stderr; silent if stderr is no terminal."""
 
     def __init__(self) -> None:
         self.bar = Progress(
@@ -47,8 +47,7 @@ class TrainingBar:
 class SweepBar:
     """How many runs are done and how long the rest will take: a bar, or lines for a log.
 
-    ``costs`` are seconds that each run is expected to take: those that are over say by how much all
-    of them are off.
+    ``costs`` are the seconds that each run is expected to take; runs that have ended correct them.
     """
 
     def __init__(self, costs: Mapping[bup.Spec, float]) -> None:

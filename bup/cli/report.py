@@ -73,13 +73,13 @@ def print_report(result: bup.Result, report: dict[str, Any], bins: int, was_stor
                     name.replace("_", " "),
                     *(
                         text
-                        for found in (row["degree"], row["distance"])
+                        for rank in (row["degree"], row["distance"])
                         for text in (
                             ("does not vary", "")
-                            if found is None
+                            if rank is None
                             else (
-                                f"{found['spearman']:+.3f}",
-                                f"{found['low']:+.3f} to {found['high']:+.3f}",
+                                f"{rank['spearman']:+.3f}",
+                                f"{rank['low']:+.3f} to {rank['high']:+.3f}",
                             )
                         )
                     ),

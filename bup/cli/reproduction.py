@@ -102,8 +102,8 @@ def reproduce(
     from bup.jobs import sweep
     from bup.jobs.cluster import cluster
 
-    asked = e.PlanRequest(**request)
-    plans, graphs = e.make_plans(asked)
+    plan_request = e.PlanRequest(**request)
+    plans, graphs = e.make_plans(plan_request)
     store = bup.Store()
     by_name = {graph.name: graph for graph in graphs.values()}
     specs = () if measured else (run.spec for _, plan in plans for run in plan)
@@ -112,8 +112,10 @@ def reproduce(
     cores = workers or _cores()
     seconds = e.estimate_seconds(plans, graphs, e.load_shipped()) if missing or plan_only else {}
     costs = {run.spec: seconds[run] for run in seconds}
-    if asked.question == e.ALL or plan_only:
-        _print_plan(missing, costs, cores, asked.everything or asked.question != e.ALL)
+    if plan_request.question == e.ALL or plan_only:
+        _print_plan(
+            missing, costs, cores, plan_request.everything or plan_request.question != e.ALL
+        )
     if plan_only:
         return 0
     if missing:

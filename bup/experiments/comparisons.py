@@ -19,7 +19,7 @@ class Comparison:
     cell: tuple  # graph, labels per class, protocol, variant
     reference: str
     quantity: Quantity
-    found: Paired  # of variant minus reference
+    difference: Paired  # of variant minus reference
     corrected: float  # p, for all comparisons of its column on its graph
     among: int  # how many these are
 
@@ -30,38 +30,44 @@ class Comparison:
     @property
     def verdict(self) -> int:
         """1: better than the reference, -1: worse, 0: open."""
-        gain = self.found.mean * self.quantity.better
+        gain = self.difference.mean * self.quantity.better
         return (gain > 0) - (gain < 0) if self.differs else 0
 
     @property
-    def to_settle(self) -> int | None:
+    def reruns_needed(self) -> int | None:
         """How many reruns would settle it, where it is open and that can be said."""
-        more = None if self.differs else reruns_to_settle(self.found, self.among)
-        return None if more is None else max(more, self.found.reruns + 1)
+        more = None if self.differs else reruns_to_settle(self.difference, self.among)
+        return None if more is None else max(more, self.difference.reruns + 1)
 
     def in_words(self) -> str:
         """``ECE of gcn is 1.20 above that of bup (95% interval 0.40 to 2.00, ...): worse.``"""
         digits, method = self.quantity.digits, self.cell[3]
-        if self.found.reruns < 2:
+        if self.difference.reruns < 2:
             return (
                 f"{self.quantity.title} of {method} against {self.reference}: one rerun says "
                 "nothing of chance."
             )
-        mean, low, high = self.found.mean, self.found.interval.low, self.found.interval.high
+        mean, low, high = (
+            self.difference.mean,
+            self.difference.interval.low,
+            self.difference.interval.high,
+        )
         where = "above" if mean >= 0 else "below"
         if mean < 0:
             low, high = -high, -low
         text = (
             f"{self.quantity.title} of {method} is {abs(mean):.{digits}f} {where} that of "
             f"{self.reference} on the same splits (95% interval {low:.{digits}f} to "
-            f"{high:.{digits}f}, p = {_p(self.found.p)}, corrected {_p(self.corrected)}): "
+            f"{high:.{digits}f}, p = {_p(self.difference.p)}, corrected {_p(self.corrected)}): "
         )
         if self.differs:
             return text + {1: "better.", -1: "worse.", 0: "it differs."}[self.verdict]
-        more = self.to_settle
+        more = self.reruns_needed
         if more is None:
             return text + "open, and more reruns are unlikely to settle it."
-        return text + f"open; about {more} reruns would settle it, {self.found.reruns} are there."
+        return (
+            text + f"open; about {more} reruns would settle it, {self.difference.reruns} are there."
+        )
 
 
 def comparisons(
@@ -69,7 +75,7 @@ def comparisons(
 ) -> list[Comparison]:
     """Every comparison of a table, each column of a graph corrected for its own number."""
     by_cell = dict(iter(rows.groupby(CELL, sort=False)))
-    found: dict[tuple[str, str], list[tuple[tuple, Quantity, Paired]]] = {}
+    columns: dict[tuple[str, str], list[tuple[tuple, Quantity, Paired]]] = {}
     for cell, part in by_cell.items():
         other = by_cell.get((*cell[:3], reference))
         if other is None or cell[3] == reference:
@@ -80,17 +86,17 @@ def comparisons(
             ours, theirs = (r.set_index("seed")[quantity.key] for r in (part, other))
             differences = (ours - theirs).dropna().to_numpy()
             if len(differences):
-                column = found.setdefault((cell[0], quantity.key), [])
+                column = columns.setdefault((cell[0], quantity.key), [])
                 column.append((cell, quantity, paired(differences)))
-    made = []
-    for column in found.values():
+    compared = []
+    for column in columns.values():
         corrected = holm([test.p for _, _, test in column])
         among = sum(not math.isnan(test.p) for _, _, test in column)
-        made += [
+        compared += [
             Comparison(cell, reference, quantity, test, float(p), among)
             for (cell, quantity, test), p in zip(column, corrected, strict=True)
         ]
-    return made
+    return compared
 
 
 def _p(value: float) -> str:

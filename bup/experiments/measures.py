@@ -1,4 +1,4 @@
-"""What is measured of a run."""
+"""The numbers that are measured of a run: functions of its result, graph and protocol."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from bup.results.result import Result
 def plain_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """Accuracy and calibration; percentages as such."""
     probs, targets, _ = result.judged(graph)
-    found = metrics.summary(probs, targets)
-    row = {k: v * (100 if metrics.METRICS[k].percent else 1) for k, v in found.items()}
+    summary = metrics.summary(probs, targets)
+    row = {k: v * (100 if metrics.METRICS[k].percent else 1) for k, v in summary.items()}
     return row | {"epochs": len(result.history["loss"]), "seconds": result.seconds}
 
 
 def calibration_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
-    """Besides: selective prediction, conformal sets, and the distance to a truth that is known."""
+    """Also selective prediction, conformal sets, and the distance to a known truth."""
     probs, targets, nodes = result.judged(graph)
     right = metrics.hits(probs, targets)
-    kept = metrics.risk_coverage(1 - metrics.confidence(probs), right)
+    curve = metrics.risk_coverage(1 - metrics.confidence(probs), right)
     sets = conformal_sets(result.probs, graph, result.split)
     row = plain_numbers(result, graph, protocol) | {
-        "aurc": 100 * kept.area,
-        "accuracy_80": 100 * kept.accuracy_at(0.8),
+        "aurc": 100 * curve.area,
+        "accuracy_80": 100 * curve.accuracy_at(0.8),
         "coverage": 100 * sets.coverage(nodes, targets),
         "set_size": float(sets.size[nodes].mean()),
         "truth_distance": np.nan,
@@ -65,9 +65,9 @@ def record_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     ends = probs.astype(np.float64).cumsum(axis=1)
     places = random.uniform(size=(FLOOR_DRAWS, len(nodes), 1)) * ends[:, -1:]
     floor = np.mean([errors((place > ends).sum(axis=1)) for place in places], axis=0)
-    found = errors(targets)
+    measured = errors(targets)
     return plain_numbers(result, graph, protocol) | {
-        "ece_degree": found[1],
+        "ece_degree": measured[1],
         "floor": floor[0],
         "floor_degree": floor[1],
     }
@@ -101,50 +101,52 @@ def ood_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     split = result.split
     nodes = split.test[~np.isin(graph.labels[split.test], protocol.unjudged)]
     ood = split.is_ood(graph.labels[nodes])
-    found = {k: 100 * metrics.auroc(v[nodes], ood) for k, v in result.uncertainties().items()}
-    own, best = epistemic_score(result.spec.method), max(found, key=lambda k: found[k])
+    auroc = {k: 100 * metrics.auroc(v[nodes], ood) for k, v in result.uncertainties().items()}
+    own, best = epistemic_score(result.spec.method), max(auroc, key=lambda k: auroc[k])
     return {
         "own_score": own,
         "unseen_share": 100 * float(split.is_ood(graph.labels).mean()),
-        "auroc_own": found[own],
+        "auroc_own": auroc[own],
         "best_score": best,
-        "auroc_best": found[best],
-        **{f"auroc_{score}": value for score, value in found.items()},
+        "auroc_best": auroc[best],
+        **{f"auroc_{score}": value for score, value in auroc.items()},
     }
 
 
 def epistemic_score(method: str) -> str:
-    """What a method offers for doubt that comes from lack of evidence, else the entropy."""
+    """A method's score for lack of evidence; the entropy if it has none."""
     scores = [score.name for score in find(method).scores if score.kind == "epistemic"]
     return scores[0] if scores else "predictive_entropy"
 
 
 def structure_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """The paper's Q3: rank correlation of message uncertainty with degree and distance."""
-    row: Row = {}
-    for against, values in (
-        ("degree", graph.degree),
-        ("distance", graph.mean_hops(result.split.train)),
-    ):
-        for score in ("message_std", "message_entropy"):
-            known = result.var is not None
-            value = metrics.spearman(values, result.scores()[score], 1).value if known else np.nan
-            row[f"{score}_{against}"] = value
-    return row
+    pairs = [(score, axis) for axis in ("degree", "distance") for score in MESSAGE_SCORES]
+    if result.var is None:
+        return {f"{score}_{axis}": np.nan for score, axis in pairs}
+    scores = result.scores()
+    axes = {"degree": graph.degree, "distance": graph.mean_hops(result.split.train)}
+    return {
+        f"{score}_{axis}": metrics.spearman(axes[axis], scores[score], 1).value
+        for score, axis in pairs
+    }
+
+
+MESSAGE_SCORES = ("message_std", "message_entropy")
 
 
 def rule_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """What message uncertainty and confidence find: mistakes, or unseen classes if there are."""
     row = ablation_numbers(result, graph, protocol)
     if protocol.left_out:
-        sought = result.split.is_ood(graph.labels[result.split.test])
+        positive = result.split.is_ood(graph.labels[result.split.test])
         nodes = result.split.test
     else:
         probs, targets, nodes = result.judged(graph)
-        sought = ~metrics.hits(probs, targets)
+        positive = ~metrics.hits(probs, targets)
     what = "unseen" if protocol.left_out else "errors"
     for score, values in result.uncertainties().items():
-        row[f"{what}_{score}"] = 100 * metrics.auroc(values[nodes], sought)
+        row[f"{what}_{score}"] = 100 * metrics.auroc(values[nodes], positive)
     return row
 
 
@@ -180,11 +182,11 @@ def _cross_fitted(result: Result, graph: Graph, chosen: str) -> np.ndarray:
     outputs = outputs_of(method, settings, probs, *parts)
     labels = LabelledNodes.of(graph, split, split.validation).labels
     even = torch.arange(len(labels)) % 2 == 0
-    found = probs.astype(np.float64)
+    calibrated = probs.astype(np.float64)
     for half in (even, ~even):
         nodes = LabelledNodes(torch.nonzero(half).ravel(), labels[half])
         data = CalibrationData(outputs, nodes, graph, split, result.spec.seed)
         done = calibrators.calibrate(data, chosen)
         if done is not None:
-            found[~half.numpy()] = done.probs[~half].numpy()
-    return found / found.sum(axis=1, keepdims=True)
+            calibrated[~half.numpy()] = done.probs[~half].numpy()
+    return calibrated / calibrated.sum(axis=1, keepdims=True)

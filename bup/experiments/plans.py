@@ -1,4 +1,4 @@
-"""What is to be trained for one table or for all of them, and how long that takes."""
+"""The runs of one table or of all of them, and how long they take."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ EXCLUSIONS = (
     Exclusion(("ood",), ("degem",), reruns=2, why="five minutes each"),
     Exclusion(("ood",), ("degem",), ("pubmed",), why="an hour each"),
 )
-"""So that all of it fits into three hours on two cores."""
+"""With these, all questions take three hours on two cores."""
 
 
 def make_plans(request: PlanRequest) -> tuple[Plans, dict[str, Graph]]:
-    """Every run that is request for, question by question, and their graphs by name."""
+    """Every run that is requested, question by question, and their graphs by name."""
     if request.question != ALL and request.question not in QUESTIONS:
-        known = ", ".join((*QUESTIONS, ALL))
-        raise BupError(f"there is no question {request.question!r}: choose one of {known}")
+        choices = ", ".join((*QUESTIONS, ALL))
+        raise BupError(f"there is no question {request.question!r}: choose one of {choices}")
     every = request.question == ALL
     questions = list(QUESTIONS.values()) if every else [QUESTIONS[request.question]]
     names = request.graphs or [name for q in questions for name in q.graphs]
@@ -122,12 +122,12 @@ def _against(
 def _protocols(
     question: ResearchQuestion, request: PlanRequest
 ) -> Callable[[Graph], list[Protocol]]:
-    def found(graph: Graph) -> list[Protocol]:
+    def choose(graph: Graph) -> list[Protocol]:
         named = request.protocol
         protocols = question.protocols(graph) if named is None else [find_protocol(named, graph)]
         return [p.on(request.split) for p in protocols] if request.split else protocols
 
-    return found
+    return choose
 
 
 def describe_exclusions() -> list[str]:
@@ -142,40 +142,41 @@ def describe_exclusions() -> list[str]:
     return texts
 
 
-USUAL_SHARE = 0.25  # of the rule of thumb, which knows no early end, where nothing was measured
+USUAL_SHARE = 0.25  # of the estimated cost, which knows no early end, where nothing was measured
 CALIBRATION = 0.5  # seconds, once the training that it shares with others is there
 
 
 def estimate_seconds(
     plans: Plans, graphs: Mapping[str, Graph], measured: ShippedResults
 ) -> dict[Run, float]:
-    """How long each run will train on one core: as such runs took, else by rule of thumb.
+    """How long each run will train on one core: as long as similar runs did, else by its cost.
 
-    Runs that differ in their calibration only share one training, which the first of them pays.
+    Runs that differ in their calibration only share one training, counted for the first of them.
     """
-    places = {
-        fitting.run_of(run.spec, graphs[run.graph]): (question.name, run)
+    members = {
+        fitting.run_of(planned_run.spec, graphs[planned_run.graph]): (question.name, planned_run)
         for question, planned in plans
-        for run in planned
+        for planned_run in planned
     }
-    thumb = {which: cost_of(which, graphs[run.graph]).seconds for which, (_, run) in places.items()}
-    took: dict[Spec, list[float]] = {}
+    costs = {
+        run: cost_of(run, graphs[planned.graph]).seconds for run, (_, planned) in members.items()
+    }
+    seconds: dict[Spec, list[float]] = {}
     shares = []
-    for which, (question, _) in places.items():
-        row = measured.measured.get(question, {}).get(which.key, {})
+    for run, (question, _) in members.items():
+        row = measured.measured.get(question, {}).get(run.key, {})
         if "seconds" in row:
-            took.setdefault(_kind(which.spec), []).append(row["seconds"])
-            shares.append(row["seconds"] / thumb[which])
+            seconds.setdefault(_kind(run.spec), []).append(row["seconds"])
+            shares.append(row["seconds"] / costs[run])
     share = statistics.median(shares) if shares else USUAL_SHARE
-    found, paid = {}, set()
-    for which in places:
-        kind = _kind(which.spec)
-        training = _uncalibrated(which.spec), which.digest
-        seen = took.get(kind)
-        whole = sum(seen) / len(seen) if seen else share * thumb[which]
-        found[which] = min(whole, CALIBRATION) if training in paid else whole
-        paid.add(training)
-    return found
+    expected, trained = {}, set()
+    for run in members:
+        training = _uncalibrated(run.spec), run.digest
+        similar = seconds.get(_kind(run.spec))
+        whole = sum(similar) / len(similar) if similar else share * costs[run]
+        expected[run] = min(whole, CALIBRATION) if training in trained else whole
+        trained.add(training)
+    return expected
 
 
 def _uncalibrated(spec: Spec) -> Spec:

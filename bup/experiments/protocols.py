@@ -1,4 +1,4 @@
-"""Which classes are hidden and which nodes train, by the names of those who published it."""
+"""Published protocols: which classes are left out, and which nodes train."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bup.graph import Graph
 
 @dataclass(frozen=True)
 class Protocol:
-    """Which classes are never shown, and which of those are not judged either."""
+    """Which classes are left out, and which of them are not judged either."""
 
     name: str = ""
     left_out: tuple[int, ...] = ()
@@ -82,10 +82,10 @@ PROTOCOLS: dict[str, Callable[[Graph], list[Protocol]]] = {
 def find_protocol(name: str, graph: Graph) -> Protocol:
     if name not in PROTOCOLS:
         raise BupError(f"there is no protocol {name!r}: choose one of {', '.join(PROTOCOLS)}")
-    found = PROTOCOLS[name](graph)
-    if not found:
+    protocols = PROTOCOLS[name](graph)
+    if not protocols:
         raise BupError(
             f"the {graph.num_classes} classes of {graph.name} are too few for the protocol {name}: "
             "choose last, or leave out classes of your own"
         )
-    return found[0]
+    return protocols[0]

@@ -48,7 +48,7 @@ class ResearchQuestion:
     protocols: Callable[[Graph], list[Protocol]] = all_known
     reruns: int = 10
     first_seed: int = 0
-    words: tuple[str, ...] = ()  # measured texts that are shown too
+    words: tuple[str, ...] = ()  # measured texts that become columns too
     pooled: bool = False  # one row per variant over all cells, best first by the second quantity
     reference: str = PAPERS_BUP  # the variant that all others are tested against
     note: str = ""
@@ -65,7 +65,7 @@ class PlannedRun:
     spec: Spec
 
     @property
-    def place(self) -> Row:
+    def identifiers(self) -> Row:
         return {
             "graph": self.graph,
             "per_class": self.per_class,
@@ -136,12 +136,12 @@ def measured_rows(
         graph = graphs[run.graph]
         result = fitting.load(run.spec, graph, store)
         if result is not None:
-            rows.append(run.place | question.measure(result, graph, run.protocol))
+            rows.append(run.identifiers | question.measure(result, graph, run.protocol))
     return to_frame(question, rows)
 
 
 def to_frame(question: ResearchQuestion, rows: list[Row]) -> pd.DataFrame:
-    """Rows as a table that has the question's columns even if there is none."""
+    """Rows as a table; without rows it still has the question's columns."""
     columns = [*CELL, "seed", *question.words, *(f.key for f in question.quantities)]
     return pd.DataFrame(rows, columns=None if rows else columns)
 

@@ -1,7 +1,7 @@
-"""Results that travel: what was measured of each run, in a file that comes with the package.
+"""Measured numbers of every run, in a file that comes with the package.
 
-A row is found by its run's key, which names the specification and the content of the graph: what
-was measured of another graph or with other settings is simply not found.
+The key of a row is that of its run, which holds the specification and the content of the graph:
+rows of another graph or of other settings are not found.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bup.results.store import Store
 from bup.training import fitting
 
 VERSION = 1
-DIGITS = 6  # significant ones that are kept of a number
+DIGITS = 6  # significant digits of a stored number
 Measured = dict[str, dict[str, Row]]
 """By question, then by the key of a run."""
 
@@ -45,9 +45,9 @@ class ShippedResults:
         self, question: ResearchQuestion, planned: Iterable[PlannedRun], graphs: Mapping[str, Graph]
     ) -> pd.DataFrame:
         """One row per planned run that is there, as ``measured_rows`` gives it from a store."""
-        known = self.measured.get(question.name, {})
+        rows = self.measured.get(question.name, {})
         keys = ((run, fitting.run_of(run.spec, graphs[run.graph]).key) for run in planned)
-        return to_frame(question, [run.place | known[key] for run, key in keys if key in known])
+        return to_frame(question, [run.identifiers | rows[key] for run, key in keys if key in rows])
 
     @property
     def origin(self) -> str:
@@ -58,7 +58,7 @@ class ShippedResults:
 
 @functools.cache
 def load_shipped() -> ShippedResults:
-    """What came with this package; nothing where the file is missing."""
+    """The results that came with this package; none if the file is missing."""
     try:
         content = (importlib.resources.files("bup") / "shipped" / "results.json.gz").read_bytes()
     except FileNotFoundError:
@@ -72,19 +72,19 @@ def collect(
     store: Store,
     before: ShippedResults,
 ) -> ShippedResults:
-    """What the store holds of these runs, and what was known before of those that it lacks."""
+    """Rows of these runs: measured from the store, else those of ``before``."""
     measured: Measured = {}
     for question, planned in plans:
-        known, found = before.measured.get(question.name, {}), {}
+        previous, rows = before.measured.get(question.name, {}), {}
         for run in planned:
             graph = graphs[run.graph]
             key = fitting.run_of(run.spec, graph).key
             result = fitting.load(run.spec, graph, store)
             if result is not None:
-                found[key] = _rounded(question.measure(result, graph, run.protocol))
-            elif key in known:
-                found[key] = known[key]
-        measured[question.name] = found
+                rows[key] = _rounded(question.measure(result, graph, run.protocol))
+            elif key in previous:
+                rows[key] = previous[key]
+        measured[question.name] = rows
     packages = {name: version(name) for name in ("torch", "numpy", "scipy")}
     versions = {"Python": platform.python_version()} | packages
     return ShippedResults(f"{datetime.date.today():%d %B %Y}", versions, measured)

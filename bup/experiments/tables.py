@@ -65,10 +65,10 @@ def note_on_test(question: ResearchQuestion) -> str:
 def format_tests(question: ResearchQuestion, rows: pd.DataFrame) -> str:
     """Every comparison of a question's table in a sentence of its own."""
     text = f"## {question.title}: every comparison\n"
-    by_place: dict[tuple, list[Comparison]] = {}
-    for found in comparisons(rows, question.quantities, question.reference):
-        by_place.setdefault(found.cell[:3], []).append(found)
-    for (graph, per_class, protocol), here in by_place.items():
+    by_cell: dict[tuple, list[Comparison]] = {}
+    for comparison in comparisons(rows, question.quantities, question.reference):
+        by_cell.setdefault(comparison.cell[:3], []).append(comparison)
+    for (graph, per_class, protocol), here in by_cell.items():
         where = ", ".join(filter(None, (graph, per_class and f"{per_class} per class", protocol)))
         text += f"\n### {where}\n\n" + "".join(f"- {c.in_words()}\n" for c in here)
     return text
@@ -103,9 +103,9 @@ def format_markdown(question: ResearchQuestion, rows: pd.DataFrame) -> str:
         where = dict(zip(CELL, cell, strict=True))
         of_cell = (rows[list(where)] == pd.Series(where)).all(axis=1)
         words = [str(rows.loc[of_cell, word].iloc[0]).replace("_", " ") for word in question.words]
-        found = {line.quantity: line for line in part.itertuples()}
+        by_key = {line.quantity: line for line in part.itertuples()}
         texts = [
-            format_cell(found[f.key], f.digits) if f.key in found else ""
+            format_cell(by_key[f.key], f.digits) if f.key in by_key else ""
             for f in question.quantities
         ]
         table += "| " + " | ".join([*(str(where[c]) for c in places), *words, *texts]) + " |\n"

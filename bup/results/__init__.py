@@ -1,1 +1,1 @@
-"""Finished runs: what they hold, where they are kept, what is checked when they are read."""
+"""Finished runs, and the store that keeps them on disk."""

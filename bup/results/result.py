@@ -96,10 +96,10 @@ class Result:
     def check_graph(self, graph: Any) -> Graph:
         """A graph, as ``as_graph`` takes it; BupError unless it has the content of the run's."""
         graph = as_graph(graph)
-        known = self.graph
+        own = self.graph
         sizes = graph.num_nodes, graph.num_classes
         mine = len(self.probs), len(self.split.classes) + len(self.split.left_out)
-        if graph is known or (known.digest == graph.digest if known else sizes == mine):
+        if graph is own or (own.digest == graph.digest if own else sizes == mine):
             return graph
         other = (
             f"{sizes[0]:,} nodes and {sizes[1]} classes"

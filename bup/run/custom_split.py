@@ -1,6 +1,7 @@
-"""A split of one's own: which nodes train, validate and test, checked and kept by its content.
+"""Custom splits: checked, and stored under a name that follows from their content.
 
-Kept as one number per node, so that masks and lists of the same nodes are the same split.
+A split is stored as one number per node, so that masks and lists of the same nodes are the same
+split.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from bup.io.quoting import quote, quote_all
 
 PREFIX = "own:"
 OF_GRAPH = "graph"
-"""What the split that came with a graph is asked for by."""
+"""The name of the split that came with a graph."""
 
 _ALIASES = {
     **{word: "validation" for word in ("val", "valid", "dev")},
@@ -36,9 +37,10 @@ _VERSION = 1
 
 
 def parts_of(graph: Graph, given: Any) -> np.ndarray:
-    """The place in ``PARTS`` [n] of every node, by a split in any of its forms.
+    """The place in ``PARTS`` [n] of every node.
 
-    Three masks or lists of nodes, a table of them by name, or whatever has them as attributes.
+    ``given`` is three masks or lists of nodes, a mapping of them by name, or an object with them as
+    attributes.
     """
     parts = np.full(graph.num_nodes, NO_PART, dtype=np.int8)
     for place, (name, part) in enumerate(_by_name(given).items()):
@@ -117,7 +119,7 @@ def parts_from_graph(graph: Graph) -> np.ndarray:
 
 
 def save(graph: Graph, parts: np.ndarray) -> str:
-    """Put a split where runs find it; returns the name that follows from its content alone."""
+    """Store a split and return its name."""
     content = hashlib.sha256(graph.digest.encode() + parts.tobytes())
     key = base64.b32encode(content.digest()).decode().lower()[:20]
     path = _path(PREFIX + key)
@@ -134,7 +136,7 @@ def save(graph: Graph, parts: np.ndarray) -> str:
 
 
 def load(graph: Graph, name: str) -> np.ndarray:
-    """A split that was kept."""
+    """A split that ``save`` stored."""
     try:
         arrays, values = files.read(_path(name))
         parts = arrays["parts"]
@@ -151,7 +153,7 @@ def load(graph: Graph, name: str) -> np.ndarray:
 
 
 def exists(graph: Graph, name: str) -> bool:
-    """Whether there is such a split of this graph."""
+    """Whether a split of this name is stored for this graph."""
     try:
         return name.startswith(PREFIX) and len(load(graph, name)) > 0
     except BupError:
@@ -189,13 +191,13 @@ def read(graph: Graph, name: str, content: bytes) -> np.ndarray:
 
 
 def parse_parts(file: str, cells: np.ndarray) -> np.ndarray:
-    """Places in ``PARTS`` from the words of a file."""
-    known = {part: place for place, part in enumerate(PARTS)}
-    known |= dict.fromkeys(("", "unused", "none"), NO_PART)
+    """Places in ``PARTS`` [n] from the words in a file's column."""
+    places_of = {part: place for place, part in enumerate(PARTS)}
+    places_of |= dict.fromkeys(("", "unused", "none"), NO_PART)
     places = np.empty(len(cells), dtype=np.int8)
     for i, cell in enumerate(cells.tolist()):
         word = str(cell).strip().lower()
-        place = known.get(_ALIASES.get(word, word))
+        place = places_of.get(_ALIASES.get(word, word))
         if place is None:
             raise BupError(
                 f"{quote(file)}: {quote(str(cell))} is no part of a split: write train, "

@@ -138,9 +138,9 @@ class Spec:
     def from_dict(cls, plain: Any) -> Spec:
         if not isinstance(plain, Mapping):
             raise BupError(f"a run is described by a table of names and values, got {plain!r}")
-        known = {f.name for f in fields(cls)}
-        if unknown := sorted(set(plain) - known):
-            raise BupError(f"a run has no {unknown[0]!r}: it has {', '.join(sorted(known))}")
+        names = {f.name for f in fields(cls)}
+        if unknown := sorted(set(plain) - names):
+            raise BupError(f"a run has no {unknown[0]!r}: it has {', '.join(sorted(names))}")
         return cls(**plain)
 
     def to_json(self) -> str:

@@ -76,7 +76,7 @@ def sizes(
 
 
 def split_of(graph: Graph, spec: Spec) -> Split:
-    """The split that a run asks for."""
+    """The split of a specification."""
     if spec.split == PUBLIC:
         return public_split(graph, spec.left_out)
     if spec.split.startswith(custom_split.PREFIX):
@@ -87,7 +87,7 @@ def split_of(graph: Graph, spec: Spec) -> Split:
 
 
 def split_name(graph: Graph, given: Any) -> str:
-    """What a run calls a split: a name as it is, one of your own by its content."""
+    """The name of a split in a specification; a custom split is stored first."""
     if isinstance(given, str) and given != custom_split.OF_GRAPH:
         return given
     own = (
@@ -99,11 +99,11 @@ def split_name(graph: Graph, given: Any) -> str:
 
 
 def load_custom_split(graph: Graph, name: str, left_out: Classes = ()) -> Split:
-    """A split that was given. Nodes of left-out classes leave training and validation."""
+    """A custom split; nodes of left-out classes leave training and validation."""
     left_out = _checked_classes(graph, left_out)
     place = custom_split.load(graph, name)
-    known = ~np.isin(graph.labels, left_out)
-    train, validation = (np.flatnonzero((place == k) & known) for k in (0, 1))
+    learned = ~np.isin(graph.labels, left_out)
+    train, validation = (np.flatnonzero((place == k) & learned) for k in (0, 1))
     classes = tuple(c for c in range(graph.num_classes) if c not in left_out)
     missing = set(classes) - set(graph.labels[train].tolist())
     if missing:
@@ -126,13 +126,13 @@ hold the thousand that test."""
 
 
 def named_splits(graph: Graph) -> list[str]:
-    """The splits by name that are worth offering for a graph."""
-    came = (
+    """The splits by name that the app offers for a graph."""
+    own = (
         []
         if graph.parts is None
         else [custom_split.save(graph, custom_split.parts_from_graph(graph))]
     )
-    return ["20/10/70", *([PUBLIC] if _as_in_planetoid(graph) else []), *came]
+    return ["20/10/70", *([PUBLIC] if _as_in_planetoid(graph) else []), *own]
 
 
 def _as_in_planetoid(graph: Graph) -> bool:
@@ -156,7 +156,7 @@ def public_split(graph: Graph, left_out: Classes = ()) -> Split:
             if name == "cora"
             else "only Cora, Citeseer and PubMed have one"
         )
-        raise BupError(f"{graph.name} tells no public split: {why}, or a split such as 20/10/70")
+        raise BupError(f"{graph.name} has no public split: {why}, or a split such as 20/10/70")
     nodes = np.arange(graph.num_nodes)
     last_train = 20 * graph.num_classes
     parts = np.split(nodes, [last_train, last_train + 500, FIRST_TEST[name]])
@@ -171,22 +171,22 @@ def fraction_split(graph: Graph, name: str, left_out: Classes, seed: int) -> Spl
     train, validation, _ = (int(share) / 100 for share in name.split("/"))
     ends = np.round(np.cumsum([train, validation]) * len(order)).astype(int)
     parts = np.split(order, ends)
-    found = _without(graph, (parts[0], parts[1], parts[2]), left_out)
-    missing = set(found.classes) - set(graph.labels[found.train].tolist())
-    if missing or not len(found.validation):
+    split = _without(graph, (parts[0], parts[1], parts[2]), left_out)
+    missing = set(split.classes) - set(graph.labels[split.train].tolist())
+    if missing or not len(split.validation):
         raise BupError(
             f"a split of {name} leaves class {graph.class_names[min(missing)]!r} of {graph.name} "
             "no training node: ask for more"
             if missing
             else f"a split of {name} leaves {graph.name} no validation node: ask for more"
         )
-    return found
+    return split
 
 
 def _without(
     graph: Graph, parts: tuple[np.ndarray, np.ndarray, np.ndarray], left_out: tuple[int, ...]
 ) -> Split:
-    """Labelled nodes of these parts; all nodes of left-out classes test, as nobody saw any."""
+    """A split of the labelled nodes of these parts; all nodes of left-out classes test."""
     strange = np.isin(graph.labels, left_out)
     train, validation, test = (p[graph.labelled[p] & ~strange[p]] for p in parts)
     test = np.concatenate([test, np.flatnonzero(strange)])
@@ -294,7 +294,7 @@ def make_split(
 
 
 def classes_of(graph: Graph, left_out: Classes) -> tuple[int, ...]:
-    """Class numbers, ascending, of classes given by number or by name; one may come alone."""
+    """Numbers, ascending, of one class or several, given by number or by name."""
     several = isinstance(left_out, Iterable) and not isinstance(left_out, str)
     given: Any = left_out if several else [left_out]
     return tuple(sorted({class_of(graph, c) for c in given}))
@@ -305,8 +305,10 @@ def class_of(graph: Graph, given: Any) -> int:
     if isinstance(given, str) and given in graph.class_names:
         return graph.class_names.index(given)
     if not _is_whole(given) or not 0 <= given < graph.num_classes:
-        known = ", ".join(f"{c} {name}" for c, name in enumerate(graph.class_names))
-        raise BupError(f"{graph.name} has no class {given!r} to leave out: its classes are {known}")
+        classes = ", ".join(f"{c} {name}" for c, name in enumerate(graph.class_names))
+        raise BupError(
+            f"{graph.name} has no class {given!r} to leave out: its classes are {classes}"
+        )
     return int(given)
 
 

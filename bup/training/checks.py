@@ -1,4 +1,4 @@
-"""What a result read from a file must hold, beyond its checksum, before anything is drawn of it."""
+"""What a result from a file must satisfy, beyond its checksum, before it is used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SLACK = 1e-3  # by which a row of probabilities may miss one
 
 
 def check(result: Result, graph: Graph, explains: Explains) -> None:
-    """Raises DamagedFile, with the first thing that is wrong."""
+    """Raise DamagedFile with the first fault."""
     for wrong in _faults(result, graph, explains):
         raise DamagedFile(wrong)
 
@@ -82,10 +82,10 @@ def _faults(result: Result, graph: Graph, explains: Explains) -> Iterator[str]:
 
 
 def _lacks(result: Result, required: StoredRequirements) -> Iterator[str]:
-    """What a method could not explain the result with."""
-    found = {name: array.shape for name, array in result.weights.items()}
-    if found != required.weights:
-        yield f"its weights are {found}, not those of its method, {dict(required.weights)}"
+    """Weights and constants that the method needs to explain the result, and that are wrong."""
+    shapes = {name: array.shape for name, array in result.weights.items()}
+    if shapes != required.weights:
+        yield f"its weights are {shapes}, not those of its method, {dict(required.weights)}"
     if any(array.dtype != np.float32 for array in result.weights.values()):
         yield "its weights are not of single precision"
     here = {name for name in required.constants if name in result.constants}
@@ -100,7 +100,7 @@ def _table(values: np.ndarray, shape: tuple[int, ...]) -> bool:
 
 
 def _finite(value: Any) -> bool:
-    """Compared as it is: a whole number of some hundred digits is no float."""
+    """Whether it is finite; an integer of hundreds of digits cannot become a float."""
     most = sys.float_info.max
     return isinstance(value, int | float) and bool(-most <= value <= most)
 

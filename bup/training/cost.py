@@ -1,6 +1,6 @@
-"""What a run costs, by rule of thumb: known before anything is drawn or trained.
+"""An estimate of what a run costs, made before anything is drawn or trained.
 
-Rough, but enough to tell seconds from hours and to let small runs pass large ones.
+It is rough, but tells seconds from hours, and lets small runs pass large ones in the queue.
 """
 
 from __future__ import annotations
@@ -30,16 +30,15 @@ class Cost:
     bytes: float
 
     def check(self, limits: ServerLimits, command: str) -> None:
-        """Refuse what is above a limit, naming it and the way around."""
-        for what, value, most in (
-            ("train for", self.seconds, limits.run_seconds),
-            ("need", self.bytes, limits.run_bytes),
+        """Refuse a run above a limit; the error names the limit and a way around it."""
+        for what, value, most, text in (
+            ("train for", self.seconds, limits.run_seconds, _time),
+            ("need", self.bytes, limits.run_bytes, _memory),
         ):
             if value > most:
-                told = _time if what == "train for" else _memory
                 raise BupError(
-                    f"this run may {what} about {told(value)}, and this server allows "
-                    f"{told(most)}: choose a smaller graph, width or number of epochs, or run it "
+                    f"this run may {what} about {text(value)}, and this server allows "
+                    f"{text(most)}: choose a smaller graph, width or number of epochs, or run it "
                     f"yourself with: {command}"
                 )
 
@@ -72,7 +71,7 @@ def cost_of(run: Run, graph: Graph) -> Cost:
 def _near_labels(graph: Graph, spec: Spec) -> float:
     """The share of the nodes within two links of those that are trained or validated on.
 
-    Of the first seed, for all: reruns cost the same, and wait in the order of asking.
+    Computed for seed 0, so that all reruns cost the same and keep their order in the queue.
     """
     split = split_of(graph, replace(spec, seed=0))
     near = np.zeros(graph.num_nodes, dtype=np.float32)

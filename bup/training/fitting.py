@@ -331,15 +331,15 @@ def read(path: Path, graph: Graph | str | None = None) -> Result:
     try:
         run, contents = unpack_result(files.read(path))
         name = run.spec.graph if graph is None else graph
-        found = name if isinstance(name, Graph) else _load_graph(name, path)
-        if found.digest != run.digest:
+        loaded = name if isinstance(name, Graph) else _load_graph(name, path)
+        if loaded.digest != run.digest:
             raise BupError(
-                f"{path} is of another graph than {found.name}, or of {found.name} when it had "
+                f"{path} is of another graph than {loaded.name}, or of {loaded.name} when it had "
                 "other content: give the graph that it was trained on, as Result.load(path, graph)"
             )
         if methods.complete(run.spec) != run.spec:
             raise DamagedFile("its settings are not those of its method")
-        return _checked(run, contents, found)
+        return _checked(run, contents, loaded)
     except OSError as error:
         raise BupError(f"{path} cannot be read ({error.strerror or error})") from error
     except DamagedFile as error:

@@ -166,7 +166,7 @@ def fit_model(
             (trained,) = train(
                 network, schedule, [torch.Generator()], on_epoch, buffers=network.buffers
             )
-        answer = network.keep(trained.parameters)
+        answer = network.predict(trained.parameters)
         learned = {
             "history": trained.history,
             "kept_epoch": trained.kept_epoch,
@@ -191,13 +191,13 @@ def fit_model(
 
 def _schedule(epochs: int, patience: int, learning_rate: float, weight_decay: float) -> Schedule:
     """How long to train and how fast, within what any network of ours may be asked for."""
-    asked = {
+    options = {
         "epochs": epochs,
         "patience": patience,
         "learning_rate": learning_rate,
         "weight_decay": weight_decay,
     }
-    plain = {name: to_plain(v) for name, v in asked.items()}
+    plain = {name: to_plain(v) for name, v in options.items()}
     return make_settings(NetworkSettings, plain, "a model of your own").schedule()
 
 
@@ -247,11 +247,11 @@ class _Module:
         answer = torch.func.functional_call(self.module, named, inputs)
         tables = tuple(answer) if isinstance(answer, tuple | list) else (answer,)
         wanted = [self.num_nodes, len(self.split.classes)]
-        found = [list(t.shape) if isinstance(t, Tensor) else type(t).__name__ for t in tables]
-        if len(tables) > 2 or any(shape != wanted for shape in found):
+        shapes = [list(t.shape) if isinstance(t, Tensor) else type(t).__name__ for t in tables]
+        if len(tables) > 2 or any(shape != wanted for shape in shapes):
             raise BupError(
                 f"the model must answer with [nodes, classes] = {wanted}, once for scores or "
-                f"twice for mean and variance, got {found}"
+                f"twice for mean and variance, got {shapes}"
             )
         if len(tables) == 1 and _are_probabilities(tables[0]):
             raise BupError(
@@ -276,11 +276,11 @@ class _Module:
         hits = (probs.argmax(-1) == self.held_labels).float().mean()
         return label_nll(probs, self.held_labels).mean()[None], hits[None]
 
-    def keep(self, kept: Parameters) -> Any:
-        """Put the kept state into the copy, and let it answer for every node."""
+    def predict(self, best: Parameters) -> Any:
+        """Load the best state into the copy, and predict every node."""
         for name, tensor in (*self.module.named_parameters(), *self.module.named_buffers()):
-            if name in kept:
-                tensor.data = kept[name][0]
+            if name in best:
+                tensor.data = best[name][0]
         self.module.eval()
         with torch.no_grad():
             answer = self._answer({})
@@ -289,17 +289,17 @@ class _Module:
 
 def _inputs(module: nn.Module, data: Any) -> tuple[Any, ...]:
     """What the module's ``forward`` asks for, of PyTorch Geometric's ``data``."""
-    asked = inspect.signature(module.forward)
-    first = next(iter(asked.parameters), "")
+    signature = inspect.signature(module.forward)
+    first = next(iter(signature.parameters), "")
     ways: list[tuple[Any, ...]] = [(data.x, data.edge_index)]
     ways.append((data.x,) if first in ("x", "input") else (data,))
     for inputs in ways[1:] if first in ("data", "batch", "graph") else ways:
         with contextlib.suppress(TypeError):
-            asked.bind(*inputs)
+            signature.bind(*inputs)
             return inputs
     raise BupError(
         "the model is called with (x, edge_index), with (data) or with (x), and its forward asks "
-        f"for {asked}: give the others a default"
+        f"for {signature}: give the others a default"
     )
 
 

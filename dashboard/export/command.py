@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bup
-from bup.cli.asking import asked, split_options
+from bup.cli.asking import spec_from_options, split_options
 from bup.cli.fitting import pair, trained
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def export(
         if specs and graph.name != bup.load_graph(graph_name).name:
             raise bup.BupError(f"--graph {graph_name} is not {graph.name}, that of {runs[0]!r}")
         for method, chosen in _settings(methods or ("bup",), settings).items():
-            specs.append(complete(asked(graph, method, chosen, **which)))
+            specs.append(complete(spec_from_options(graph, method, chosen, **which)))
     _check_alike(specs)
     if why := refusal(graph, len(specs)):
         raise bup.BupError(why)

@@ -144,7 +144,7 @@ def stored_rows(plan: Plan, stamps: tuple[int, ...]) -> pd.DataFrame:
             share = done / len(stamps)
             bar.progress(share, f"Measuring stored runs: {done} of {len(stamps)}")
         if row is not None:
-            rows.append(run.place | row)
+            rows.append(run.identifiers | row)
     bar.empty()
     return experiments.to_frame(plan.question, rows)
 

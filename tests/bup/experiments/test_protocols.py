@@ -59,7 +59,7 @@ def test_a_split_that_is_none_is_refused(name):
 def test_graphs_that_cannot_be_split_so_say_why(cora, graph):
     with pytest.raises(bup.BupError, match=r"another order of nodes.*pyg:Planetoid/Cora"):
         split_of(cora, Spec("cora", split="public"))
-    with pytest.raises(bup.BupError, match="tells no public split"):
+    with pytest.raises(bup.BupError, match="has no public split"):
         split_of(graph, Spec(SMALL, split="public"))
     with pytest.raises(bup.BupError, match="no training node"):
         split_of(graph, Spec(SMALL, split="1/1/98"))
@@ -107,7 +107,7 @@ def test_a_split_has_no_sizes_in_a_table(graph):
     planned = e.plan_runs(
         question, {SMALL: graph}, reruns=1, protocols=lambda g: [e.Protocol().on("20/10/70")]
     )
-    assert [run.place["per_class"] for run in planned] == [0]
+    assert [run.identifiers["per_class"] for run in planned] == [0]
     assert planned[0].spec.split == "20/10/70" and planned[0].protocol.name == "split 20/10/70"
 
 
