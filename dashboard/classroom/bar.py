@@ -20,7 +20,7 @@ from dashboard.ui.errors import show_errors
 PAGE = "class"
 """The address of the page where classes are started, joined and led."""
 
-STYLE = (Path(__file__).parent / "bar.css").read_text(encoding="utf-8")
+STYLE = (Path(__file__).parent / "classroom.css").read_text(encoding="utf-8")
 
 
 def bar(address: str) -> None:

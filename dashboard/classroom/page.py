@@ -11,9 +11,9 @@ import streamlit as st
 from dashboard.classroom import guessing, membership
 from dashboard.classroom.bar import PAGE
 from dashboard.classroom.destination import Destination
+from dashboard.classroom.qr import qr_picture
 from dashboard.classroom.question import as_csv
 from dashboard.classroom.register import HOURS, Classroom, LecturerKey, Register
-from dashboard.figures.qr import qr_picture
 from dashboard.network import interfaces
 from dashboard.session.navigation import addresses, page_link, title
 from dashboard.ui.errors import show_errors

@@ -351,7 +351,7 @@ def _check_classes(db: sqlite3.Connection, client: Client) -> None:
 
 
 def _delete_empty_class(db: sqlite3.Connection, among: str, *values: str) -> None:
-    """Delete one of these classes that nobody joined, if there is one: the oldest of those from the
+    """Delete one of these classes that has no students, if any: the oldest of those from the
     address that started most, so that one visitor cannot push out the classes of others.
     """
     near = (

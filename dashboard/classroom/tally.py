@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 
 from dashboard.classroom.question import Tally
 
@@ -22,6 +21,3 @@ def tally_bars(tally: Tally) -> str:
         )
     label = escape(f"Guesses: {tally.question.words}")
     return f'<div class="tally" role="list" aria-label="{label}">{"".join(rows)}</div>'
-
-
-STYLE = (Path(__file__).parent / "tally.css").read_text(encoding="utf-8")

@@ -51,10 +51,8 @@ def page(here: lesson.Lesson) -> None:
         lesson.end(
             here,
             answered,
-            [
-                ("This very model, bin by bin", "reliability", cases.query(case)),
-                ("Compare with BUP", "reliability", cases.query(case, rival="BUP")),
-            ],
+            ("This very model, bin by bin", "reliability", cases.query(case)),
+            ("Compare with BUP", "reliability", cases.query(case, rival="BUP")),
         )
 
 
@@ -73,13 +71,13 @@ def _numbers(
     answered: bool,
 ) -> None:
     filled = sweep >= 1
-    one, two, three, four = st.columns(4)
-    one.metric("Right", f"{metrics.accuracy(probs, targets):.0%}")
-    mean = f"{metrics.confidence(probs).mean():.0%}" if answered else "?"
-    two.metric("Mean confidence", mean)
-    ece, ace = diagram.expected_error, diagram.average_error
-    three.metric("ECE", f"{ece:.1%}" if filled else "?", help=meaning("ECE"))
-    four.metric("ACE", f"{ace:.1%}" if filled else "?", help=meaning("ACE"))
+    numbers = {
+        "Right": f"{metrics.accuracy(probs, targets):.0%}",
+        "Mean confidence": f"{metrics.confidence(probs).mean():.0%}" if answered else "?",
+        "ECE": f"{diagram.expected_error:.1%}" if filled else "?",
+        "ACE": f"{diagram.average_error:.1%}" if filled else "?",
+    }
+    lesson.show_numbers(numbers, {word: meaning(word) for word in ("ECE", "ACE")})
 
 
 def _question(here: lesson.Lesson, outputs: np.ndarray, targets: np.ndarray) -> bool:

@@ -28,18 +28,11 @@ def page(here: lesson.Lesson) -> None:
             "Hide a class",
             range(graph.num_classes),
             graph.num_classes - 1,
-            format_func=graph.class_names.__getitem__,
+            graph.class_names.__getitem__,
             key="hidden_class",
         )
-        threshold = two.slider(
-            "Trust answers above this confidence",
-            0.0,
-            1.0,
-            0.5,
-            0.01,
-            key="believe",
-            format="percent",
-        )
+        label = "Trust answers above this confidence"
+        threshold = two.slider(label, 0.0, 1.0, 0.5, 0.01, key="believe", format="percent")
     case = cases.load_case(name, "gcn", (int(hidden),), **cases.CALIBRATED)
     confidence, correct, unseen = test_answers(case)
     with left:
@@ -58,7 +51,7 @@ def page(here: lesson.Lesson) -> None:
     with left:
         if answered:
             _examples(here, case, cases.load_case(name, "gcn", **cases.CALIBRATED))
-        lesson.end(here, answered, [("This very run, node by node", "ood", cases.query(case))])
+        lesson.end(here, answered, ("This very run, node by node", "ood", cases.query(case)))
 
 
 def test_answers(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -106,14 +99,12 @@ def _numbers(
 ) -> None:
     trusted = confidence >= threshold
     known = trusted & ~unseen
-    one, two, three = st.columns(3)
-    one.metric("Known papers trusted", f"{trusted[~unseen].mean():.0%}")
-    two.metric("of these, right", f"{correct[known].mean():.0%}" if known.any() else "none")
-    three.metric(
-        "Unseen papers trusted",
-        f"{trusted[unseen].mean():.0%}" if answered else "?",
-        help="All of these answers are wrong.",
-    )
+    numbers = {
+        "Known papers trusted": f"{trusted[~unseen].mean():.0%}",
+        "of these, right": f"{correct[known].mean():.0%}" if known.any() else "none",
+        "Unseen papers trusted": f"{trusted[unseen].mean():.0%}" if answered else "?",
+    }
+    lesson.show_numbers(numbers, {"Unseen papers trusted": "All of these answers are wrong."})
 
 
 def _examples(here: lesson.Lesson, without: Case, with_class: Case) -> None:

@@ -44,7 +44,7 @@ def page(here: lesson.Lesson) -> None:
     with left:
         if answered:
             _examples(here, case, sets)
-        lesson.end(here, answered, [("Sets of this run", "reliability", cases.query(case))])
+        lesson.end(here, answered, ("Sets of this run", "reliability", cases.query(case)))
 
 
 def _sets(case: Case, rule: str, level: float) -> Sets:

@@ -59,7 +59,7 @@ def page(here: lesson.Lesson) -> None:
         lesson.end(
             here,
             answered,
-            [("This node on the map", "explore", cases.query(runs[1], node=_id(runs[1], node)))],
+            ("This node on the map", "explore", cases.query(runs[1], node=_id(runs[1], node))),
         )
     with right:
         done = {operation.name for derivation in derivations for operation in derivation.operations}

@@ -49,7 +49,7 @@ def page(here: lesson.Lesson) -> None:
             "per_class": str(labels),
             "left_out": names[HIDDEN],
         }
-        lesson.end(here, answered, [("Such a network in the dashboard", "ood", query)])
+        lesson.end(here, answered, ("Such a network in the dashboard", "ood", query))
 
 
 def rows(labels: int) -> dict[str, NetworkAnswers]:

@@ -129,11 +129,17 @@ def nearest(values: Sequence[float], value: float) -> int:
     return int(np.abs(np.array(values) - value).argmin())
 
 
+def show_numbers(numbers: Mapping[str, str], notes: Mapping[str, str] | None = None) -> None:
+    """Numbers in a row, by title; ``notes`` explain some of them."""
+    for column, (title, number) in zip(st.columns(len(numbers)), numbers.items(), strict=True):
+        column.metric(title, number, help=(notes or {}).get(title))
+
+
 Link = tuple[str, str, Query]
 """Words, the address of a page, and the parameters that open it at the right place."""
 
 
-def end(lesson: Lesson, answered: bool, links: Sequence[Link]) -> None:
+def end(lesson: Lesson, answered: bool, *links: Link) -> None:
     """Draw the summary, links into the dashboard, and the words that the lesson uses.
 
     The summary would reveal the answer, so it appears once the student has ``answered``.

@@ -51,7 +51,7 @@ def page(here: lesson.Lesson) -> None:
             _product(here, points, classes)
         name = run_link.graph_label(cases.graph_name())
         query = {"graph": name, "bup.loss": "exact", "bup.prediction": "exact"}
-        lesson.end(here, answered, [("Train BUP with the exact likelihood", "reliability", query)])
+        lesson.end(here, answered, ("Train BUP with the exact likelihood", "reliability", query))
 
 
 def _moved(key: str) -> None:

@@ -37,8 +37,8 @@ def page(here: lesson.Lesson) -> None:
     chances = probabilities(mean, std)
     theme = lesson.theme()
     with right:
-        for column, name, p in zip(st.columns(3), CLASSES, chances.mean[0].tolist(), strict=True):
-            column.metric(f"{name} wins", percent(p))
+        wins = zip(CLASSES, chances.mean[0].tolist(), strict=True)
+        lesson.show_numbers({f"{name} wins": percent(p) for name, p in wins})
         draws = sample(mean, std)
         lesson.chart(messages_figure(mean, std, CLASSES, draws[:, -1], theme), "messages")
         won, sure = st.tabs(["How often each class wins", "How sure is that probability itself?"])
@@ -47,35 +47,23 @@ def page(here: lesson.Lesson) -> None:
             lesson.chart(figure, "wins", here.text("Draws", draws=DRAWS))
         with sure:
             rows = torch.tensor(mean), torch.tensor(std) ** 2
-            density = np.stack(
-                [
-                    likelihood.probability_density(*rows, c, GRID).numpy()
-                    for c in range(len(CLASSES))
-                ]
-            )
+            classes = range(len(CLASSES))
+            densities = [likelihood.probability_density(*rows, c, GRID).numpy() for c in classes]
+            density = np.stack(densities)
             figure = densities_figure(GRID.numpy(), density, chances, CLASSES, theme)
             lesson.chart(figure, "densities", here.text("Interval", level=LEVEL))
     with left:
         query = {"graph": run_link.graph_label(cases.graph_name())}
-        lesson.end(here, answered, [("A real message and its intervals", "explore", query)])
+        lesson.end(here, answered, ("A real message and its intervals", "explore", query))
 
 
 def _sliders() -> tuple[list[float], list[float]]:
     mean, std = [], []
     for i, (name, (m, s)) in enumerate(zip(CLASSES, START, strict=True)):
         one, two = st.columns(2)
+        note = "The standard deviation: the square root of the variance."
         mean.append(one.slider(f"{name}: mean", -2.0, 2.0, m, 0.05, key=f"mean_{i}"))
-        std.append(
-            two.slider(
-                f"{name}: width",
-                0.05,
-                3.0,
-                s,
-                0.05,
-                key=f"std_{i}",
-                help="The standard deviation: the square root of the variance.",
-            )
-        )
+        std.append(two.slider(f"{name}: width", 0.05, 3.0, s, 0.05, key=f"std_{i}", help=note))
     return mean, std
 
 

@@ -45,10 +45,8 @@ def page(here: lesson.Lesson) -> None:
         lesson.end(
             here,
             answered,
-            [
-                ("Strangers on a real graph: lesson 6", "learn-6-unseen", {}),
-                ("Doubt on the map", "explore", {"graph": name, "bup.propagation": "Doubt"}),
-            ],
+            ("Strangers on a real graph: lesson 6", "learn-6-unseen", {}),
+            ("Doubt on the map", "explore", {"graph": name, "bup.propagation": "Doubt"}),
         )
     with right:
         _numbers(plane)
@@ -65,14 +63,13 @@ def nats(doubt: float) -> str:
 
 
 def _numbers(plane: Plane) -> None:
-    one, two, three = st.columns(3)
-    one.metric(f"Doubt of {amount(plane.strangers)}", nats(plane.of_strangers))
-    two.metric("Doubt of known papers", nats(float(plane.doubt()[:KNOWN].mean())))
-    three.metric(
-        "Known papers doubted less",
-        f"{plane.surer:.0%}",
-        help="Than a stranger is: the AUROC of doubt. At 50% strangers are not told apart.",
-    )
+    numbers = {
+        f"Doubt of {amount(plane.strangers)}": nats(plane.of_strangers),
+        "Doubt of known papers": nats(float(plane.doubt()[:KNOWN].mean())),
+        "Known papers doubted less": f"{plane.surer:.0%}",
+    }
+    note = "Than a stranger: the AUROC of doubt. At 50% doubt does not separate strangers at all."
+    lesson.show_numbers(numbers, {"Known papers doubted less": note})
 
 
 def text_of_place(here: lesson.Lesson, plane: Plane) -> str:

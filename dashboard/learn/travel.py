@@ -35,10 +35,8 @@ def page(here: lesson.Lesson) -> None:
         lesson.end(
             here,
             answered,
-            [
-                ("Every neighbour's share, on a real node", "explore", tab | paper),
-                ("How much of it is the links alone", "structure", paper),
-            ],
+            ("Every neighbour's share, on a real node", "explore", tab | paper),
+            ("How much of it is the links alone", "structure", paper),
         )
         if answered:
             _in_a_network(here)
@@ -157,14 +155,8 @@ def _controls(sketch: Sketch) -> None:
     st.session_state.node_looked = name
     one, two = st.columns([1, 2])
     one.selectbox("Look at", sketch.names, key="node_looked", on_change=on_select)
-    two.slider(
-        f"Variance of {name} before the step",
-        LOWEST,
-        HIGHEST,
-        step=0.1,
-        key="node_variance",
-        on_change=on_variance,
-    )
+    label = f"Variance of {name} before the step"
+    two.slider(label, LOWEST, HIGHEST, step=0.1, key="node_variance", on_change=on_variance)
     others = [other for other in sketch.names if other != name]
     st.multiselect(f"{name} is linked to", others, key="node_links", on_change=on_links)
     with st.container(horizontal=True):

@@ -77,9 +77,7 @@ def page(here: lesson.Lesson) -> None:
     with left:
         answered = _question(here)
         lesson.end(
-            here,
-            answered,
-            [("This graph and this run, on the map", "explore", cases.query(case))],
+            here, answered, ("This graph and this run, on the map", "explore", cases.query(case))
         )
 
 

@@ -106,10 +106,8 @@ def page(here: lesson.Lesson) -> None:
         lesson.end(
             here,
             answered,
-            [
-                (scores, "ood", cases.query(case, ood_score="Message uncertainty")),
-                (message, "explore", cases.query(case, colour="Message uncertainty")),
-            ],
+            (scores, "ood", cases.query(case, ood_score="Message uncertainty")),
+            (message, "explore", cases.query(case, colour="Message uncertainty")),
         )
 
 
@@ -173,8 +171,8 @@ def _counts(case: Case, kind: DoubtKind, threshold: float) -> None:
     }
     if kind.score != "confidence":
         numbers["AUROC of the answer"] = metrics.auroc(*_doubts(case, "confidence"))
-    for column, (name, value) in zip(st.columns(len(numbers)), numbers.items(), strict=True):
-        column.metric(name, f"{value:.0%}", help=meaning("AUROC") if "AUROC" in name else None)
+    notes = {title: meaning("AUROC") for title in numbers if "AUROC" in title}
+    lesson.show_numbers({title: f"{value:.0%}" for title, value in numbers.items()}, notes)
 
 
 def _question(here: lesson.Lesson, case: Case) -> bool:

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 import bup
 from dashboard.classroom import polling
+from dashboard.classroom.qr import qr_picture
 from dashboard.classroom.question import LessonQuestion, Tally
 from dashboard.classroom.register import LecturerKey, Register
 from dashboard.classroom.tally import tally_bars
-from dashboard.figures.qr import qr_picture
 from dashboard.learn import cases
 from dashboard.network import interfaces
 from tests.support import ROOT

@@ -10,6 +10,3 @@ def qr_picture(link: str) -> str:
     picture = segno.make(link, error="m", micro=False)
     source = picture.svg_data_uri(border=3, light="#fff", omitsize=True)
     return f'<img class="qr" src="{source}" alt="QR code: opens the class on a phone">'
-
-
-STYLE = ".qr { display: block; width: 100%; max-width: 17rem; border-radius: 0.5rem; }"
