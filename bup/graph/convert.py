@@ -68,18 +68,18 @@ def from_arrays(
 
 def _simple(edges: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Edges as ``Graph`` wants them, and notes about what was dropped."""
-    kept = simple_edges(edges[0], edges[1])
+    simple = simple_edges(edges[0], edges[1])
     count = edges.shape[1]
     loops = int((edges[0] == edges[1]).sum())
-    ahead = np.unique(edges[:, edges[0] != edges[1]], axis=1).shape[1]
-    both_ways = ahead == 2 * kept.shape[1]
-    repeated = count - loops - (ahead if both_ways else kept.shape[1])
+    directed = np.unique(edges[:, edges[0] != edges[1]], axis=1).shape[1]
+    both_ways = directed == 2 * simple.shape[1]
+    repeated = count - loops - (directed if both_ways else simple.shape[1])
     notes = []
     if loops:
         notes.append(f"{loops:,} of {count:,} links join a node to itself; dropped.")
     if repeated:
         notes.append(f"{repeated:,} of {count:,} links repeat another one; each is kept once.")
-    return kept, notes
+    return simple, notes
 
 
 def from_frames(
@@ -126,9 +126,9 @@ def from_frames(
         raise BupError("beside a column of text, features are names of columns, not a matrix")
     ids = tuple(map(str, range(len(nodes)))) if id is None else _ids(nodes[id], id)
     labels, class_names = _classes(nodes[label], label)
-    place = pd.Series(np.arange(len(ids)), index=pd.Index(ids, dtype=object))
-    if not place.index.is_unique:
-        again = str(place.index[place.index.duplicated()][0])
+    index_of = pd.Series(np.arange(len(ids)), index=pd.Index(ids, dtype=object))
+    if not index_of.index.is_unique:
+        again = str(index_of.index[index_of.index.duplicated()][0])
         raise BupError(f"id {quote(again)} occurs twice: give each node once and its own id")
     weights = [c for c in edges.columns if str(c).lower() in WEIGHTS and c not in (source, target)]
     notes = [] if unweighted else _weight_notes({c: edges[c].to_numpy() for c in weights})
@@ -148,7 +148,7 @@ def from_frames(
         matrix = _numbers(nodes, columns, ids) if columns else features
     return from_arrays(
         matrix,
-        np.stack([_ends(edges[end], end, place) for end in (source, target)]),
+        np.stack([_ends(edges[end], end, index_of) for end in (source, target)]),
         labels,
         class_names,
         name=name,
@@ -241,9 +241,9 @@ def _between_0_and_1(table: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((table - low) / np.where(wide > 0, wide, 1))
 
 
-def _ends(column: pd.Series, name: str, place: pd.Series) -> np.ndarray:
+def _ends(column: pd.Series, name: str, index_of: pd.Series) -> np.ndarray:
     _check_whole_numbers(column, name, "ends of links")
-    ends = place.reindex(pd.Index([format_cell(v) for v in column], dtype=object))
+    ends = index_of.reindex(pd.Index([format_cell(v) for v in column], dtype=object))
     lost = np.flatnonzero(ends.isna().to_numpy())
     if len(lost):
         end = quote(format_cell(column.iloc[lost[0]]))
@@ -307,8 +307,8 @@ def from_pyg(
     given = {name: getattr(data, name, None) for name in ("edge_weight", "edge_attr")}
     weights = {k: v.detach().cpu().numpy() for k, v in given.items() if v is not None}
     notes = [] if unweighted else _weight_notes(weights)
-    parts, said = _masks(data, len(labels))
-    notes = [*rest.get("notes", ()), *notes, *said]
+    parts, mask_notes = _masks(data, len(labels))
+    notes = [*rest.get("notes", ()), *notes, *mask_notes]
     named = {"name": "pyg", "parts": parts, **rest, "notes": notes}
     return from_arrays(matrix, edges, labels, class_names, **named)
 
@@ -321,22 +321,22 @@ def _masks(data: Any, nodes: int) -> tuple[np.ndarray | None, list[str]]:
     if any(mask is None for mask in masks):
         missing = [name for name, mask in zip(MASKS, masks, strict=True) if mask is None]
         return None, [f"The masks are no split: there is no {' and no '.join(missing)}."]
-    said, parts = [], np.full(nodes, NO_PART, dtype=np.int8)
-    for place, mask in enumerate(masks):
+    notes, parts = [], np.full(nodes, NO_PART, dtype=np.int8)
+    for part, mask in enumerate(masks):
         chosen = mask.detach().cpu().numpy().astype(bool)
         if chosen.ndim == 2:
             columns, chosen = chosen.shape[1], chosen[:, 0]
-            said = [
+            notes = [
                 f"The masks hold {columns} splits: the first is the graph's, give another as "
                 "split=(train, validation, test)."
             ]
         if chosen.shape != (nodes,):
-            raise BupError(f"{MASKS[place]} has shape {chosen.shape}, there are {nodes} nodes")
+            raise BupError(f"{MASKS[part]} has shape {chosen.shape}, there are {nodes} nodes")
         if (parts[chosen] != NO_PART).any():
-            raise BupError(f"{MASKS[place]} and another mask overlap: put each node into one only")
-        parts[chosen] = place
+            raise BupError(f"{MASKS[part]} and another mask overlap: put each node into one only")
+        parts[chosen] = part
     sizes = ", ".join(f"{(parts == k).sum():,} {name}" for k, name in enumerate(PARTS))
-    return parts, [f"A split came with the masks: {sizes} nodes.", *said]
+    return parts, [f"A split came with the masks: {sizes} nodes.", *notes]
 
 
 def _strided() -> Any:
@@ -354,6 +354,6 @@ def to_pyg(graph: Graph) -> Any:
     both = np.concatenate([graph.edges, graph.edges[::-1]], axis=1)
     data = Data(x=torch.tensor(dense), edge_index=torch.tensor(both), y=torch.tensor(graph.labels))
     if graph.parts is not None:
-        for place, name in enumerate(MASKS):
-            data[name] = torch.tensor(graph.parts == place)
+        for part, name in enumerate(MASKS):
+            data[name] = torch.tensor(graph.parts == part)
     return data

@@ -35,7 +35,7 @@ class Contents(NamedTuple):
 
 
 def cache_folder() -> Path:
-    """Where graphs and results are kept: ``BUP_CACHE``, or the platform's user cache folder."""
+    """Where graphs and results are stored: ``BUP_CACHE``, or the platform's user cache folder."""
     override = os.environ.get("BUP_CACHE")
     return Path(override) if override else Path(platformdirs.user_cache_dir("bup-explorer"))
 

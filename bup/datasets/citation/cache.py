@@ -98,8 +98,8 @@ def pack(graph: Graph) -> bytes:
     return files.pack(arrays, values)
 
 
-def _unpack(name: str, packed: files.Contents) -> Graph:
-    arrays, values = packed
+def _unpack(name: str, contents: files.Contents) -> Graph:
+    arrays, values = contents
     if (values.get("version"), values.get("name")) != (CACHE_VERSION, name):
         raise DamagedFile(f"it holds {values.get('name')} version {values.get('version')}")
     facts = CITATION_GRAPHS[name]

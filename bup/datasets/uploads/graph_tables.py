@@ -139,7 +139,7 @@ def _check_length(what: str, names: Iterable[str]) -> None:
 def _nodes_and_edges(
     files: Files, names: list[str], separator: str | None, notes: list[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Two tables, told apart by their names, else by their columns."""
+    """The tables of nodes and of links, recognised by their names, else by their columns."""
     tables = {}
     for name in names:
         tables[name], encoding = read_frame(name, files[name], separator)
@@ -266,7 +266,7 @@ def make_graph(tables: GraphTables, choice: ColumnChoice, name: str) -> Graph:
         source=choice.source,
         target=choice.target,
         name=name,
-        unweighted=True,  # said above
+        unweighted=True,  # the note above says it
     )
     if unlabelled := int((~graph.labelled).sum()):
         notes.append(f"{unlabelled:,} nodes have no class: they stay, but are never judged.")

@@ -1,8 +1,8 @@
 """Where uploaded graphs and predictions are stored: a bounded space, for some days.
 
 Each upload is one file whose name holds 100 random bits. Knowing the name is the right to open it:
-no list, error or menu tells a name to somebody who does not have it. A file beside it says whose it
-is, because no visitor may use all of the space.
+no list, error or menu tells a name to a visitor who does not have it. A file beside it says whose
+it is, because no visitor may use all of the space.
 """
 
 from __future__ import annotations
