@@ -32,8 +32,7 @@ from bup.datasets.tables.csv import read_rows
 from bup.datasets.tables.limits import TableLimits
 from bup.datasets.tables.npz import FEATURES, check_values, read_features
 from bup.errors import BupError
-from bup.graph import UNLABELLED, Graph, simple_edges
-from bup.graph.features import compact
+from bup.graph import UNLABELLED, Graph, compact, simple_edges
 from bup.io.quoting import SCALE, quote, quote_all
 
 PREFIX = "folder:"

@@ -16,8 +16,7 @@ import pandas as pd
 from scipy import sparse
 
 from bup.errors import BupError
-from bup.graph import NO_PART, PARTS, UNLABELLED, Graph, simple_edges
-from bup.graph.features import compact
+from bup.graph import NO_PART, PARTS, UNLABELLED, Graph, compact, simple_edges
 from bup.graph.words import tfidf
 from bup.io.quoting import quote, quote_all
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ UNLABELLED = -1
 PARTS = ("train", "validation", "test")
 NO_PART = -1
 """The index in ``PARTS`` of a node that a split leaves out."""
+
+SPARSE_BELOW = 0.3
+"""Features with a smaller share of nonzero values become a sparse matrix."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,6 +347,15 @@ def simple_edges(sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
     # One number per pair: sorting numbers is far quicker than sorting columns.
     pair = np.unique(low.astype(np.int64)[low != high] * base + high[low != high])
     return np.stack(np.divmod(pair, base))
+
+
+def compact(features: sparse.csr_array | np.ndarray) -> sparse.csr_array | np.ndarray:
+    """Features as graphs store them: a sparse matrix where most values are zero."""
+    cells = math.prod(features.shape)
+    if isinstance(features, np.ndarray):
+        few = np.count_nonzero(features) < SPARSE_BELOW * cells
+        return sparse.csr_array(features) if few else features
+    return features if features.nnz < SPARSE_BELOW * cells else features.toarray()
 
 
 def _checked_features(features: sparse.csr_array | np.ndarray) -> sparse.csr_array | np.ndarray:
