@@ -9,6 +9,7 @@ const whole = { x: 0, y: 0, scale: 100 };
 
 test("the camera is written as the layout has it, and not where it sees the whole map", () => {
   assert.equal(cameraPosition({}, { x: 0.01, y: 0, scale: 100 }, whole), null);
+  assert.deepEqual(cameraPosition({}, { x: 0, y: 0, scale: 150 }, whole), [0, 0, 1.5]);
   assert.deepEqual(cameraPosition({ stretch: 2 }, { x: 0.5, y: 0.5, scale: 250 }, whole), [0.5, 0.25, 2.5]);
 });
 

@@ -22,6 +22,8 @@ test("nodes are there unless filtered, out of the range or folded away", () => {
   const count = (folded, range) => updatePresence(presence, { scene, layer, folded }, range);
   assert.equal(count(false, null), 4);
   assert.deepEqual([...presence], [255, 255, 255, 255, HIDDEN]);
+  assert.equal(count(false, [1, 1.5]), 1);
+  assert.deepEqual([...presence], [HIDDEN, 255, HIDDEN, HIDDEN, HIDDEN]);
   assert.equal(count(true, [0.5, null]), 1);
   assert.deepEqual([...presence], [HIDDEN, GONE, 255, HIDDEN, HIDDEN]);
 });
