@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SCRIPTS := tests/js
 
 # The checks and tests of the JavaScript; ESLint and tsc are installed when they are first needed.
-NODE_IS_NEW := node -e 'const [a, b] = process.versions.node.split("."); process.exit(!(a > 20 || (a == 20 && b >= 19)))'
+NODE_IS_NEW := node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)'
 scripts = if command -v npm >/dev/null && $(NODE_IS_NEW) 2>/dev/null; then cd $(SCRIPTS) && npm run -s $(1); \
   else echo "skipped the $(1) of JavaScript: it needs Node 20.19 or newer with npm"; fi
 
