@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -217,16 +217,12 @@ BBDE = Method(
     is_stochastic=True,
 )
 
-BBGDC = Method(
+BBGDC = replace(
+    BBDE,
     name="bbgdc",
     title="Learned link dropout per feature (BBGDC)",
     explanation="As in BBDE, every layer drops links at random with a learned rate, but a link can "
     "be dropped for one half of the features and stay for the other. The answer is the mean over "
     "many random droppings, and where these disagree the network does not know.",
-    settings=BetaBernoulliSettings,
-    effort=3,
-    reads_whole_graph=True,
     fit_one=BbgdcNetwork.fit_one,
-    scores=SAMPLED,
-    is_stochastic=True,
 )

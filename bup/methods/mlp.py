@@ -12,19 +12,6 @@ from bup.methods import gcn
 from bup.methods.base import Method
 
 
-def mlp_output(
-    p: Parameters,
-    field: ReceptiveField,
-    dropout: float = 0.0,
-    generators: Sequence[torch.Generator] | None = None,
-) -> Tensor:
-    """relu(X W_1) W_2 for a field's targets [targets, c]; ``generators`` switch dropout on."""
-    hidden = gcn.words_product(field.target_words, p["mean_1"], dropout, generators).relu()
-    rows = [len(nodes) for nodes in field.targets]
-    hidden = gcn.apply_dropout(hidden, rows, dropout, generators)
-    return per_seed_product(hidden, rows, p["mean_2"])
-
-
 class MlpNetwork(gcn.GcnNetwork):
     def output(
         self,
@@ -32,7 +19,11 @@ class MlpNetwork(gcn.GcnNetwork):
         field: ReceptiveField,
         generators: Sequence[torch.Generator] | None = None,
     ) -> Tensor:
-        return mlp_output(p, field, self.s.dropout, generators)
+        """relu(X W_1) W_2 for a field's targets [targets, c]."""
+        dropout, rows = self.s.dropout, [len(nodes) for nodes in field.targets]
+        hidden = gcn.words_product(field.target_words, p["mean_1"], dropout, generators).relu()
+        hidden = gcn.apply_dropout(hidden, rows, dropout, generators)
+        return per_seed_product(hidden, rows, p["mean_2"])
 
 
 METHOD = Method(
