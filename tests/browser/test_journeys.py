@@ -338,7 +338,7 @@ def test_what_if_changes_the_answer_without_training(app, page, cora):
     settled(page)
     open_tab(page, "What if?")
     _choose(page, "Remove links to", cora.node_id(hub))
-    expect(page.get_by_text("Nothing is trained again").first).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("The model is not trained again").first).to_be_visible(timeout=LONG)
     expect(page.get_by_text("The model would").first).to_be_visible(timeout=LONG)
 
 
