@@ -18,8 +18,8 @@ from bup.run.spec import Spec
 from bup.run.splits import named_splits
 from dashboard.network import visitor
 from dashboard.session import run_link, selected_node, url
+from dashboard.session.number_input import number_input, show_refused_numbers
 from dashboard.ui.markdown import escaped
-from dashboard.ui.number_input import number_input, show_refused_numbers
 from dashboard.ui.wording import choice_titles, setting_help, setting_title
 
 PER_CLASS = "So many labels per class"

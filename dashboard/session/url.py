@@ -100,16 +100,21 @@ PARAMETERS: Mapping[str, Parameter] = {
 }
 
 
-def get(name: str, default: str = "") -> str:
-    """A parameter of the address."""
+def get(name: str, default: Any = "") -> Any:
+    """A parameter of the address, as text."""
     return st.query_params.get(name, default)
 
 
+def remove(name: str) -> None:
+    """Remove a parameter that is there; raises StreamlitAPIException if a widget writes it."""
+    del st.query_params[name]
+
+
 def pop(name: str) -> str:
-    """A parameter of the address, which loses it."""
+    """Remove a parameter and return it; "" if the address has none."""
     value = get(name)
     if value:
-        del st.query_params[name]
+        remove(name)
     return value
 
 
@@ -132,7 +137,7 @@ def read() -> set[str]:
     """
     written, read = st.session_state.setdefault("address", {}), set()
     for name, parameter in PARAMETERS.items():
-        text = st.query_params.get(name)
+        text = get(name, default=None)
         if text is None and streamlit_internals.is_history_navigation():
             st.session_state[name] = None
             written.pop(name, None)

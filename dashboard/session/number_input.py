@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.session import url
 from dashboard.ui.markdown import escaped
 from dashboard.ui.streamlit_internals import DeltaGenerator, StreamlitAPIException
 
@@ -23,7 +24,7 @@ def number_input(
     **options: Any,
 ) -> float:
     """A number that the link can set; a text that is no number in range is refused."""
-    text = st.query_params.get(key)
+    text = url.get(key, default=None)
     if text is not None and not _fits(text, low, high):
         kind = "a whole number" if isinstance(low, int) else "a number"
         message = (
@@ -32,7 +33,7 @@ def number_input(
         )
         st.session_state.setdefault("refused_numbers", []).append(message)
         try:
-            del st.query_params[key]
+            url.remove(key)
         except StreamlitAPIException:  # after the browser's back, the widget owns the parameter
             options |= {"bind": None}
             return where.number_input(label, low, high, default, key=key, **options)
