@@ -20,6 +20,8 @@ _BELL = ", ".join(
     for x, y in zip(100 * (_Z + 3) / 6, 100 * (1 - np.exp(-(_Z**2) / 2)), strict=True)
 )
 
+_PERCENT_TICKS = {0.0: "0%", 25.0: "", 50.0: "50%", 75.0: "", 100.0: "100%"}
+
 _SHEET = (Path(__file__).parent / "class_tables.css").read_text(encoding="utf-8")
 STYLE = Template(_SHEET).substitute(known=IN, other=OUT, bell=_BELL)
 
@@ -46,9 +48,8 @@ def probability_table(
             span = percent_range(low[i], high[i])
         star = " ★" if i == true_index else ""
         rows.append(_row(name, star, marks, percent(p), span, i == predicted))
-    ticks = {0.0: "0%", 25.0: "", 50.0: "50%", 75.0: "", 100.0: "100%"}
     paler = IN + ("A0" if theme.dark else "70")
-    return _table("Probability of each class", rows, ticks, theme, paler)
+    return _table("Probability of each class", rows, _PERCENT_TICKS, theme, paler)
 
 
 def compared_table(
@@ -58,10 +59,8 @@ def compared_table(
     theme: Theme,
     joint: str = "→",
 ) -> str:
-    """Two answers, class by class: a bar for each, the first paler; an arrow is from before to
-    after.
-    """
-    pale, strong = (OUT, IN)
+    """Two answers, class by class: a bar for each; ``joint`` stands between their percentages."""
+    pale, strong = OUT, IN
     rows = []
     for name, one, two in zip(class_names, *probs, strict=True):
         marks = (
@@ -74,8 +73,7 @@ def compared_table(
         f'<i class="swatch" style="background:{colour}"></i> {escape(label)}'
         for label, colour in zip(labels, (pale, strong), strict=True)
     )
-    ticks = {0.0: "0%", 25.0: "", 50.0: "50%", 75.0: "", 100.0: "100%"}
-    table = _table("Probability of each class, twice", rows, ticks, theme)
+    table = _table("Probability of each class, twice", rows, _PERCENT_TICKS, theme)
     return f'<div class="classes">{legend}</div>{table}'
 
 
