@@ -178,8 +178,12 @@ def _problem(cell: str) -> str | None:
 def _number_classes(labels: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
     class_names = tuple(sorted(set(labels) - {""}))
     if len(class_names) < 2:
-        found = f"only the class {quote(class_names[0])}" if class_names else "no label at all"
-        raise BupError(f"{NODES}, column 'label': {found}: give labels of at least two classes")
+        labels_given = (
+            f"only the class {quote(class_names[0])}" if class_names else "no label at all"
+        )
+        raise BupError(
+            f"{NODES}, column 'label': {labels_given}: give labels of at least two classes"
+        )
     if len(class_names) > LIMITS.classes:
         raise BupError(
             f"{NODES}, column 'label': {len(class_names):,} different labels "
@@ -235,8 +239,8 @@ def _stamp(name: str) -> Hashable:
     """When each file was last written, and its size."""
     try:
         with os.scandir(name.removeprefix(PREFIX)) as entries:
-            found: list[tuple[str, Any]] = [(entry.name, entry.stat()) for entry in entries]
-        return tuple(sorted((name, s.st_mtime_ns, s.st_size, s.st_ino) for name, s in found))
+            stats: list[tuple[str, Any]] = [(entry.name, entry.stat()) for entry in entries]
+        return tuple(sorted((name, s.st_mtime_ns, s.st_size, s.st_ino) for name, s in stats))
     except (OSError, ValueError):  # loading the graph raises an error that says what is wrong
         return None
 

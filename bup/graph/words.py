@@ -26,13 +26,13 @@ _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 
 def tokens(text: str) -> list[str]:
     """The words of a text; scripts without spaces give overlapping pairs of characters."""
-    found = []
+    words = []
     for token in _TOKEN.findall(text.lower()):
         if len(token) > 2 and _UNSPACED_RUN.fullmatch(token):
-            found += [token[i : i + 2] for i in range(len(token) - 1)]
+            words += [token[i : i + 2] for i in range(len(token) - 1)]
         else:
-            found.append(token)
-    return found
+            words.append(token)
+    return words
 
 
 def tfidf(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
@@ -78,11 +78,11 @@ def _weights(graph: Graph, node: int) -> tuple[np.ndarray, np.ndarray]:
         raise BupError(f"the features of {graph.name} have no words: give texts as features")
     row = graph.features[[node]]
     if isinstance(row, np.ndarray):
-        found = np.flatnonzero(row[0])
-        values = row[0, found]
+        words = np.flatnonzero(row[0])
+        values = row[0, words]
     else:
-        found, values = row.indices, row.data
-    return found, values * _rarity(graph)[found]
+        words, values = row.indices, row.data
+    return words, values * _rarity(graph)[words]
 
 
 _rarities: WeakKeyDictionary[Graph, np.ndarray] = WeakKeyDictionary()

@@ -162,13 +162,13 @@ class StoredPredictions(NamedTuple):
 
 def list_stored(digest: str) -> list[StoredPredictions]:
     """All that are stored for a graph; only for a server that has a single user."""
-    found = []
+    listed = []
     for path in STORE.paths():
         with contextlib.suppress(OSError):
             stored = _read_summary(path, path.stat().st_mtime_ns)
             if stored is not None and stored.digest == digest:
-                found.append(stored)
-    return sorted(found, key=lambda stored: (stored.title, stored.key))
+                listed.append(stored)
+    return sorted(listed, key=lambda stored: (stored.title, stored.key))
 
 
 @lru_cache(maxsize=1024)
@@ -291,7 +291,7 @@ def _check_number_of_scores(scores: Collection[str]) -> None:
 
 def _scores(graph: Graph, scores: Mapping[str, Any]) -> dict[str, np.ndarray]:
     _check_number_of_scores(scores)
-    found = {}
+    by_name: dict[str, np.ndarray] = {}
     for name, given in scores.items():
         with np.errstate(over="ignore"):
             values = np.asarray(given, dtype=np.float32)
@@ -299,10 +299,10 @@ def _scores(graph: Graph, scores: Mapping[str, Any]) -> dict[str, np.ndarray]:
             raise BupError(f"score {quote(name)} must be a finite number for each node")
         # A name from a file appears in sentences, charts and tables: no markup.
         plain = " ".join(re.sub(r"[^\w .,()+-]", " ", name).split())[:LONGEST_SCORE]
-        if plain in found:
+        if plain in by_name:
             raise BupError(f"two scores are called {quote(plain)}: give each a name of its own")
-        found[plain] = values
-    return found
+        by_name[plain] = values
+    return by_name
 
 
 def _parts(graph: Graph, classes: tuple[int, ...], parts: np.ndarray | None) -> np.ndarray | None:
@@ -354,12 +354,12 @@ def read(graph: Graph, name: str, content: bytes) -> Predictions:
             f"{quote(name)} is larger than {limits.UPLOAD_MB.value} MB ({limits.UPLOAD_MB.name})"
         )
     if name.lower().endswith(".npz"):
-        found = _read_npz(graph, name, content)
+        predictions = _read_npz(graph, name, content)
     elif name.lower().endswith((".csv", ".tsv", ".txt")):
-        found = _read_table(graph, name, content)
+        predictions = _read_table(graph, name, content)
     else:
         raise BupError(f"predictions come as csv or npz, got {quote(name)}")
-    return replace(found, title=name.rpartition(".")[0][:LONGEST_TITLE])
+    return replace(predictions, title=name.rpartition(".")[0][:LONGEST_TITLE])
 
 
 def _read_table(graph: Graph, name: str, content: bytes) -> Predictions:
@@ -412,8 +412,8 @@ def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
     classes = None
     if "classes" in arrays:
         names = list(map(str, arrays.pop("classes").tolist()))
-        classes, found = _class_columns(graph, name, names)
-        if len(found) != len(names):
+        classes, columns = _class_columns(graph, name, names)
+        if len(columns) != len(names):
             raise BupError(f"{quote(name)}: not all of {quote_all(names)} are classes of the graph")
     for key, array in arrays.items():
         if len(array) != graph.num_nodes:
@@ -433,18 +433,18 @@ def _read_arrays(name: str, content: bytes) -> dict[str, np.ndarray]:
     table_limits = upload_table_limits()
     with open_archive(name, io.BytesIO(content)) as archive:
         check_unpacked(quote(name), sum(i.file_size for i in archive.infolist()), table_limits)
-        found = [entry.removesuffix(".npy") for entry in archive.namelist()]
-        if "probs" not in found and not {"mean", "var"} <= set(found):
+        names = [entry.removesuffix(".npy") for entry in archive.namelist()]
+        if "probs" not in names and not {"mean", "var"} <= set(names):
             raise BupError(
-                f"{quote(name)} has {quote_all(sorted(found)) or 'no arrays'}: give 'probs' "
+                f"{quote(name)} has {quote_all(sorted(names)) or 'no arrays'}: give 'probs' "
                 "[n, c], or 'mean' and 'var'"
             )
-        scores = [key for key in found if key.startswith("score")]
+        scores = [key for key in names if key.startswith("score")]
         _check_number_of_scores(scores)
         kinds = _ARRAYS | dict.fromkeys(scores, ("fiub", 1))
         arrays = {
             key: array_in(name, archive, key, *kinds[key], table_limits).content(archive)
-            for key in found
+            for key in names
             if key in kinds
         }
     # Bytes are text as well.
@@ -485,11 +485,11 @@ def _class_columns(
     """Classes of the graph that are columns, by name or number, and those columns."""
     lookup = {str(c): c for c in range(graph.num_classes)}
     lookup |= {class_name.strip(): c for c, class_name in enumerate(graph.class_names)}
-    found = {lookup[c]: c for c in columns if c in lookup}
-    if len(found) < 2:
+    column_of = {lookup[c]: c for c in columns if c in lookup}
+    if len(column_of) < 2:
         raise BupError(
-            f"{quote(name)} has columns for {len(found)} classes: name a column after each of "
+            f"{quote(name)} has columns for {len(column_of)} classes: name a column after each of "
             f"{quote_all(graph.class_names, 20)}, it has {quote_all(columns)}"
         )
-    classes = tuple(sorted(found))
-    return classes, [found[c] for c in classes]
+    classes = tuple(sorted(column_of))
+    return classes, [column_of[c] for c in classes]

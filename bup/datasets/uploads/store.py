@@ -184,12 +184,12 @@ def _is_expired(path: Path) -> bool:
 
 
 def _stored_files() -> list[_StoredFile]:
-    found = []
+    stored = []
     for path in (files.cache_folder() / "own").glob("*/*.bup"):
         with contextlib.suppress(OSError):
             status = path.stat()
-            found.append(_StoredFile(path, status.st_size, status.st_mtime))
-    return found
+            stored.append(_StoredFile(path, status.st_size, status.st_mtime))
+    return stored
 
 
 def _owner_path(path: Path) -> Path:
