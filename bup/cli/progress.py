@@ -5,31 +5,44 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TimeRemainingColumn
 
 import bup
 
 
-class TrainingBar:
+class _Bar:
     """A live progress bar on stderr; silent if stderr is no terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, *columns: str | ProgressColumn, total: int | None = None) -> None:
         self.bar = Progress(
-            TextColumn("epoch {task.completed}/{task.total}"),
-            BarColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.description}"),
+            *columns,
             console=Console(stderr=True),
             transient=True,
             disable=not sys.stderr.isatty(),
         )
+        self.task = self.bar.add_task("starting", total=total)
 
-    def __enter__(self) -> TrainingBar:
+    def __enter__(self) -> Self:
         self.bar.start()
-        self.task = self.bar.add_task("starting", total=None)
         return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+
+class TrainingBar(_Bar):
+    """The epochs of one training."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "epoch {task.completed}/{task.total}",
+            BarColumn(),
+            TimeRemainingColumn(),
+            "{task.description}",
+        )
 
     def update(self, progress: bup.Progress) -> None:
         self.bar.update(
@@ -40,11 +53,8 @@ class TrainingBar:
             f"accuracy {progress.validation_accuracy:.1%}",
         )
 
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
 
-
-class SweepBar:
+class SweepBar(_Bar):
     """How many runs are done and how long the rest will take: a bar, or lines for a log.
 
     ``costs`` are the seconds that each run is expected to take; runs that have ended correct them.
@@ -53,19 +63,8 @@ class SweepBar:
     def __init__(self, costs: Mapping[bup.Spec, float]) -> None:
         self.costs, self.left, self.start = costs, sum(costs.values()), time.monotonic()
         self.total, self.done, self.whole = len(costs), 0, self.left
-        self.bar = Progress(
-            TextColumn("run {task.completed}/{task.total}"),
-            BarColumn(),
-            TextColumn("{task.description}"),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
-
-    def __enter__(self) -> SweepBar:
-        self.bar.start()
-        self.task = self.bar.add_task("starting", total=self.total)
-        return self
+        columns = "run {task.completed}/{task.total}", BarColumn(), "{task.description}"
+        super().__init__(*columns, total=self.total)
 
     def update(self, specs: Sequence[bup.Spec]) -> None:
         self.done += len(specs)
@@ -80,9 +79,6 @@ class SweepBar:
                 file=sys.stderr,
                 flush=True,
             )
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
 
 
 def duration(seconds: float) -> str:

@@ -255,17 +255,3 @@ def test_a_run_with_a_split_has_an_address(graph, nodes):
 def test_the_usual_run_is_what_it_was(cora):
     spec = fitting.make_spec(cora, "bup", None, 0, (), "usual", "usual", "")
     assert spec == bup.Spec("cora", per_class=20, validation=200, test=2000)
-
-
-# In the app.
-
-
-def test_a_link_opens_a_run_with_a_split_of_its_own(open_app, stocked_cache, cora):
-    order = np.random.RandomState(3).permutation(cora.num_nodes)
-    result = bup.fit(cora, "gcn", split=np.split(order[:900], [300, 400]), **QUICK)
-    fitting.save(result, cora)
-    query = {"method": "GCN", "gcn.epochs": "5", "split": result.spec.split}
-    app = open_app("reliability", **query)
-    assert not app.exception and not app.error
-    assert app.session_state["split"] == result.spec.split
-    assert not any(button.label == "Train" for button in app.button)
