@@ -1,1 +1,1 @@
-"""What all pages share in looks and words."""
+"""Colours, words, number widgets and errors that all pages share."""

@@ -1,8 +1,8 @@
-"""Text from data or a link, made harmless for Markdown."""
+"""Escape text from data or a link for Markdown."""
 
 _SPECIAL = "\\`*_{}[]()#+-.!|<>~$:&"
 
 
 def escaped(text: object) -> str:
-    """The text itself, whatever it contains: no formatting, no links, no HTML."""
+    """The text without formatting, links or HTML, whatever it contains."""
     return "".join(f"\\{c}" if c in _SPECIAL else c for c in str(text))

@@ -12,7 +12,7 @@ from plotly.colors import sample_colorscale
 
 from bup.graph.noun import NODE, Noun
 
-# Okabe and Ito's palette, for classes; black and yellow swapped for tones that both themes carry.
+# Okabe and Ito's palette for classes, with tones for black and yellow that both themes show well.
 CLASS_COLOURS = (
     "#E69F00",
     "#56B4E9",
@@ -23,10 +23,10 @@ CLASS_COLOURS = (
     "#B8A800",
     "#8C8C8C",
 )
-FONT = "Source Sans, sans-serif"  # the page's own
-# From dark to bright, lively in its middle, in the same order without colour vision.
+FONT = "Source Sans, sans-serif"  # the font of the page
+# From dark to bright, also for readers who do not tell colours apart.
 SCORE_SCALE = "Inferno"
-# What is no doubt, such as a number of links, is not coloured as if it were.
+# Scales for numbers that are no uncertainty, such as the number of links.
 NEUTRAL_LIGHT = ["rgb(196, 204, 216)", "rgb(34, 50, 78)"]
 NEUTRAL_DARK = ["rgb(66, 80, 104)", "rgb(228, 236, 246)"]
 IN, OUT, WRONG = "#0072B2", "#E69F00", "#D55E00"  # known classes, left-out classes, mistakes
@@ -41,7 +41,7 @@ PART_COLOURS = {
 
 @dataclass(frozen=True)
 class Theme:
-    """How the page looks and speaks now; charts are drawn for it."""
+    """How a page looks, and what its charts call a node."""
 
     dark: bool = False
     large: bool = False  # for a projector
@@ -61,7 +61,7 @@ class Theme:
 
     @property
     def ink(self) -> str:
-        """Of the links on a map."""
+        """The colour of the links on a map."""
         return "#AEB6C6" if self.dark else "#3A4252"
 
     @property
@@ -75,7 +75,7 @@ def class_colours(names: Sequence[str]) -> dict[str, str]:
 
 
 def category_colours(column: str, class_names: Sequence[str]) -> dict[str, str]:
-    """A colour for everything that ``columns.categories`` can say."""
+    """A colour for every category of ``columns.categories``."""
     grey = PART_COLOURS["unused"]
     if column == "correct":
         return {"correct": IN, "wrong": WRONG, "left out": OUT, "unlabelled": grey}
@@ -83,10 +83,10 @@ def category_colours(column: str, class_names: Sequence[str]) -> dict[str, str]:
 
 
 def score_colours(shares: np.ndarray, theme: Theme, doubt: bool = True) -> list[str]:
-    """The colour of each share of the way from a scale's first value to its last.
+    """Colours of a score, for shares of the way from the scale's first value to its last.
 
-    Bright is doubt, without the tones that drown in a dark page or on a white one; what is no
-    doubt has a neutral scale.
+    Bright means uncertain. The scale leaves out the tones that a dark or a white page hides.
+    Without ``doubt`` the scale is neutral.
     """
     if not doubt:
         scale = NEUTRAL_DARK if theme.dark else NEUTRAL_LIGHT
@@ -98,9 +98,9 @@ def score_colours(shares: np.ndarray, theme: Theme, doubt: bool = True) -> list[
 def style_figure(
     figure: go.Figure, theme: Theme, height: int = 380, room: bool = False, **layout: Any
 ) -> go.Figure:
-    """Fonts, margins and grid of every chart; with ``room``, labels of axes are never cut.
+    """Set fonts, margins and grid of a chart; with ``room``, labels of axes are never cut.
 
-    All in one go, ``layout`` included: for Plotly every change of a figure is a lot of work.
+    ``layout`` is set in the same call, because every change of a Plotly figure is slow.
     """
     lines = dict.fromkeys(("gridcolor", "zerolinecolor", "linecolor"), theme.faint)
     title: dict[str, Any] = {"font": {"size": theme.font_size}}

@@ -87,10 +87,10 @@ def _calibration(view: View, views: Mapping[str, View]) -> None:
     bins, lists = {}, []
     for label, v in views.items():
         probs, targets, nodes = v.judged()
-        found = bins[label] = metrics.reliability_bins(probs, targets, 10)
-        for b, (low, high) in enumerate(pairwise(found.edges)):
+        bins[label] = reliability = metrics.reliability_bins(probs, targets, 10)
+        for b, (low, high) in enumerate(pairwise(reliability.edges)):
             title = f"of which {escaped(label)} is {low:.0%} to {high:.0%} sure"
-            lists.append(NodeList(title, nodes[found.member == b]))
+            lists.append(NodeList(title, nodes[reliability.member == b]))
     highlights = Highlights(view, "compare")
     highlights.chart(
         overlay_reliability(list(bins.items()), view.theme),

@@ -79,14 +79,14 @@ def label_of(spec: Spec, view: View) -> str:
 
 def specs_of_labels(view: View, labels: Sequence[str], specs: Mapping[str, Spec]) -> list[Spec]:
     """The runs of labels that were chosen, or typed as in ``gcn+gats`` or ``bup (lam=2)``."""
-    found = []
+    chosen = []
     for label in labels:
         try:
             text = OLD_LABELS.get(label, label)
-            found.append(specs[text] if text in specs else parse_run(text, view.spec))
+            chosen.append(specs[text] if text in specs else parse_run(text, view.spec))
         except bup.BupError as error:
             st.warning(escaped(f"{label}: {error}"))
-    return [spec for spec in dict.fromkeys(found) if spec != view.spec]
+    return [spec for spec in dict.fromkeys(chosen) if spec != view.spec]
 
 
 def compared_views(view: View, specs: Sequence[Spec]) -> list[View]:
@@ -96,7 +96,7 @@ def compared_views(view: View, specs: Sequence[Spec]) -> list[View]:
     """
     runs = {spec: run_cache.find(spec, view.graph) for spec in specs}
     if missing := [spec for spec, run in runs.items() if run is None]:
-        train_missing(missing, view)
+        train(missing, view.graph, lambda spec: label_of(spec, view))
     others = [dataclasses.replace(view, loaded_run=run) for run in runs.values() if run is not None]
     return _on_same_nodes([view, *others])
 
@@ -109,22 +109,22 @@ def _on_same_nodes(views: Sequence[View]) -> list[View]:
     """
     first, *others = views
     test = first.result.split.test
-    kept, left_out = [first], []
+    comparable, left_out = [first], []
     for other in others:
         both = np.intersect1d(test, other.result.split.test)
         if first.result.split.is_ood(first.graph.labels[both]).all():
             left_out.append(METHODS[other.spec.method].short)
         else:
-            test, kept = both, [*kept, other]
+            test, comparable = both, [*comparable, other]
     if left_out:
         st.warning(
             f"{escaped(', '.join(left_out))}: no test {first.graph.noun.one} in common with the "
             "other runs, so there is nothing to compare."
         )
-    if all(len(view.result.split.test) == len(test) for view in kept):
-        return kept
+    if all(len(view.result.split.test) == len(test) for view in comparable):
+        return comparable
     trained_on = ", ".join(
-        f"{METHODS[view.spec.method].short} from {len(view.result.split.train):,}" for view in kept
+        f"{METHODS[v.spec.method].short} from {len(v.result.split.train):,}" for v in comparable
     )
     st.info(
         first.say(
@@ -134,11 +134,5 @@ def _on_same_nodes(views: Sequence[View]) -> list[View]:
         + f"{escaped(trained_on)}.",
         icon=":material/balance:",
     )
-    return [
-        dataclasses.replace(v, loaded_run=run_cache.tested_on(v.loaded_run, test)) for v in kept
-    ]
-
-
-def train_missing(specs: list[Spec], view: View) -> None:
-    """Submit the runs that are not trained yet and show how they go."""
-    train(specs, view.graph, lambda spec: label_of(spec, view))
+    runs = [run_cache.tested_on(v.loaded_run, test) for v in comparable]
+    return [dataclasses.replace(first, loaded_run=run) for run in runs]

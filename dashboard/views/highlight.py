@@ -103,6 +103,6 @@ class Highlights:
 def nodes_by(values: np.ndarray, nodes: np.ndarray) -> dict[int, np.ndarray]:
     """The nodes of each value, ``values`` [m] being those of ``nodes`` [m], in their order."""
     order = np.argsort(values, kind="stable")
-    found, starts = np.unique(values[order], return_index=True)
+    distinct, starts = np.unique(values[order], return_index=True)
     parts = np.split(nodes[order], starts[1:])
-    return dict(zip(found.tolist(), parts, strict=True)) if len(nodes) else {}
+    return dict(zip(distinct.tolist(), parts, strict=True)) if len(nodes) else {}

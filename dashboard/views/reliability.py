@@ -77,11 +77,11 @@ def _name(view: View) -> str:
 
 def _calibration(view: View, other: View | None, bins: int, scheme: Scheme) -> None:
     probs, targets, nodes = view.judged()
-    found = metrics.reliability_bins(probs, targets, bins, scheme)
+    binned = metrics.reliability_bins(probs, targets, bins, scheme)
     beside = None
     if other is not None:
         beside = metrics.reliability_bins(*other.judged()[:2], bins, scheme), _name(other)
-    _metrics(view, found)
+    _metrics(view, binned)
     confidence, right = metrics.confidence(probs), metrics.hits(probs, targets)
     marked = np.flatnonzero(np.isin(nodes, view.marked))  # the picked node, if it is a test node
     highlights = Highlights(view, "reliability")
@@ -89,7 +89,7 @@ def _calibration(view: View, other: View | None, bins: int, scheme: Scheme) -> N
     with left_column:
         st.header("Confidence against accuracy")
         highlights.chart(
-            cached_figure(reliability_figure, found, view.theme, _name(view), beside),
+            cached_figure(reliability_figure, binned, view.theme, _name(view), beside),
             "reliability",
             view.say(
                 "On the diagonal, the model is right as often as it says. Above it the model is "
@@ -99,18 +99,18 @@ def _calibration(view: View, other: View | None, bins: int, scheme: Scheme) -> N
             ),
             {
                 b: NodeList(
-                    f"with a confidence of {100 * found.edges[b]:.3g}% to "
-                    f"{100 * found.edges[b + 1]:.3g}%",
+                    f"with a confidence of {100 * binned.edges[b]:.3g}% to "
+                    f"{100 * binned.edges[b + 1]:.3g}%",
                     members,
                 )
-                for b, members in nodes_by(found.member, nodes).items()
+                for b, members in nodes_by(binned.member, nodes).items()
             },
-            [Mark(float(confidence[i]), float(found.accuracy[found.member[i]])) for i in marked],
+            [Mark(float(confidence[i]), float(binned.accuracy[binned.member[i]])) for i in marked],
             (bins, scheme),
         )
-        rows = {"from": found.edges[:-1], "to": found.edges[1:], view.graph.noun.many: found.count}
-        rows |= {"mean confidence": found.confidence, "accuracy": found.accuracy}
-        rows |= {"low": found.low, "high": found.high}
+        rows = {"from": binned.edges[:-1], "to": binned.edges[1:]}
+        rows |= {view.graph.noun.many: binned.count, "mean confidence": binned.confidence}
+        rows |= {"accuracy": binned.accuracy, "low": binned.low, "high": binned.high}
         exports.show_numbers(pd.DataFrame(rows), f"{view.run.key}-bins", "bins")
     with right_column:
         st.header("How confident is it?")
@@ -143,14 +143,14 @@ def _bar_lists(confidence: np.ndarray, right: np.ndarray, nodes: np.ndarray) -> 
     return lists
 
 
-def _metrics(view: View, found: ReliabilityBins) -> None:
+def _metrics(view: View, binned: ReliabilityBins) -> None:
     """The metrics of the run; both calibration errors are those of the bins in the chart."""
-    errors = {"ece": found.expected_error, "ace": found.average_error}
+    errors = {"ece": binned.expected_error, "ace": binned.average_error}
     test = view.loaded_run.report()["test"] | errors
-    shown = [METRICS[key] for key in ("accuracy", "ece", "ace", "nll", "brier")]
+    measures = [METRICS[key] for key in ("accuracy", "ece", "ace", "nll", "brier")]
     tables.metric_row(
-        {m.short: f"{test[m.key]:.1%}" if m.percent else f"{test[m.key]:.3f}" for m in shown},
-        {m.short: view.say(m.meaning) for m in shown},
+        {m.short: f"{test[m.key]:.1%}" if m.percent else f"{test[m.key]:.3f}" for m in measures},
+        {m.short: view.say(m.meaning) for m in measures},
     )
     st.caption(
         f"On {test['nodes']:,} test {view.graph.noun.many} of learned classes. Both calibration "

@@ -13,9 +13,10 @@ from bup.experiments import QUESTIONS, PlannedRun, Protocol
 from bup.methods import METHODS
 from bup.results.store import Store
 from bup.training.fitting import run_of
+from dashboard.session.training import train
 from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
-from dashboard.views.comparison_runs import train_missing
+from dashboard.views.comparison_runs import label_of
 from dashboard.views.reproduce.cells import Plan, stamps_of, stored_rows
 
 QUANTITIES = ("accuracy", "ece", "nll", "brier", "aurc")
@@ -86,4 +87,4 @@ def _train_button(view: View, planned: list[PlannedRun]) -> None:
         store = Store()
         missing = [s for s in specs if not store.path(run_of(s, view.graph)).exists()]
         if missing:
-            train_missing(missing, view)
+            train(missing, view.graph, lambda spec: label_of(spec, view))

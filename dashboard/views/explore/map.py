@@ -45,7 +45,7 @@ def map_controls(view: View) -> np.ndarray:
         label_visibility="collapsed",
         width=170,
     )
-    shown = np.ones(len(table), dtype=bool)
+    visible = np.ones(len(table), dtype=bool)
     with st.popover("Filter", icon=":material/filter_alt:"):
         chosen = st.pills(
             "Show",
@@ -56,7 +56,7 @@ def map_controls(view: View) -> np.ndarray:
             bind="query-params",
         )
         for name in chosen:
-            shown &= FILTERS[name][1](table).to_numpy(bool)
+            visible &= FILTERS[name][1](table).to_numpy(bool)
         if offered[colour].kind == "score":
             st.caption("To show only a range of values, drag on the histogram below the map.")
         st.toggle(
@@ -72,7 +72,7 @@ def map_controls(view: View) -> np.ndarray:
         if text:
             _search_results(view, text)
         focus_here("find")
-    return shown
+    return visible
 
 
 def _search_results(view: View, text: str) -> None:
@@ -87,7 +87,7 @@ def _search_results(view: View, text: str) -> None:
         tables.prediction_table(view, nodes.tolist(), "found")
 
 
-def node_map(view: View, shown: np.ndarray, arrived: set[str]) -> None:
+def node_map(view: View, visible: np.ndarray, arrived: set[str]) -> None:
     """The map, or the maps before and after a change; ``arrived`` names what the link said."""
     colour, state = st.session_state.colour, st.session_state
     scales, key = state.setdefault("scales", {}), (view.run.digest, colour)
@@ -99,7 +99,7 @@ def node_map(view: View, shown: np.ndarray, arrived: set[str]) -> None:
     limits = scale(scales, key, own, bool(state.get("fit_colours")))
     state.scale = list(limits) if limits is not None and limits != own else None
     if "lasso" in arrived:
-        group = _nodes_inside(view, shown, state.lasso) if state.lasso else []
+        group = _nodes_inside(view, visible, state.lasso) if state.lasso else []
         if group != state.get("group", []):
             state.group = group
             st.rerun()  # the panel beside the map is drawn before the map
@@ -107,22 +107,22 @@ def node_map(view: View, shown: np.ndarray, arrived: set[str]) -> None:
         wait_for_map(view.graph)
     before = before_after.comparison_run(view)
     if before is None or colour not in columns.menu_columns(before.table):
-        _map(view, view.loaded_run, MAP, shown, limits, together=False)
+        _map(view, view.loaded_run, MAP, visible, limits, together=False)
         return
     left, right = st.columns(2, gap="small")
     with left:
         st.caption("**Before**", text_alignment="center")
-        _map(view, before, "map_before", np.ones(len(shown), bool), limits, together=True)
+        _map(view, before, "map_before", np.ones(len(visible), bool), limits, together=True)
     with right:
         st.caption("**Now**", text_alignment="center")
-        _map(view, view.loaded_run, MAP, shown, limits, together=True)
+        _map(view, view.loaded_run, MAP, visible, limits, together=True)
 
 
 def _map(
     view: View,
     loaded_run: LoadedRun,
     key: str,
-    shown: np.ndarray,
+    visible: np.ndarray,
     limits: Limits | None,
     together: bool,
 ) -> None:
@@ -137,7 +137,7 @@ def _map(
 
     def on_group() -> None:
         if corners := lasso_corners(key):
-            state.update(lasso=corners, group=_nodes_inside(view, shown, corners))
+            state.update(lasso=corners, group=_nodes_inside(view, visible, corners))
 
     def on_range() -> None:
         dragged = state[key].get("range")
@@ -155,7 +155,7 @@ def _map(
     cut, joined = what_if.changed_links(view)
     graph_map(
         maps.graph_parcel(view.graph, window),
-        maps.layer_parcel(loaded_run, colour, shown, window),
+        maps.layer_parcel(loaded_run, colour, visible, window),
         maps.look(loaded_run, colour, view.theme, limits),
         view.node if view.picked else -1,
         key,
@@ -192,9 +192,9 @@ def focus(view: View) -> list[list[float]]:
     return view.positions[nodes].astype(float).round(5).tolist()
 
 
-def _nodes_inside(view: View, shown: np.ndarray, corners: list[Point]) -> list[int]:
+def _nodes_inside(view: View, visible: np.ndarray, corners: list[Point]) -> list[int]:
     """The nodes inside a lasso that the filter and the range show."""
-    inside = map_data.inside(view.positions, corners) & shown & in_range(view)
+    inside = map_data.inside(view.positions, corners) & visible & in_range(view)
     return np.flatnonzero(inside).tolist()
 
 

@@ -59,16 +59,16 @@ def page(view: View) -> None:
     with left:
         with st.container(horizontal=True, vertical_alignment="center", key="explore_bar"):
             st.title("Where is the model unsure, and why?", anchor=False)
-            shown = map_controls(view)
+            filtered = map_controls(view)
             with st.popover("Save", icon=":material/download:"):
                 exports.downloads(view, {"This neighbourhood as a web page": _network_file})
         if not view.picked and not selected:
             with right:
                 welcome(view)  # after the widget of the colour, which it explains
-        visible = shown & in_range(view)
+        visible = filtered & in_range(view)
         selected_node.limit_walk(None if visible.all() else visible)
         change_banner(view)
-        node_map(view, shown, arrived)
+        node_map(view, filtered, arrived)
     url.write(DEFAULTS)
 
 

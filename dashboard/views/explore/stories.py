@@ -63,8 +63,8 @@ def welcome(view: View) -> None:
 
 def stories(view: View) -> list[Story]:
     """The stories that this run has, about its own nodes."""
-    found = (_mistake(view), _hub_and_leaf(view), _never_shown(view))
-    return [story for story in found if story is not None]
+    candidates = (_mistake(view), _hub_and_leaf(view), _never_shown(view))
+    return [story for story in candidates if story is not None]
 
 
 def _open(story: Story) -> None:
@@ -118,16 +118,16 @@ def _never_shown(view: View) -> Story | None:
     loaded_run = run_cache.find(other, graph)
     if loaded_run is None:
         return None if METHODS[spec.method].is_imported else _one_to_train(view, other, left_out)
-    hidden, shown = (view.loaded_run, loaded_run) if hides else (loaded_run, view.loaded_run)
-    nodes = errors_from_left_out(hidden.result, shown.result, graph)
+    without, with_class = (view.loaded_run, loaded_run) if hides else (loaded_run, view.loaded_run)
+    nodes = errors_from_left_out(without.result, with_class.result, graph)
     if not len(nodes):
         return None
     node = int(nodes[0])
-    without, told = hidden.table.iloc[node], shown.table.iloc[node]
+    row, row_with_class = without.table.iloc[node], with_class.table.iloc[node]
     sentence = (
-        f"A model that has never seen {escaped(without.true)} takes {escaped(without.id)} for "
-        f"{escaped(without.predicted)}, {percent(without.confidence)} sure. Shown the class, the "
-        f"same model is right, {percent(told.confidence)} sure."
+        f"A model that has never seen {escaped(row.true)} takes {escaped(row.id)} for "
+        f"{escaped(row.predicted)}, {percent(row.confidence)} sure. Shown the class, the "
+        f"same model is right, {percent(row_with_class.confidence)} sure."
     )
     return _unseen_story(sentence, left_out, node, graph)
 

@@ -27,10 +27,10 @@ MEASURES = ("auroc", "aupr", "fpr95")
 def metrics_and_summary(view: View, task: DetectionTask) -> None:
     """How well the score does, in figures and in a sentence."""
     run = task.first
-    shown = [METRICS[key] for key in MEASURES]
+    measures = [METRICS[key] for key in MEASURES]
     tables.metric_row(
-        {m.short: f"{task.measure(run, m.key):.1%}" for m in shown},
-        {m.short: view.say(m.meaning) for m in shown},
+        {m.short: f"{task.measure(run, m.key):.1%}" for m in measures},
+        {m.short: view.say(m.meaning) for m in measures},
     )
     flagged = task.flags[run.label][task.search.positive]
     st.markdown(
@@ -84,12 +84,12 @@ def distributions(view: View, task: DetectionTask, highlights: Highlights) -> No
 
 def curves(view: View, task: DetectionTask) -> None:
     """ROC and precision-recall curves of every method."""
-    search, doubt, found = task.search, task.first.doubt, task.curves()
+    search, doubt, curves_of_runs = task.search, task.first.doubt, task.curves()
     roc, precision_recall = st.tabs(["Found against false alarms (ROC)", "Precision and recall"])
     with roc:
-        nodes = search.node_at(doubt, found[0].roc.threshold)
+        nodes = search.node_at(doubt, curves_of_runs[0].roc.threshold)
         charts.clickable(
-            ood.roc_figure(found, view.theme, task.false_alarms, nodes),
+            ood.roc_figure(curves_of_runs, view.theme, task.false_alarms, nodes),
             "roc",
             view.say(
                 "Flag nodes from the most doubted down: the share found against the share of the "
@@ -99,10 +99,10 @@ def curves(view: View, task: DetectionTask) -> None:
             lambda node: pick_node(view, node),
         )
     with precision_recall:
-        nodes = search.node_at(doubt, found[0].precision_recall.threshold)
+        nodes = search.node_at(doubt, curves_of_runs[0].precision_recall.threshold)
         base_rate = float(search.positive.mean())
         charts.clickable(
-            ood.precision_recall_figure(found, base_rate, view.theme, nodes),
+            ood.precision_recall_figure(curves_of_runs, base_rate, view.theme, nodes),
             "precision_recall",
             view.say(
                 "Which share of the flagged nodes is flagged rightly, as the score finds more and "
@@ -123,13 +123,13 @@ def curves(view: View, task: DetectionTask) -> None:
 def found_by(view: View, task: DetectionTask, highlights: Highlights) -> None:
     """What one method finds and another misses, at equal false alarms."""
     st.header("Who finds what the others miss?")
-    found = detection.group_by_detectors(task.search, task.flags)
+    groups = detection.group_by_detectors(task.search, task.flags)
     lists = {}
-    for number, (labels, nodes) in enumerate(found.items()):
+    for number, (labels, nodes) in enumerate(groups.items()):
         methods = escaped(" and ".join(labels)) if labels else "none of the methods"
         lists[number] = _node_list(task, f"{task.words}, found by {methods}", nodes)
     highlights.chart(
-        ood.found_by_figure(found, view.theme),
+        ood.found_by_figure(groups, view.theme),
         "catches",
         view.say(
             f"Every method may flag {task.false_alarms:.0%} of the others by mistake. A bar counts "

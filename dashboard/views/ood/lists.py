@@ -45,20 +45,20 @@ def ranking(view: View, task: DetectionTask) -> None:
     )
     _, nodes, surest_first = lists[name if name in lists else "doubted"]
     order = ranked(task.first.doubt, nodes, surest_first)
-    shown = order[: length or None]
-    rows = _rows(view, task, shown)
+    top = order[: length or None]
+    rows = _rows(view, task, top)
     st.caption(
-        f"{noun.count(len(shown))} of {len(order):,}, the "
+        f"{noun.count(len(top))} of {len(order):,}, the "
         f"{'surest' if surest_first else 'most doubted'} first. Click a row to pick its {noun.one}."
     )
-    if len(shown):
-        tables.node_table(view, shown.tolist(), rows, "ood_ranking")
+    if len(top):
+        tables.node_table(view, top.tolist(), rows, "ood_ranking")
     exports.csv_button(
         "This list as CSV",
         rows,
         f"{view.run.key}-{task.target}-{name}",
         key="ood_ranking_csv",
-        disabled=not len(shown),
+        disabled=not len(top),
     )
 
 

@@ -49,13 +49,13 @@ def show_picture(plan: Plan, sources: list[RerunSet], quantity: Quantity) -> Non
     dots = []
     for place, cell in enumerate(plan.cells):
         paper = _published(plan, cell).get(quantity.key, math.nan)
-        found = []
+        estimates = []
         for source in sources:
             line = source.lines_of(cell).get(quantity.key)
-            found.append(
+            estimates.append(
                 MeanInterval() if line is None else MeanInterval(line.mean, line.low, line.high)
             )
-        dots.append(ComparisonRow(place, cell.group, cell.method, paper, *found))
+        dots.append(ComparisonRow(place, cell.group, cell.method, paper, *estimates))
     if not any(dot.has_values for dot in dots):
         return
     better = {1: " (higher is better)", -1: " (lower is better)", 0: ""}[quantity.better]
@@ -79,22 +79,22 @@ def _published(plan: Plan, cell: Cell) -> dict[str, float]:
 
 
 class Table(NamedTuple):
-    shown: pd.DataFrame
+    rows: pd.DataFrame
     cells: list[Cell]  # of each row
     csv: str  # every rerun
 
 
 @cached(by=lambda plan, sources: (plan.key, *(source.key for source in sources)))
 def _table(plan: Plan, sources: list[RerunSet]) -> Table:
-    shown, cells = [], []
+    rows, cells = [], []
     for cell in plan.cells:
         paper = _published(plan, cell)
         there: list[RerunSet | None] = [s for s in sources if len(s.of(cell))]
         for source in there or [None]:
-            shown.append(_line(plan.question, cell, source, paper))
+            rows.append(_line(plan.question, cell, source, paper))
             cells.append(cell)
-    rows = pd.concat([source.rows.assign(source=source.name) for source in sources])
-    return Table(pd.DataFrame(shown), cells, csv_text(rows))
+    reruns = pd.concat([source.rows.assign(source=source.name) for source in sources])
+    return Table(pd.DataFrame(rows), cells, csv_text(reruns))
 
 
 def show_table(plan: Plan, sources: list[RerunSet]) -> None:
@@ -104,7 +104,7 @@ def show_table(plan: Plan, sources: list[RerunSet]) -> None:
         st.session_state.reproduce_cell = table.cells[row]
 
     clickable_table(
-        table.shown,
+        table.rows,
         "reproduce_table",
         f"{question.title}, {run_link.graph_title(plan.graph.name)}",
         choose_cell,
@@ -130,7 +130,7 @@ def _line(
 ) -> dict[str, Any]:
     """A row of the table: the results of a cell from one source, or that there are none yet."""
     own = source.of(cell) if source is not None else pd.DataFrame()
-    found = source.lines_of(cell) if source is not None else {}
+    lines = source.lines_of(cell) if source is not None else {}
     row: dict[str, Any] = {"per class": cell.per_class} if cell.per_class else {}
     if cell.protocol:
         row["protocol"] = cell.protocol
@@ -140,8 +140,8 @@ def _line(
         text = str(own[word].iloc[0]) if len(own) else "–"
         row[word.replace("_", " ")] = text.replace("_", " ")
     for quantity in question.quantities:
-        if quantity.key in found:
-            text = experiments.format_cell(found[quantity.key], quantity.digits)
+        if quantity.key in lines:
+            text = experiments.format_cell(lines[quantity.key], quantity.digits)
         else:
             text = (
                 f"– ({paper[quantity.key]:.{quantity.digits}f})" if quantity.key in paper else "–"
@@ -156,10 +156,10 @@ def show_cell(plan: Plan, sources: list[RerunSet], cell: Cell) -> None:
     st.header(escaped(f"{cell.method}, {cell.group}: rerun by rerun"))
     specs = plan.specs_of(cell)
     for source in sources:
-        found = [c for c in source.comparisons if Cell(*c.cell[1:]) == cell]
-        if found:
+        comparisons = [c for c in source.comparisons if Cell(*c.cell[1:]) == cell]
+        if comparisons:
             with st.expander(f"Against {escaped(question.reference)}, {source.name}", True):
-                st.markdown("\n".join(f"- {escaped(c.in_words())}" for c in found))
+                st.markdown("\n".join(f"- {escaped(c.in_words())}" for c in comparisons))
     offer_reruns(graph, list(specs.values()), set(here.of(cell).seed))
     quantities = [q for q in question.quantities if any(q.key in s.rows for s in sources)]
     columns = ["seed", *(f.key for f in quantities)]
