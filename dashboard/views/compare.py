@@ -22,6 +22,7 @@ from dashboard.figures.compare import (
 from dashboard.figures.pair import paired_maps
 from dashboard.session.view import View
 from dashboard.ui import columns
+from dashboard.ui.link_choice import link_choice
 from dashboard.ui.markdown import escaped
 from dashboard.views import charts, exports, tables
 from dashboard.views.comparison_runs import (
@@ -113,15 +114,9 @@ def _pair(view: View, views: Mapping[str, View]) -> None:
         second = st.selectbox("Beside this run", others, key="pair_rival") or second
     names, pair = (first, second), (views[first].table, views[second].table)
     offered, theirs = map(columns.menu_columns, pair)
-    both = [key for key in offered if key in theirs]
-    colour = st.selectbox(
-        "Colour both maps by",
-        both,
-        index=both.index("confidence"),
-        key="pair_colour",
-        bind="query-params",
-        format_func=lambda key: offered[key].label,
-    )
+    both = {key: column.label for key, column in offered.items() if key in theirs}
+    index = list(both).index("confidence")
+    colour = link_choice(st.selectbox, "Colour both maps by", both, "pair_colour", index=index)
     figure = paired_maps(
         pair,
         names,

@@ -18,6 +18,7 @@ from dashboard.figures.reliability import (
     set_size_figure,
 )
 from dashboard.session.view import View
+from dashboard.ui.link_choice import link_choice
 from dashboard.views import charts, exports, picking, tables
 from dashboard.views.comparison_runs import (
     TYPED_HELP,
@@ -30,6 +31,7 @@ from dashboard.views.node_card import node_card
 
 BARS = 20
 SCHEMES: dict[Scheme, str] = {"width": "an equal range", "mass": "equally many nodes"}
+SET_RULES = {"aps": "no (APS)", "daps": "yes (DAPS)", "measured": "as labelled links advise"}
 NO_COMPARISON = "no other method"
 
 
@@ -38,14 +40,10 @@ def page(view: View) -> None:
     node_card(view)
     one, two, three = st.columns([2, 3, 3])
     bins = one.slider("Bins", 2, 30, 10, key="bins", bind="query-params")
-    scheme = two.segmented_control(
-        "Each bin spans",
-        list(SCHEMES),
-        default="width",
-        required=True,
-        key="scheme",
-        format_func=lambda key: view.say(SCHEMES[key]),
-        bind="query-params",
+    schemes = {key: view.say(title) for key, title in SCHEMES.items()}
+    control = two.segmented_control
+    scheme = link_choice(
+        control, "Each bin spans", schemes, "scheme", default="width", required=True
     )
     with three:
         view, *others = _compared_views(view)
@@ -226,18 +224,13 @@ def _sets(view: View) -> None:
             "answers for the validation nodes."
         ),
     )
-    rule = right.segmented_control(
+    rule = link_choice(
+        right.segmented_control,
         "Ask the neighbours?",
-        list(conformal.RULES),
+        SET_RULES,
+        "set_rule",
         default="daps",
         required=True,
-        key="set_rule",
-        format_func={
-            "aps": "no (APS)",
-            "daps": "yes (DAPS)",
-            "measured": "as labelled links advise",
-        }.__getitem__,
-        bind="query-params",
         help=view.say(
             "With DAPS, a node's scores are averaged with those of the nodes it is linked to."
         ),

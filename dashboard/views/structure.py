@@ -20,6 +20,7 @@ from dashboard.figures.structure import (
 )
 from dashboard.session.view import View
 from dashboard.ui import columns
+from dashboard.ui.link_choice import link_choice
 from dashboard.views import charts, exports, picking
 from dashboard.views.node_card import node_card
 
@@ -33,17 +34,12 @@ def page(view: View) -> None:
     st.title(view.say("Is a well-linked node a certain node?"))
     node_card(view)
     scores = columns.score_columns(view.table)
-    score = st.selectbox(
-        "Score",
-        list(scores),
-        key="structure_score",
-        format_func=lambda key: scores[key].label,
-        bind="query-params",
-    )
+    labels = {key: column.label for key, column in scores.items()}
+    score = link_choice(st.selectbox, "Score", labels, "structure_score")
     rows = []
     for column, axis in zip(st.columns(2), AXES, strict=True):
         with column:
-            if correlation := _against(view, axis, score, scores[score].label):
+            if correlation := _against(view, axis, score, labels[score]):
                 numbers = {"low": correlation.low, "high": correlation.high}
                 numbers[view.graph.noun.many] = correlation.count
                 label = view.say(AXES[axis][0])

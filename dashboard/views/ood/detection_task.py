@@ -15,6 +15,7 @@ from bup.explain.detection import DetectionNodes
 from dashboard.figures.ood import DetectionCurve
 from dashboard.session.view import View
 from dashboard.ui import columns
+from dashboard.ui.link_choice import link_choice
 from dashboard.views.comparison_runs import (
     TYPED_HELP,
     comparable_specs,
@@ -97,24 +98,22 @@ class DetectionTask:
 def choose_task(view: View) -> DetectionTask:
     """The controls: what to look for, by which score, beside which runs, at which false alarms."""
     one, two, three, four = st.columns([3, 2, 3, 2])
-    target = one.segmented_control(
+    target = link_choice(
+        one.segmented_control,
         "Look for",
-        list(TARGETS),
+        TARGETS,
+        "sought",
         default=UNSEEN,
         required=True,
-        key="sought",
-        format_func=TARGETS.__getitem__,
-        bind="query-params",
         help=view.say("What the score should find among the test nodes."),
     )
-    scores = columns.score_columns(view.table)
-    score = two.selectbox(
+    scores = {key: column.label for key, column in columns.score_columns(view.table).items()}
+    score = link_choice(
+        two.selectbox,
         "Score",
-        list(scores),
+        scores,
+        "ood_score",
         index=list(scores).index(epistemic_score(view.spec.method)),
-        key="ood_score",
-        format_func=lambda key: scores[key].label,
-        bind="query-params",
         help="The number by which everything below is ranked.",
     )
     specs = comparable_specs(view)

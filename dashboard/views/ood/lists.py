@@ -8,13 +8,13 @@ import streamlit as st
 
 from bup.explain import detection
 from dashboard.session.view import View
+from dashboard.ui.link_choice import link_choice
 from dashboard.ui.markdown import escaped
 from dashboard.views import exports, tables
 from dashboard.views.highlight import Highlights, NodeList
 from dashboard.views.ood.detection_task import UNSEEN, DetectionTask, ranked
 
-LENGTHS = (10, 25, 50, 100, 500, 0)
-"""0 is all."""
+LENGTHS = {n: f"top {n}" for n in (10, 25, 50, 100, 500)} | {0: "all"}
 MOST_GROUPS = 50
 
 
@@ -29,20 +29,9 @@ def ranking(view: View, task: DetectionTask) -> None:
         "alarms": (f"False alarms: {task.others}, yet flagged", false_alarms, False),
     }
     left, right = st.columns([3, 1])
-    name = left.selectbox(
-        "List",
-        list(lists),
-        key="ood_list",
-        format_func=lambda key: lists[key][0],
-        bind="query-params",
-    )
-    length = right.selectbox(
-        "Length",
-        LENGTHS,
-        key="ood_length",
-        format_func=lambda n: "all" if n == 0 else f"top {n}",
-        bind="query-params",
-    )
+    titles = {key: title for key, (title, _, _) in lists.items()}
+    name = link_choice(left.selectbox, "List", titles, "ood_list")
+    length = link_choice(right.selectbox, "Length", LENGTHS, "ood_length")
     _, nodes, surest_first = lists[name if name in lists else "doubted"]
     order = ranked(task.first.doubt, nodes, surest_first)
     top = order[: length or None]

@@ -8,6 +8,7 @@ from bup import datasets
 from bup.experiments import QUESTIONS
 from dashboard.cache import graphs
 from dashboard.session import run_link
+from dashboard.ui.link_choice import link_choice
 from dashboard.ui.markdown import escaped
 from dashboard.views.reproduce.cells import Cell, measured, plan_of, stored
 from dashboard.views.reproduce.node import picked_node
@@ -34,17 +35,14 @@ def page() -> None:
         "here."
     )
     left, middle, right = st.columns([3, 2, 2])
-    name = left.selectbox(
-        "Table", list(TABLES), format_func=TABLES.__getitem__, key="table", bind="query-params"
-    )
+    name = link_choice(left.selectbox, "Table", TABLES, "table")
     question = QUESTIONS[name if name in TABLES else "q1"]
     offered = [g for g in question.graphs if datasets.is_available(g)]
     if not offered:
         st.info("The citation graphs are not on this machine: `bup graphs --fetch` downloads them.")
         return
-    chosen = middle.selectbox(
-        "Graph", offered, format_func=run_link.graph_label, key="table_graph", bind="query-params"
-    )
+    labels = {name: run_link.graph_label(name) for name in offered}
+    chosen = link_choice(middle.selectbox, "Graph", labels, "table_graph")
     graph = graphs.graph(chosen if chosen in offered else offered[0])
     plan = plan_of(question, graph)
     sources = [measured(plan), stored(plan)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard.ui.link_choice import link_choice
 from dashboard.views.upload.graph import graph
 from dashboard.views.upload.predictions import predictions
 
@@ -12,14 +13,13 @@ PARTS = {"graph": "A graph", "predictions": "Predictions for a graph"}
 
 def page() -> None:
     st.title("Bring your own")
-    part = st.segmented_control(
+    part = link_choice(
+        st.segmented_control,
         "What do you bring?",
-        list(PARTS),
+        PARTS,
+        "bring",
         default="graph",
-        format_func=PARTS.__getitem__,
         required=True,
-        key="bring",
-        bind="query-params",
         label_visibility="collapsed",
     )
     if part == "predictions":
