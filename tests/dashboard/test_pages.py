@@ -369,7 +369,7 @@ def test_compare_says_over_reruns_what_a_single_split_cannot(open_app, monkeypat
         found = [run for run in plan.runs if run.spec.seed < 4]
         labels = list(dict.fromkeys(run.variant for run in found))
         return pd.DataFrame(
-            run.place
+            run.identifiers
             | {"accuracy": 80.0, "nll": 0.6, "brier": 0.3, "aurc": 7.0}
             | {"ece": 6 + run.spec.seed - labels.index(run.variant) * (3 + run.spec.seed / 10)}
             for run in found
