@@ -1,5 +1,4 @@
 """Runs as one HTML file that needs no server and no network.
 
-``document`` says what is in it, ``views`` draws its charts, ``page`` makes the file, and ``asked``
-finds out which runs somebody means.
+``document`` collects its data, ``views`` draws its charts, and ``page`` makes the file.
 """
