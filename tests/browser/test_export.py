@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import bup
 from dashboard.export.page import page as web_page
-from tests.support.exports import HOSTILE, hostile_graph, known
+from tests.support.exports import HOSTILE, hostile_graph, loaded_run
 
 from .accessibility import barriers
 
@@ -37,7 +37,7 @@ def graph() -> bup.Graph:
 def exported(graph, tmp_path_factory) -> Path:
     """Two runs on a graph of hostile names, one class never shown."""
     about = {"epochs": 20, "per_class": 5, "validation": 30, "test": None, "left_out": [1]}
-    both = [known(bup.fit(graph, method, **about), graph) for method in ("bup", "gcn")]
+    both = [loaded_run(bup.fit(graph, method, **about), graph) for method in ("bup", "gcn")]
     path = tmp_path_factory.mktemp("page") / "page.html"
     path.write_text(web_page(both), encoding="utf-8")
     return path

@@ -18,10 +18,9 @@ from bup.imported import predictions
 from bup.results.store import Store
 from bup.training import fitting
 from dashboard.classroom.register import LecturerKey, Register
-from dashboard.export import parse_run
 from dashboard.session import run_link
 from tests.support import ROOT
-from tests.support.exports import numbers, opened
+from tests.support.exports import numbers, read_document
 
 FIXTURES = Path(__file__).parent / "fixtures"
 EXPECTED = json.loads((FIXTURES / "expected.json").read_text())
@@ -99,7 +98,7 @@ def test_a_class_goes_on(tmp_path):
 
 def test_an_exported_page_leads_to_its_run(graph, spec):
     """Its scripts come with it, so that a browser needs nothing of ours to show it."""
-    content = opened(gzip.decompress((FIXTURES / "page.html.gz").read_bytes()).decode())
+    content = read_document(gzip.decompress((FIXTURES / "page.html.gz").read_bytes()).decode())
     (run,) = content["runs"]
     probs = numbers(run["probs"]).reshape(graph.num_nodes, -1)
     np.testing.assert_allclose(probs[:3], EXPECTED["probs"], atol=2e-5)
@@ -111,7 +110,7 @@ def test_an_exported_page_leads_to_its_run(graph, spec):
 
 @pytest.mark.parametrize("case", EXPECTED["run_links"], ids=lambda case: case["spec"]["method"])
 def test_a_link_means_the_same_run(graph, case):
-    spec = parse_run.asked(case["link"])
+    spec = run_link.find_spec(case["link"])
     assert spec.as_dict() == case["spec"]
     assert run_link.query(spec, graph) == case["link"].partition("?")[2]
 

@@ -30,7 +30,7 @@ from dashboard.session.navigation import page_link
 from dashboard.session.view import View
 from dashboard.ui.numbers import percent
 from tests.support.folder_files import put
-from tests.support.jobs import AtOnce
+from tests.support.jobs import InstantQueue
 
 
 @pytest.mark.parametrize("page", [page.address for page in PAGES if page.needs_run])
@@ -355,7 +355,7 @@ def test_a_class_name_is_no_markup_where_its_model_is_not_trained(open_app, tmp_
     people = "".join(f"n{i},{('![](http://x.test)', 'b', 'c')[i % 3]},{i}\n" for i in range(30))
     put(tmp_path, nodes="id,label,x\n" + people, edges="source,target\nn0,n1\n")
     monkeypatch.setenv("BUP_FOLDERS", str(tmp_path))
-    monkeypatch.setattr(training, "training_queue", lambda: AtOnce())
+    monkeypatch.setattr(training, "training_queue", lambda: InstantQueue())
     app = open_app(graph=f"folder:{tmp_path}", left_out="![](http://x.test)", per_class="2")
     (told,) = [m.value for m in app.markdown if "without" in m.value]
     assert not app.exception and r"\!\[\]\(http\:" in told

@@ -15,7 +15,7 @@ from dashboard.cache.run_cache import LoadedRun
 HOSTILE = '</script><script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">'
 
 
-def known(result: bup.Result, graph: bup.Graph) -> LoadedRun:
+def loaded_run(result: bup.Result, graph: bup.Graph) -> LoadedRun:
     return LoadedRun(run_of(result.spec, graph), graph, result)
 
 
@@ -32,14 +32,14 @@ def hostile_graph() -> bup.Graph:
     )
 
 
-def opened(page: str) -> dict:
-    """What is inside of a page."""
+def read_document(page: str) -> dict:
+    """The data inside an exported page."""
     (squeezed,) = re.findall(r'id="document">([^<]*)</script>', page)
     return json.loads(zlib.decompress(base64.b64decode(squeezed)))
 
 
 def numbers(packed: dict) -> np.ndarray:
-    """As numbers() in opened.js."""
+    """As numbers() in decode.js."""
     steps = np.frombuffer(base64.b64decode(packed["bytes"]), f"<{packed['type']}")
     if "scale" not in packed:
         return steps

@@ -11,7 +11,7 @@ LIGHT = Theme()
 NASTY = '<img src=x onerror="alert(1)"> & <b>bold</b>'
 
 
-def known(result, graph):
+def labelled_probs(result, graph):
     nodes = result.split.test[~result.split.is_ood(graph.labels[result.split.test])]
     return result.probs[nodes], result.split.targets(graph.labels[nodes])
 

@@ -75,11 +75,11 @@ def load(place, nodes=None, edges=EDGES, features=None):
 def message(place, nodes=None, edges=EDGES, features=None):
     with pytest.raises(BupError) as caught:
         load(place, nodes, edges, features)
-    assert_a_person_can_read(caught.value)
+    assert_readable(caught.value)
     return str(caught.value)
 
 
-def assert_a_person_can_read(error):
+def assert_readable(error):
     assert str(error).isprintable(), "one line, and nothing that could rewrite a terminal"
     assert len(str(error)) < 700
 
@@ -90,7 +90,7 @@ def graph_or_error(**files):
         try:
             graph = load(place, **files)
         except BupError as error:
-            assert_a_person_can_read(error)
+            assert_readable(error)
             return None
     assert np.isfinite(dense(graph.features)).all()
     return graph

@@ -43,7 +43,7 @@ def ask(queue: LocalQueue, run: Run, visitor: str = "") -> Job:
     return queue.submit(run, bup.load_graph(run.spec.graph), visitor, again=True)
 
 
-class AtOnce:
+class InstantQueue:
     """A queue that trains while one waits, for pages whose runs nobody has trained."""
 
     def submit(self, run: Run, graph: bup.Graph, visitor: str = "", again: bool = False) -> Job:
@@ -67,7 +67,7 @@ def ended(queue: LocalQueue, run: Run) -> Job:
     return queue.find(run)
 
 
-def trains(queue: LocalQueue, run: Run) -> bool:
+def is_training(queue: LocalQueue, run: Run) -> bool:
     return queue.find(run).progress.epoch > 0
 
 

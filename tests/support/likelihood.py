@@ -27,7 +27,7 @@ def mixed_scales(seed: int, nodes: int, classes: int) -> tuple[Tensor, Tensor]:
     return mean, torch.from_numpy(10 ** random.uniform(-6, 3, (nodes, classes)))
 
 
-def by_quad(mean: Tensor, var: Tensor, label: int) -> float:
+def probability_by_quadrature(mean: Tensor, var: Tensor, label: int) -> float:
     """The integral by adaptive quadrature between the places where a factor starts or settles."""
     m, s = mean.numpy(), var.sqrt().numpy()
     others = np.arange(len(m)) != label

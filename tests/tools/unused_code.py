@@ -1,9 +1,10 @@
 """Functions, classes and methods that no other code of the project uses; part of ``make lint``.
 
-Only tests using something is not a use. Attributes and variables are left out: session state and
-what is sent to JavaScript is read by names in strings.
+A use by tests alone does not count, a name in a TOML file of the packages does. Attributes and
+variables are left out: session state and what is sent to JavaScript is read by names in strings.
 """
 
+import re
 import sys
 
 from vulture import Vulture
@@ -21,7 +22,9 @@ CALLED_BY_OTHERS = [
 
 
 def main() -> int:
-    vulture = Vulture(ignore_names=CALLED_BY_OTHERS, ignore_decorators=COMMANDS)
+    tables = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.toml")]
+    named = [name for path in tables for name in re.findall(r'"([a-z_]\w+)"', path.read_text())]
+    vulture = Vulture(ignore_names=[*CALLED_BY_OTHERS, *named], ignore_decorators=COMMANDS)
     vulture.scavenge([str(ROOT / folder) for folder in FOLDERS])
     unused = vulture.unused_funcs + vulture.unused_methods + vulture.unused_classes
     for item in [*unused, *vulture.unused_props]:

@@ -15,7 +15,7 @@ from tests.support.folder_files import (
     NODES,
     TABLE,
     TEXT_NODES,
-    assert_a_person_can_read,
+    assert_readable,
     csr_parts,
     csv_of,
     dense,
@@ -150,7 +150,7 @@ def test_what_is_not_a_folder_is_refused(tmp_path, monkeypatch, path):
     os.symlink("loop", "loop")
     with pytest.raises(BupError, match=r"nodes\.csv and edges\.csv") as caught:
         folder.load(path)
-    assert_a_person_can_read(caught.value)
+    assert_readable(caught.value)
     assert repr(path)[:30] in str(caught.value)
 
 

@@ -14,7 +14,7 @@ from bup.likelihood import (
     log_likelihood,
 )
 from bup.likelihood.exact import unnormalised_probabilities
-from tests.support.likelihood import by_quad, messages, mixed_scales
+from tests.support.likelihood import messages, mixed_scales, probability_by_quadrature
 
 
 @pytest.mark.parametrize("classes", range(2, 8))
@@ -36,7 +36,10 @@ def test_exact_probabilities_are_those_of_the_gaussian_gaps(classes: int) -> Non
 @pytest.mark.parametrize("classes", [2, 3, 5, 7])
 def test_exact_agrees_with_adaptive_quadrature(classes: int) -> None:
     mean, var, labels = messages(10 + classes, 8, classes)
-    expected = [by_quad(m, v, c) for m, v, c in zip(mean, var, labels.tolist(), strict=True)]
+    expected = [
+        probability_by_quadrature(m, v, c)
+        for m, v, c in zip(mean, var, labels.tolist(), strict=True)
+    ]
     probs = class_probabilities(mean, var)[range(8), labels]
     assert probs.tolist() == pytest.approx(expected, abs=1e-10)
     log_lik = log_likelihood(mean, var, labels, "exact", points=128)
@@ -50,7 +53,9 @@ def test_a_wide_label_among_narrow_classes() -> None:
     var = torch.tensor([[4.0] + [1e-4] * 6], dtype=torch.float64)
     probs = class_probabilities(torch.zeros_like(var), var)[0]
     assert probs[0].item() == pytest.approx(0.49747, abs=1e-5)
-    assert probs[0].item() == pytest.approx(by_quad(torch.zeros(7), var[0], 0), abs=1e-10)
+    assert probs[0].item() == pytest.approx(
+        probability_by_quadrature(torch.zeros(7), var[0], 0), abs=1e-10
+    )
 
 
 @pytest.mark.parametrize("wide", [4.0, 1e-4])
@@ -60,7 +65,10 @@ def test_sharp_steps_agree_with_quadrature(wide: float, seed: int) -> None:
     var = torch.full_like(mean, 4e-4 / wide)
     var[:, 0] = wide
     labels = torch.tensor([0, 0, 1, 2])
-    expected = [by_quad(m, v, c) for m, v, c in zip(mean, var, labels.tolist(), strict=True)]
+    expected = [
+        probability_by_quadrature(m, v, c)
+        for m, v, c in zip(mean, var, labels.tolist(), strict=True)
+    ]
     assert class_probabilities(mean, var)[range(4), labels].tolist() == pytest.approx(
         expected, abs=1e-9
     )
@@ -72,12 +80,17 @@ def test_a_step_too_far_out_to_matter_takes_no_nodes_from_the_rest() -> None:
     mean = torch.tensor([[0.0, -4.56, -4.81]], dtype=torch.float64)
     var = torch.tensor([[1.0, 1e-8, 0.1]], dtype=torch.float64)
     log_lik = log_likelihood(mean, var, torch.tensor([0]), "exact")
-    assert log_lik.item() == pytest.approx(math.log(by_quad(mean[0], var[0], 0)), abs=1e-5)
+    assert log_lik.item() == pytest.approx(
+        math.log(probability_by_quadrature(mean[0], var[0], 0)), abs=1e-5
+    )
 
 
 def test_mixed_scales_agree_with_quadrature() -> None:
     mean, var = mixed_scales(0, 10, 6)
-    expected = [[by_quad(m, v, c) for c in range(6)] for m, v in zip(mean, var, strict=True)]
+    expected = [
+        [probability_by_quadrature(m, v, c) for c in range(6)]
+        for m, v in zip(mean, var, strict=True)
+    ]
     assert class_probabilities(mean, var).numpy() == pytest.approx(np.array(expected), abs=1e-9)
     label = torch.tensor(expected).argmax(-1)
     log_lik = log_likelihood(mean, var, label, "exact", points=128)

@@ -25,7 +25,7 @@ from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.theme import Theme
 from dashboard.views import exports
-from tests.support.exports import HOSTILE, hostile_graph, known, numbers, opened
+from tests.support.exports import HOSTILE, hostile_graph, loaded_run, numbers, read_document
 
 DAY = datetime.date(2026, 3, 9)
 SMALL = "synthetic:nodes=200,classes=3,words=60"
@@ -33,12 +33,12 @@ SMALL = "synthetic:nodes=200,classes=3,words=60"
 
 @pytest.fixture(scope="module")
 def made(cora, run, rival) -> str:
-    return page([known(run, cora), known(rival, cora)], DAY)
+    return page([loaded_run(run, cora), loaded_run(rival, cora)], DAY)
 
 
 @pytest.fixture(scope="module")
 def content(made) -> dict:
-    return opened(made)
+    return read_document(made)
 
 
 def test_the_page_of_cora_is_small_and_says_what_it_is(made, content):
@@ -72,7 +72,7 @@ def test_a_run_in_the_page_has_the_numbers_of_the_run(content, cora, run, rival,
 
 
 def test_intervals_and_messages_are_those_of_the_inspector(content, cora, run):
-    there, one = content["runs"][0], known(run, cora)
+    there, one = content["runs"][0], loaded_run(run, cora)
     shape = run.probs.shape
     low, high, mean, std = (
         numbers(there[name]).reshape(shape) for name in ("low", "high", "mean", "std")
@@ -126,11 +126,11 @@ def hostile(tmp_path_factory) -> str:
         patch.setenv("BUP_CACHE", str(tmp_path_factory.mktemp("cache")))
         graph = hostile_graph()
         fitted = bup.fit(graph, epochs=5, per_class=5, validation=30, test=None)
-        return page([known(fitted, graph)], DAY)
+        return page([loaded_run(fitted, graph)], DAY)
 
 
 def test_no_name_can_become_markup(hostile):
-    assert HOSTILE in opened(hostile)["classes"][0]
+    assert HOSTILE in read_document(hostile)["classes"][0]
     assert "window.hurt" not in hostile.replace(
         "&lt;/script&gt;&lt;script&gt;window.hurt = 1&lt;/script&gt;&lt;img src=x "
         "onerror=&quot;window.hurt = 1&quot;&gt;",
@@ -140,8 +140,8 @@ def test_no_name_can_become_markup(hostile):
 
 
 def test_a_run_without_unseen_classes_has_no_such_view(hostile):
-    (there,) = opened(hostile)["runs"]
-    assert there["views"]["unseen"] == [] and opened(hostile)["compare"] is None
+    (there,) = read_document(hostile)["runs"]
+    assert there["views"]["unseen"] == [] and read_document(hostile)["compare"] is None
 
 
 def test_what_is_too_large_is_refused_in_a_sentence(cora, run, monkeypatch):
@@ -149,7 +149,7 @@ def test_what_is_too_large_is_refused_in_a_sentence(cora, run, monkeypatch):
     assert "at most 6 runs, got 7" in refusal(cora, 7)
     monkeypatch.setattr(pages, "MOST_NODES", 2000)
     with pytest.raises(BupError, match="cora has 2,708 and 5,278: choose a smaller graph"):
-        page([known(run, cora)], DAY)
+        page([loaded_run(run, cora)], DAY)
 
 
 def test_test_nodes_in_another_order_are_not_called_different(cora, run, rival):
@@ -157,7 +157,9 @@ def test_test_nodes_in_another_order_are_not_called_different(cora, run, rival):
 
     def said(nodes: np.ndarray) -> str:
         other = dataclasses.replace(rival, split=dataclasses.replace(rival.split, test=nodes))
-        return opened(page([known(run, cora), known(other, cora)], DAY))["compare"]["words"]
+        return read_document(page([loaded_run(run, cora), loaded_run(other, cora)], DAY))[
+            "compare"
+        ]["words"]
 
     assert "different papers" not in said(np.sort(test))
     assert "different papers" in said(test[1:])
@@ -168,7 +170,7 @@ def test_the_app_offers_the_page_of_what_it_compares(cora, run, rival, monkeypat
     monkeypatch.setattr(exports.st, "download_button", lambda *a, **k: offered.append(a))
     monkeypatch.setattr(exports.st, "caption", said.append)
     monkeypatch.setattr(exports, "page", lambda known, day: [one.spec.method for one in known])
-    views = [View(known(result, cora), 0, Theme()) for result in (run, rival)]
+    views = [View(loaded_run(result, cora), 0, Theme()) for result in (run, rival)]
     exports._web_page_button(views)
     label, make, name, kind = offered.pop()
     assert label == "These runs as a web page" and kind == "text/html"
@@ -188,7 +190,7 @@ def test_a_page_is_made_once_and_one_visitor_has_few_of_them_made(cora, run, mon
     def pages(of: bup.Result, times: int) -> set[str]:
         """Asked for at once."""
         for _ in range(times):
-            exports._web_page_button([View(known(of, cora), 0, Theme())])
+            exports._web_page_button([View(loaded_run(of, cora), 0, Theme())])
         asked = [offered.pop() for _ in range(times)]
         with ThreadPoolExecutor(times) as pool:
             return set(pool.map(lambda make: make(), asked))
@@ -270,12 +272,12 @@ def test_the_command_trains_what_is_missing_and_finds_it_by_name(bup_command, tm
     )
     assert code == 0 and said.endswith("2 runs\n")
     assert out.stat().st_mode & 0o777 == 0o644
-    first = opened(out.read_text())["runs"]
+    first = read_document(out.read_text())["runs"]
     assert "--set lam=2" in first[0]["command"] and "--set lam" not in first[1]["command"]
     assert all("--set epochs=5" in one["command"] for one in first)
     (name,) = (folder.name for folder in Store().root.glob("*-bup-*"))
     assert bup_command(name, "-o", out)[0] == 0
-    (again,) = opened(out.read_text())["runs"]
+    (again,) = read_document(out.read_text())["runs"]
     assert again["probs"] == first[0]["probs"]
 
 

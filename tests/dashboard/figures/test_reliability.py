@@ -4,7 +4,7 @@ import pytest
 from bup import metrics
 from bup.metrics.conformal import conformal_sets
 from dashboard.figures import reliability
-from tests.support.figures import LIGHT, known, named, two_bins
+from tests.support.figures import LIGHT, labelled_probs, named, two_bins
 
 
 def test_the_reliability_diagram_shows_what_the_bins_hold():
@@ -42,7 +42,7 @@ def test_empty_bins_have_no_point_no_bar_and_no_number():
 
 
 def test_a_second_run_is_drawn_over_the_first_but_cannot_be_clicked(run, rival, cora):
-    mine, theirs = (metrics.reliability_bins(*known(r, cora), 10) for r in (run, rival))
+    mine, theirs = (metrics.reliability_bins(*labelled_probs(r, cora), 10) for r in (run, rival))
     figure = reliability.reliability_figure(mine, LIGHT, "a", (theirs, "b"))
     other = named(figure, "b")
     full = theirs.count > 0
@@ -62,7 +62,7 @@ def test_bins_of_equal_mass_may_have_no_width():
 
 
 def test_the_confidence_histogram_counts_every_node_once(run, cora):
-    probs, targets = known(run, cora)
+    probs, targets = labelled_probs(run, cora)
     confidence, hit = metrics.confidence(probs), metrics.hits(probs, targets)
     figure = reliability.confidence_histogram(confidence, hit, LIGHT)
     assert named(figure, "right").y.sum() == hit.sum()
@@ -98,7 +98,7 @@ def test_the_set_size_figure_counts_every_node_once(run, cora):
 def test_the_risk_coverage_figure_marks_the_chosen_coverage(run, rival, cora):
     curves = []
     for result in (run, rival):
-        probs, targets = known(result, cora)
+        probs, targets = labelled_probs(result, cora)
         curves.append(
             metrics.risk_coverage(1 - metrics.confidence(probs), metrics.hits(probs, targets))
         )

@@ -23,10 +23,10 @@ from tests.support.jobs import (
     ask,
     ended,
     fresh,
+    is_training,
     own_workers,
     result_of,
     run_of,
-    trains,
     until,
 )
 
@@ -87,7 +87,7 @@ def test_a_result_that_came_while_the_run_waited_is_not_trained_again(queue):
 def test_one_run_at_a_time_and_the_same_run_once(queue):
     first, second, third = fresh(ENDLESS), fresh(SMALL), fresh(SMALL)
     ask(queue, first)
-    until(lambda: trains(queue, first))
+    until(lambda: is_training(queue, first))
     assert ask(queue, second).ahead == 1
     # Written otherwise, the same run: a default spelled out.
     settings = (*ENDLESS.settings, ("hidden", 64))
@@ -106,7 +106,7 @@ def test_one_run_at_a_time_and_the_same_run_once(queue):
 def test_progress_grows_and_a_snapshot_does_not(queue):
     run = fresh(ENDLESS)
     ask(queue, run)
-    until(lambda: trains(queue, run))
+    until(lambda: is_training(queue, run))
     seen = [queue.find(run)]
     for _ in range(3):
         until(lambda: queue.find(run).progress.epoch > seen[-1].progress.epoch)
@@ -138,7 +138,7 @@ def test_progress_is_reported_in_batches(queue, monkeypatch):
 def test_a_waiting_run_that_is_cancelled_never_starts(queue):
     first, second, third = fresh(ENDLESS), fresh(SMALL), fresh(SMALL)
     ask(queue, first)
-    until(lambda: trains(queue, first))
+    until(lambda: is_training(queue, first))
     for run in (second, third):
         ask(queue, run)
     queue.cancel(second)
@@ -153,7 +153,7 @@ def test_a_waiting_run_that_is_cancelled_never_starts(queue):
 def test_a_training_run_that_is_cancelled_leaves_no_result_and_a_warm_process(queue):
     run = fresh(ENDLESS)
     ask(queue, run)
-    until(lambda: trains(queue, run))
+    until(lambda: is_training(queue, run))
     before = own_workers()
     queue.cancel(run)
     job = queue.find(run)
@@ -163,11 +163,11 @@ def test_a_training_run_that_is_cancelled_leaves_no_result_and_a_warm_process(qu
     between = fresh(ENDLESS)
     ask(queue, between)
     assert ask(queue, run).active
-    until(lambda: trains(queue, between))
+    until(lambda: is_training(queue, between))
     again = queue.find(run)
     assert (again.state, again.ahead, again.finished) == ("queued", 1, None)
     queue.cancel(between)
-    until(lambda: trains(queue, run))
+    until(lambda: is_training(queue, run))
     queue.cancel(run)
     after = fresh(SMALL)
     ask(queue, after)
@@ -291,7 +291,7 @@ def test_small_runs_of_others_pass_the_large_ones_of_one(queue):
     large = [fresh(ENDLESS) for _ in range(4)]
     for run in large:
         ask(queue, run, "greedy")
-    until(lambda: trains(queue, large[0]))
+    until(lambda: is_training(queue, large[0]))
     assert [queue.find(run).ahead for run in large] == [0, 1, 2, 3], "as they were asked for"
     small = fresh(SMALL)
     assert ask(queue, small, "modest").ahead == 1
@@ -318,13 +318,13 @@ def test_a_short_run_does_not_wait_for_a_long_one(tmp_path):
     long, waiting, short = fresh(ENDLESS), fresh(ENDLESS), fresh(SMALL)
     for run in (long, waiting):
         queue.enter(run, SHORT + 1, is_stored=False, visitor="greedy", again=True)
-    until(lambda: trains(queue, long))
+    until(lambda: is_training(queue, long))
     queue.enter(short, SHORT, is_stored=False, visitor="modest", again=True)
     assert queue.find(waiting).ahead == 1, "the short one is not before it"
     assert ended(queue, short).state == "done"
     assert [queue.find(run).state for run in (long, waiting)] == ["running", "queued"]
     queue.cancel(long, "greedy")
-    until(lambda: trains(queue, waiting))
+    until(lambda: is_training(queue, waiting))
     queue.close()
 
 

@@ -20,9 +20,9 @@ from tests.support.jobs import (
     ended,
     fresh,
     is_alive,
+    is_training,
     own_workers,
     result_of,
-    trains,
     until,
     workers,
 )
@@ -58,7 +58,7 @@ time.sleep(600)
 def test_training_is_niced_single_threaded_and_first_to_go_when_memory_ends(queue, other_server):
     run = fresh(ENDLESS)
     ask(queue, run)
-    until(lambda: trains(queue, run))
+    until(lambda: is_training(queue, run))
     (pid,) = own_workers()
     assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
     assert b"OMP_NUM_THREADS=1\0" in Path(f"/proc/{pid}/environ").read_bytes()
@@ -89,7 +89,7 @@ def test_a_killed_process_fails_its_run_and_is_replaced(queue):
     run, waiting = fresh(ENDLESS), fresh(SMALL)
     ask(queue, run)
     ask(queue, waiting)
-    until(lambda: trains(queue, run))
+    until(lambda: is_training(queue, run))
     (pid,) = own_workers()
     os.kill(pid, signal.SIGKILL)
     job = ended(queue, run)
@@ -97,7 +97,7 @@ def test_a_killed_process_fails_its_run_and_is_replaced(queue):
     assert job.progress.epoch > 0 and result_of(run) is None
     assert ended(queue, waiting).state == "done"
     ask(queue, run)
-    until(lambda: trains(queue, run))
+    until(lambda: is_training(queue, run))
     assert pid not in own_workers()
 
 
@@ -105,7 +105,7 @@ def test_a_process_that_does_not_stop_when_asked_is_killed(queue, monkeypatch):
     monkeypatch.setattr(processes, "GRACE", 0.3)
     run = fresh(ENDLESS)
     ask(queue, run)
-    until(lambda: trains(queue, run))
+    until(lambda: is_training(queue, run))
     (pid,) = own_workers()
     os.kill(pid, signal.SIGSTOP)
     queue.cancel(run)

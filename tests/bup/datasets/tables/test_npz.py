@@ -16,7 +16,7 @@ from tests.support.folder_files import (
     EXAMPLES,
     TABLE,
     TEXT_NODES,
-    assert_a_person_can_read,
+    assert_readable,
     csr_parts,
     dense,
     fuzz,
@@ -182,7 +182,7 @@ def test_a_damaged_byte_anywhere_gives_a_graph_or_an_error(tmp_path, archive):
         try:
             graph = folder.load(tmp_path)
         except BupError as error:
-            assert_a_person_can_read(error)
+            assert_readable(error)
             refused += 1
         else:
             assert dense(graph.features).tolist() in (BAG.tolist(), TABLE.tolist())
