@@ -16,7 +16,7 @@ COMMANDS = {
     "graph": "bup.cli.graphs",
     "methods": "bup.cli.methods",
     "fit": "bup.cli.fitting",
-    "import": "bup.cli.importing:bring",
+    "import": "bup.cli.importing:import_predictions",
     "reproduce": "bup.cli.reproduction",
     "exercises": "bup.cli.exercises",
 }

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bup
-from bup.cli.asking import spec_from_options, split_options
 from bup.cli.output import json_option, print_json
 from bup.cli.progress import TrainingBar
 from bup.cli.report import print_report
+from bup.cli.spec_options import spec_from_options, split_options
 from bup.run.spec import Value, parse_value
 
 if TYPE_CHECKING:

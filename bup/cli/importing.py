@@ -20,7 +20,7 @@ from bup.cli.report import print_report
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting.")
 @click.option("--bins", default=10, show_default=True, help="Bins of the calibration errors.")
 @json_option
-def bring(
+def import_predictions(
     file: Path,
     graph_name: str,
     per_class: int | None,

@@ -18,7 +18,7 @@ class Protocol:
     name: str = ""
     left_out: tuple[int, ...] = ()
     unjudged: tuple[int, ...] = ()
-    split: str = ""  # see bup.spec.Spec
+    split: str = ""  # see bup.run.spec.Spec
 
     def on(self, split: str) -> Protocol:
         """The same classes on another split."""

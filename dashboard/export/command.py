@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bup
-from bup.cli.asking import spec_from_options, split_options
 from bup.cli.fitting import pair, trained
+from bup.cli.spec_options import spec_from_options, split_options
 
 if TYPE_CHECKING:
     from bup.run.spec import Spec, Value
