@@ -28,7 +28,7 @@ Export = Callable[[View], tuple[str, str, str]]
 
 
 def csv_button(label: str, table: pd.DataFrame, name: str, **options: Any) -> None:
-    """A button that downloads a table as CSV, which is written when somebody clicks."""
+    """A button that downloads a table as CSV, which is written at the click."""
     icon = {"icon": ":material/download:"}
     st.download_button(label, lambda: csv_text(table), f"{name}.csv", "text/csv", **icon | options)
 

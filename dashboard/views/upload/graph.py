@@ -210,8 +210,8 @@ def _uploaded_graphs() -> None:
         return
     st.subheader("Your graphs")
     st.caption(
-        "Everybody who has the link to a graph can open it; nobody else can find it. Keep the "
-        "links: this list ends with your visit, and no other page lists your graphs."
+        "Only people who have the link to a graph can find and open it. Keep the links: this list "
+        "ends with your visit, and no other page lists your graphs."
     )
     for name in list(names):
         with show_errors():
