@@ -41,8 +41,6 @@ def fit(
 
     For example: bup fit --graph cora --per-class 20 --left-out 6 --set lam=2
     """
-    from bup import methods
-
     loaded = bup.load_graph(graph_name)
     unjudged: tuple[int, ...] = ()
     if protocol is not None:
@@ -52,18 +50,18 @@ def fit(
             raise bup.BupError("--protocol says which classes are left out: drop --left-out")
         named = find_protocol(protocol, loaded)
         which["left_out"], unjudged = named.left_out, named.unjudged
-    spec = methods.complete(spec_from_options(loaded, method, dict(map(pair, settings)), **which))
-    result, was_stored = trained(spec, loaded, fresh)
+    spec = spec_from_options(loaded, method, dict(map(parse_setting, settings)), **which)
+    result, was_stored = load_or_train(spec, loaded, fresh)
     report = bup.evaluate(result, loaded, bins, unjudged)
     if as_json:
-        head = {"spec": spec.as_dict(), "stored": was_stored, "seconds": result.seconds}
+        head = {"spec": result.spec.as_dict(), "stored": was_stored, "seconds": result.seconds}
         head |= {"kept_epoch": result.kept_epoch, "epochs": len(result.history["loss"])}
         print_json(head | {"constants": dict(result.constants), **report})
     else:
         print_report(result, report, bins, was_stored)
 
 
-def pair(text: str) -> tuple[str, Value]:
+def parse_setting(text: str) -> tuple[str, Value]:
     """A setting and its value from NAME=VALUE."""
     name, equals, value = text.partition("=")
     if not equals:
@@ -71,7 +69,7 @@ def pair(text: str) -> tuple[str, Value]:
     return name, parse_value(value)
 
 
-def trained(spec: bup.Spec, graph: Graph, fresh: bool = False) -> tuple[bup.Result, bool]:
+def load_or_train(spec: bup.Spec, graph: Graph, fresh: bool = False) -> tuple[bup.Result, bool]:
     """The result of a run, trained and stored if it was not; and whether it was stored before."""
     from bup.training import fitting
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 import bup
-from bup.cli.fitting import pair
+from bup.cli.fitting import parse_setting
 from bup.cli.output import json_option, print_json
 from bup.cli.report import print_report
 
@@ -40,7 +40,7 @@ def import_predictions(
     from bup.training import fitting
     from bup.training.torch_model import run_of_predictions
 
-    pairs = dict(map(pair, settings))
+    pairs = dict(map(parse_setting, settings))
     try:
         content = file.read_bytes()
     except OSError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bup
-from bup.cli.fitting import pair, trained
+from bup.cli.fitting import load_or_train, parse_setting
 from bup.cli.spec_options import spec_from_options, split_options
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def export(
     if why := refusal(graph, len(specs)):
         raise bup.BupError(why)
     loaded = [
-        LoadedRun(run_of(spec, graph), graph, trained(spec, graph)[0])
+        LoadedRun(run_of(spec, graph), graph, load_or_train(spec, graph)[0])
         for spec in dict.fromkeys(specs)
     ]
     text = page(loaded).encode()
@@ -95,7 +95,7 @@ def _settings(methods: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, dic
 
     chosen: dict[str, dict[str, Value]] = {method: {} for method in methods}
     for text in texts:
-        name, value = pair(text)
+        name, value = parse_setting(text)
         of, _, name = name.rpartition(".")
         having = [
             method
