@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     )
     from bup.datasets import GRAPHS, load_graph
     from bup.engine.loop import Cancelled, Progress
-    from bup.explain import detection as finding
-    from bup.explain import inspection
+    from bup.explanation import detection as finding
+    from bup.explanation import inspection
     from bup.graph import Graph, words
     from bup.imported import predictions
     from bup.methods import METHODS
@@ -61,8 +61,8 @@ _MODULES = {
     "conformal": "bup.metrics.conformal",
     "datasets": "bup.datasets",
     "experiments": "bup.experiments",
-    "finding": "bup.explain.detection",
-    "inspection": "bup.explain.inspection",
+    "finding": "bup.explanation.detection",
+    "inspection": "bup.explanation.inspection",
     "likelihood": "bup.likelihood",
     "methods": "bup.methods",
     "metrics": "bup.metrics",

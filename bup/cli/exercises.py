@@ -21,7 +21,7 @@ def exercises(output: Path, name: str, seed: int) -> None:
     """
     import numpy as np
 
-    from bup.explain import exercises as sheets
+    from bup.explanation import exercises as sheets
     from bup.io import files
     from bup.run.splits import usual_sizes
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bup.explain.inspection import Inspection, Inspector, inspect, with_links
+from bup.explanation.inspection import Inspection, Inspector, inspect, with_links
 from bup.graph import Graph
 from bup.io import files
 from bup.io.csv import csv_text

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from bup import metrics
 from bup.experiments import epistemic_score
-from bup.explain import detection
+from bup.explanation import detection
 from bup.metrics import METRICS
 from dashboard.figures import ood
 from dashboard.figures.compare import metrics_table, overlay_reliability, wide_table

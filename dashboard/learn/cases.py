@@ -7,7 +7,7 @@ from typing import Any
 
 from bup import metrics
 from bup.datasets import citation
-from bup.explain.inspection import Inspector
+from bup.explanation.inspection import Inspector
 from bup.graph import Graph
 from bup.methods import complete, resolve_name
 from bup.results.result import Result

@@ -10,8 +10,8 @@ import streamlit as st
 import bup
 from bup import metrics
 from bup.datasets import is_available
-from bup.explain.derivation import Derivation, derive
-from bup.explain.inspection import Inspector
+from bup.explanation.derivation import Derivation, derive
+from bup.explanation.inspection import Inspector
 from bup.propagation import RULES
 from bup.training.fitting import run_of
 from dashboard.cache import graphs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bup.explain.derivation import Derivation
+from bup.explanation.derivation import Derivation
 from bup.graph import Graph
 from dashboard.components.arithmetic import Stage
 from dashboard.learn.course import Lesson

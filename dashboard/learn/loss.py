@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bup.explain import loss_surface
-from bup.explain.loss_surface import LOSSES
+from bup.explanation import loss_surface
+from bup.explanation.loss_surface import LOSSES
 from dashboard.figures.learn.landscape import landscape_figure
 from dashboard.learn import cases, lesson
 from dashboard.session import run_link

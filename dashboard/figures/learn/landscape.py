@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from bup.explain.loss_surface import LossPoint
+from bup.explanation.loss_surface import LossPoint
 from dashboard.figures.style import apply_style, line, marker
 from dashboard.ui.theme import WRONG, Theme
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from bup.explain.inspection import Inspection
+from bup.explanation.inspection import Inspection
 from dashboard.figures.class_tables import probability_table
 from dashboard.session.view import View
 from dashboard.ui.markdown import escaped

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 import bup
-from bup.explain.inspection import Inspection
+from bup.explanation.inspection import Inspection
 from bup.graph import Graph
 from bup.methods import METHODS
 from dashboard.figures.class_tables import compared_table

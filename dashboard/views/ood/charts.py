@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bup.explain import detection
+from bup.explanation import detection
 from bup.metrics import METRICS
 from bup.scores import SCORES
 from dashboard.components.chart import Mark

@@ -10,8 +10,8 @@ import streamlit as st
 
 from bup import metrics
 from bup.experiments import epistemic_score
-from bup.explain import detection
-from bup.explain.detection import DetectionNodes
+from bup.explanation import detection
+from bup.explanation.detection import DetectionNodes
 from dashboard.figures.ood import DetectionCurve
 from dashboard.session.view import View
 from dashboard.ui import columns

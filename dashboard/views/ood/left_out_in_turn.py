@@ -12,7 +12,7 @@ import streamlit as st
 
 from bup import metrics
 from bup.experiments import epistemic_score
-from bup.explain import detection
+from bup.explanation import detection
 from bup.run.spec import Run, Spec
 from bup.training.fitting import run_of
 from dashboard.cache import run_cache

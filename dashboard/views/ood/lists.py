@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bup.explain import detection
+from bup.explanation import detection
 from dashboard.session.view import View
 from dashboard.ui.link_choice import link_choice
 from dashboard.ui.markdown import escaped

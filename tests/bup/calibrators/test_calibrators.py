@@ -17,7 +17,7 @@ from bup import calibrators, likelihood, metrics
 from bup.calibrators import CALIBRATORS, CalibrationData, LabelledNodes, spread, temperature
 from bup.calibrators.base import label_nll
 from bup.calibrators.wats import wavelets
-from bup.explain.inspection import inspect
+from bup.explanation.inspection import inspect
 from bup.methods import complete
 
 

@@ -12,7 +12,7 @@ import bup
 from bup import methods, metrics
 from bup.engine.loop import Progress
 from bup.engine.receptive_field import Inputs
-from bup.explain.inspection import Inspector
+from bup.explanation.inspection import Inspector
 from bup.graph import Graph, simple_edges
 from bup.methods import METHODS, TRAINED, complete
 from bup.methods import bup as bup_method

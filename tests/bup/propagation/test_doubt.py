@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal, spearmanr
 
 import bup
 from bup import metrics
-from bup.explain.inspection import Inspector, inspect, with_links
+from bup.explanation.inspection import Inspector, inspect, with_links
 from bup.graph import Graph, simple_edges
 from bup.graph.operators import unit_rows, walk
 from bup.propagation import RULES

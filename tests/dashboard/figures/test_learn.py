@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from bup import likelihood, metrics
-from bup.explain import loss_surface
+from bup.explanation import loss_surface
 from dashboard.figures.learn.dots import MOST_DOTS, dots_figure
 from dashboard.figures.learn.landscape import HIGHEST_LOSS, landscape_figure
 from dashboard.figures.learn.messages import (

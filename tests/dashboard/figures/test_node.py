@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from bup.errors import BupError
-from bup.explain.inspection import inspect
+from bup.explanation.inspection import inspect
 from bup.propagation import Shares
 from dashboard.figures import class_tables, node
 from dashboard.ui.numbers import percent_range

@@ -18,7 +18,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bup
-from bup.explain import loss_surface
+from bup.explanation import loss_surface
 from dashboard.learn import cases
 from dashboard.learn.glossary import TERMS
 from dashboard.learn.kinds_data import GRAPH

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bup import metrics
-from bup.explain import detection
+from bup.explanation import detection
 from bup.methods import METHODS, complete
 from bup.run.spec import Spec
 from bup.training import fitting

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr, logsumexp
 
 from bup import likelihood
-from bup.explain.loss_surface import LOSSES, point, surface
+from bup.explanation.loss_surface import LOSSES, point, surface
 
 margins = st.floats(-3, 3)
 stds = st.floats(0.2, 3)

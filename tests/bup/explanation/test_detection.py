@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bup
-from bup.explain import detection
-from bup.explain.detection import DetectionNodes
+from bup.explanation import detection
+from bup.explanation.detection import DetectionNodes
 from bup.graph import Graph, simple_edges
 
 few = st.integers(0, 3)  # so that many tie

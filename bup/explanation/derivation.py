@@ -16,7 +16,7 @@ from scipy.special import ndtr, softmax
 
 from bup.calibrators import spread
 from bup.errors import BupError
-from bup.explain.inspection import Inspector
+from bup.explanation.inspection import Inspector
 from bup.methods import settings_of
 from bup.methods.bup import SMALLEST_VARIANCE
 from bup.propagation.arithmetic import Operation, ProductTerm

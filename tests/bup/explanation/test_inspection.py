@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bup
-from bup.explain.inspection import Inspector, inspect, with_links
+from bup.explanation.inspection import Inspector, inspect, with_links
 from bup.methods import find, why_no_interval
 from bup.propagation import RULES
 

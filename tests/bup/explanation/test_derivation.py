@@ -9,8 +9,8 @@ import torch
 
 import bup
 from bup import likelihood
-from bup.explain.derivation import derive
-from bup.explain.inspection import Inspector
+from bup.explanation.derivation import derive
+from bup.explanation.inspection import Inspector
 from bup.methods.bup import SMALLEST_VARIANCE
 from bup.propagation.arithmetic import Operation, ProductTerm
 

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 import bup
 from bup import cli, metrics
-from bup.explain import exercises
-from bup.explain.inspection import Inspector
+from bup.explanation import exercises
+from bup.explanation.inspection import Inspector
 from dashboard.learn.course import LESSONS
 from dashboard.learn.lecturers import NOTEBOOK, PLANS, notes_text
 
