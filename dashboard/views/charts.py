@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -10,7 +11,7 @@ import streamlit as st
 from dashboard.components.chart import ChartFigure, Mark, chart
 from dashboard.figures.map import MOST_POINTS
 from dashboard.session.view import View
-from dashboard.views.picking import clicked_node, pick_node, selected_nodes
+from dashboard.views.picking import on_click, pick_node, selected_nodes
 
 
 def clickable(
@@ -21,16 +22,21 @@ def clickable(
     marks: Sequence[Mark] = (),
 ) -> None:
     """A chart whose points can be clicked; ``on_pick`` gets the clicked point's ``customdata``."""
-
-    def on_click() -> None:
-        number = clicked_node(key)
-        if number is not None:
-            on_pick(number)
-
     options = {"toImageButtonOptions": {"format": "svg", "filename": key}, "scrollZoom": False}
     drawing = figure if isinstance(figure, ChartFigure) else ChartFigure.of(figure)
-    chart(drawing, key, caption, on_click, marks=marks, config=options)
+    chart(drawing, key, caption, on_click(key, on_pick), marks=marks, config=options)
     st.caption(caption)
+
+
+def node_chart(
+    view: View,
+    figure: go.Figure | ChartFigure,
+    key: str,
+    caption: str,
+    marks: Sequence[Mark] = (),
+) -> None:
+    """A chart whose points are nodes: a click picks one."""
+    clickable(figure, key, caption, partial(pick_node, view), marks)
 
 
 def node_map(
@@ -42,11 +48,6 @@ def node_map(
         counted = view.graph.noun.count(view.graph.num_nodes)
         caption += f" The map draws {MOST_POINTS:,} of {counted} at random, highlighted ones first."
 
-    def on_pick() -> None:
-        node = clicked_node(key)
-        if node is not None:
-            pick_node(view, node)
-
     def on_group() -> None:
         if nodes := selected_nodes(key):
             st.session_state.group = nodes
@@ -55,7 +56,7 @@ def node_map(
         drawing,
         key,
         caption,
-        on_pick,
+        on_click(key, partial(pick_node, view)),
         on_group,
         [Mark(x, y, a) for x, y in positions for a in axes],
         {"toImageButtonOptions": {"format": "png", "filename": key, "scale": 2}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import numpy as np
 import streamlit as st
@@ -17,6 +18,17 @@ def clicked_node(key: str) -> int | None:
     """The node that was just clicked on a chart, a map or a network; for its ``on_pick``."""
     value = st.session_state.get(key, {}).get("pick")
     return int(value) if type(value) in (int, float) else None
+
+
+def on_click(key: str, choose: Callable[[int], None]) -> Callable[[], None]:
+    """The ``on_pick`` of a chart, a map or a network: passes the clicked node to ``choose``."""
+
+    def on_pick() -> None:
+        node = clicked_node(key)
+        if node is not None:
+            choose(node)
+
+    return on_pick
 
 
 def selected_nodes(key: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""The panel about the picked node: its name, and the tab Answer."""
+"""The panel about the picked node: its name, answer and words, and the tab Answer."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard.figures.class_tables import message_table
+from bup.explanation.inspection import Inspection
+from bup.graph.words import shared_words, speaks_of
+from dashboard.figures.class_tables import message_table, probability_table
 from dashboard.session import selected_node
 from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
-from dashboard.views.explore.answer import probabilities, verdict
-from dashboard.views.node_words import node_words
+from dashboard.ui.numbers import percent
 
 PARTS = {
     "train": "Its class was given in training",
@@ -19,6 +20,8 @@ PARTS = {
     "test": "Kept for testing",
     "unused": "Not used",
 }
+MOST_NEIGHBOURS = 6
+"""How many neighbours are listed with the words that the node shares with them."""
 
 
 def node_header(view: View) -> None:
@@ -37,6 +40,44 @@ def node_header(view: View) -> None:
     node_words(view)
 
 
+def verdict(row: pd.Series) -> str:
+    """What the model says of a node, and whether it is right."""
+    answer = (
+        f"The model says **{escaped(row.predicted)}** and is {percent(row.confidence, 0)} sure."
+    )
+    truth = f"In truth it is **{escaped(row.true)}**"
+    if row.ood:
+        return f":material/help: {answer} {truth}, a class that it was never shown."
+    if pd.isna(row.correct):
+        return f":material/remove: {answer} Its true class is not known."
+    if row.correct:
+        return f":material/check_circle: {answer} That is right."
+    return f":material/cancel: {answer} {truth}."
+
+
+def node_words(view: View) -> None:
+    """The most informative words of the picked node, and those that its neighbours share."""
+    graph, node = view.graph, view.node
+    if graph.words is None:
+        return
+    words = speaks_of(graph, node)
+    if words:
+        st.markdown(f"Most informative words: {', '.join(f'**{escaped(w)}**' for w in words)}")
+    else:
+        st.markdown("Its text has none of the words that this graph counts.")
+    near = graph.neighbours(node).tolist()
+    if not near:
+        return
+    with st.expander("Words shared with its neighbours"):
+        lines = []
+        for other in near[:MOST_NEIGHBOURS]:
+            shared = ", ".join(map(escaped, shared_words(graph, node, other)))
+            lines.append(f"- {escaped(view.name_of(other))}: {shared or '*none*'}")
+        if len(near) > MOST_NEIGHBOURS:
+            lines.append(f"- and {len(near) - MOST_NEIGHBOURS:,} more neighbours")
+        st.markdown("\n".join(lines))
+
+
 def answer_tab(view: View) -> None:
     node = view.node
     star = "The star marks the true class. "
@@ -45,7 +86,7 @@ def answer_tab(view: View) -> None:
         "this range in 90% of cases. The bar is the average over these cases."
     )
     st.markdown("**Probability of each class**", help=star + whiskers)
-    probabilities(view, node)
+    probabilities(view)
     if view.no_interval and view.explains.variance:
         st.caption(view.no_interval)
     st.html(f'<p class="facts">{_facts(view, view.table.iloc[node])}</p>')
@@ -61,6 +102,18 @@ def answer_tab(view: View) -> None:
             ),
         )
         st.html(message_table(mean[node], np.sqrt(var[node]), view.answers, view.theme))
+
+
+def probabilities(view: View, inspection: Inspection | None = None) -> None:
+    """The class probabilities of the picked node: as in the run, or inspected on other links."""
+    if inspection is not None:
+        probs, low, high = inspection.probs, inspection.low, inspection.high
+    else:
+        probs = view.result.probs[view.node]
+        low, high = (None, None) if view.no_interval else view.loaded_run.interval(view.node)
+    names, true = view.answers, view.table.true.iloc[view.node]
+    true_index = names.index(true) if true in names else None
+    st.html(probability_table(probs, low, high, names, true_index, view.theme))
 
 
 def _facts(view: View, row: pd.Series) -> str:

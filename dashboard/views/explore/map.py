@@ -17,6 +17,7 @@ from dashboard.components.map.map_data import Limits, Point
 from dashboard.session import url
 from dashboard.session.view import View
 from dashboard.ui import columns
+from dashboard.ui.link_choice import link_choice
 from dashboard.views import picking, tables
 from dashboard.views.explore import before_after, what_if
 
@@ -35,27 +36,19 @@ def map_controls(view: View) -> np.ndarray:
     """The widgets above the map; returns which nodes [n] the filter shows."""
     table = view.table
     offered = columns.menu_columns(table)
-    colour = st.selectbox(
+    colour = link_choice(
+        st.selectbox,
         "Colour by",
-        list(offered),
-        key="colour",
-        format_func=lambda key: offered[key].label,
-        bind="query-params",
+        {name: column.label for name, column in offered.items()},
+        "colour",
         on_change=lambda: st.session_state.update(range=None),  # the range was of another score
         label_visibility="collapsed",
         width=170,
     )
     visible = np.ones(len(table), dtype=bool)
     with st.popover("Filter", icon=":material/filter_alt:"):
-        chosen = st.pills(
-            "Show",
-            list(FILTERS),
-            selection_mode="multi",
-            key="show",
-            format_func=lambda key: view.say(FILTERS[key][0]),
-            bind="query-params",
-        )
-        for name in chosen:
+        titles = {name: view.say(title) for name, (title, _) in FILTERS.items()}
+        for name in link_choice(st.pills, "Show", titles, "show", selection_mode="multi"):
             visible &= FILTERS[name][1](table).to_numpy(bool)
         if offered[colour].kind == "score":
             st.caption("To show only a range of values, drag on the histogram below the map.")
@@ -128,11 +121,10 @@ def _map(
 ) -> None:
     colour, state = st.session_state.colour, st.session_state
 
-    def on_pick() -> None:
-        node = picking.clicked_node(key)
-        if node is not None and what_if.map_changes_links() and view.picked:
+    def choose(node: int) -> None:
+        if what_if.map_changes_links() and view.picked:
             what_if.change_link(view, node)
-        elif node is not None:
+        else:
             picking.pick_node(view, node)
 
     def on_group() -> None:
@@ -159,7 +151,7 @@ def _map(
         maps.look(loaded_run, colour, view.theme, limits),
         view.node if view.picked else -1,
         key,
-        on_pick,
+        picking.on_click(key, choose),
         on_group,
         on_range,
         on_window,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -67,12 +69,8 @@ def neighbourhood(view: View) -> None:
             "propagation step, on one scale.",
         )
 
-    def on_pick() -> None:
-        node = picking.clicked_node("ego")
-        if node is not None:
-            picking.pick_node(view, node)
-
     ego = chosen_network(view)
+    on_pick = picking.on_click("ego", partial(picking.pick_node, view))
     network(ego, "ego", on_pick, height=460)
     st.html(score_bar(ego.score, ego.low, ego.high, ego.doubt, view.theme))
     visited = selected_node.visited_nodes()

@@ -13,7 +13,7 @@ from dashboard.figures.class_tables import compared_table
 from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
 from dashboard.ui.numbers import percent
-from dashboard.views.explore.answer import probabilities
+from dashboard.views.explore.inspector import probabilities
 
 TAB = "What if?"
 
@@ -59,7 +59,7 @@ def what_if(view: View) -> None:
         return
     if not removed and not added:
         st.markdown("You have not changed a link yet. With the links as they are:")
-        probabilities(view, node, before)
+        probabilities(view, before)
         return
     st.markdown(_difference(view, before, after))
     labels = ("as it is", "what if")

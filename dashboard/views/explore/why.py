@@ -9,7 +9,7 @@ from bup.methods import METHODS
 from dashboard.figures.class_tables import breakdown_table
 from dashboard.figures.node import shares_figure
 from dashboard.session.view import View
-from dashboard.views import charts, exports, picking
+from dashboard.views import charts, exports
 
 
 def why(view: View) -> None:
@@ -22,7 +22,8 @@ def why(view: View) -> None:
         return
     inspection = view.loaded_run.inspection(view.node)
     ids = [view.graph.node_id(n) for n in inspection.steps[0].neighbours]
-    charts.clickable(
+    charts.node_chart(
+        view,
         shares_figure(inspection.steps, ids, view.theme),
         "shares",
         view.say(
@@ -30,7 +31,6 @@ def why(view: View) -> None:
             "averaged over the hidden dimensions; the bars sum exactly to the change. Click a bar "
             "to pick its node."
         ),
-        lambda neighbour: picking.pick_node(view, neighbour),
     )
     for breakdown in inspection.breakdowns:
         st.markdown(

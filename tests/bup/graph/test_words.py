@@ -72,7 +72,7 @@ def spoken_page(node: int) -> None:
     from types import SimpleNamespace
 
     import bup
-    from dashboard.views.node_words import node_words
+    from dashboard.views.explore.inspector import node_words
 
     graph = bup.load_graph("synthetic:nodes=60,words=200,mean_degree=8")
     node_words(SimpleNamespace(graph=graph, node=node, name_of=graph.node_id))
