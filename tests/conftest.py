@@ -84,8 +84,8 @@ def go_to() -> Callable[[AppTest, str], AppTest]:
 def stocked_cache(tmp_path_factory, cora):
     """A cache folder with Cora and a few finished runs, as a visitor would find it."""
     from bup.datasets import citation
-    from bup.datasets.citation.cache import pack
     from bup.experiments.variants import PUBLISHED
+    from bup.graph.storage import pack
     from bup.methods import METHODS
     from bup.training import fitting
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from bup.datasets import citation, fewer, folder, noisy, pyg, synthetic, uploads
+from bup.datasets import citation, folder, pyg, synthetic, uploads, variants
 from bup.datasets.graph_source import GraphSource
 from bup.errors import BupError
 from bup.graph import Graph
@@ -17,8 +17,7 @@ from bup.io.quoting import quote
 SOURCES: tuple[GraphSource, ...] = (
     *citation.SOURCES,
     synthetic.SOURCE,
-    fewer.SOURCE,
-    noisy.SOURCE,
+    *variants.SOURCES,
     pyg.SOURCE,
     folder.SOURCE,
     uploads.SOURCE,

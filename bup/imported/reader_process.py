@@ -17,7 +17,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from bup.datasets import uploads
 from bup.datasets.uploads import limits
 from bup.datasets.uploads.graph_tables import (
     ColumnChoice,
@@ -27,7 +26,7 @@ from bup.datasets.uploads.graph_tables import (
     read_tables,
 )
 from bup.errors import BupError
-from bup.graph import Graph
+from bup.graph import Graph, storage
 from bup.io import files
 from bup.io.files import Contents
 from bup.io.memory import limit_memory, memory_peak
@@ -71,7 +70,7 @@ def _as_array(graph: Graph) -> dict[str, np.ndarray]:
             f"the graph takes {size / 1e6:,.0f} MB, more than {most / 1e6:,.0f} "
             "(BUP_GRAPH_BYTES): give fewer nodes or features"
         )
-    return {"graph": np.frombuffer(uploads.pack(graph), np.uint8)}
+    return {"graph": np.frombuffer(storage.pack(graph), np.uint8)}
 
 
 def preview_from(answer: Contents) -> TablePreview:
@@ -81,7 +80,7 @@ def preview_from(answer: Contents) -> TablePreview:
 def graph_from(answer: Contents) -> Graph | None:
     if "graph" not in answer.arrays:
         return None
-    return uploads.unpack("own", files.unpack(answer.arrays["graph"].tobytes()))
+    return storage.unpack("own", files.unpack(answer.arrays["graph"].tobytes()))
 
 
 def _read_predictions(contents: list[bytes], values: dict[str, Any]) -> Contents:
@@ -89,14 +88,14 @@ def _read_predictions(contents: list[bytes], values: dict[str, Any]) -> Contents
     from bup.imported import predictions
 
     content, nodes = contents
-    graph = uploads.unpack("own", files.unpack(nodes))
+    graph = storage.unpack("own", files.unpack(nodes))
     return files.unpack(predictions.read(graph, values["name"], content).pack())
 
 
 def without_features(graph: Graph) -> bytes:
     """What predictions are checked against: the nodes of a graph."""
     features, edges = np.zeros((graph.num_nodes, 1), np.float32), graph.edges[:, :1]
-    return uploads.pack(dataclasses.replace(graph, features=features, edges=edges, words=None))
+    return storage.pack(dataclasses.replace(graph, features=features, edges=edges, words=None))
 
 
 _TASKS: dict[str, Callable[[list[bytes], dict[str, Any]], Contents]] = {

@@ -17,9 +17,8 @@ import streamlit as st
 
 import bup
 from bup import datasets
-from bup.datasets import uploads
 from bup.engine.receptive_field import Inputs
-from bup.graph import Graph, describe
+from bup.graph import Graph, describe, storage
 from bup.io import files
 from bup.io.quoting import quote
 from bup.io.server_limits import server_limits
@@ -93,7 +92,7 @@ def _draw_in_process(name: str) -> Graph:
         if process.returncode == 0:
             output.seek(0)
             packed = files.unpack(output.read())
-            return uploads.unpack(packed.values["name"], packed)
+            return storage.unpack(packed.values["name"], packed)
     why = errors.decode(errors="replace").strip().rpartition("\n")[2]
     if why.startswith("bup: "):
         raise bup.BupError(why.removeprefix("bup: "))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bup.datasets.citation.cache import pack
+from bup.graph.storage import pack
 from tests.support import ROOT
 
 FIRST_RUN = """

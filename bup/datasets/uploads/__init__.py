@@ -9,26 +9,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from typing import Any
-
-import numpy as np
 
 from bup.datasets.graph_source import GraphSource
 from bup.datasets.uploads.store import TOKEN, Uploader, UploadStore, delete_runs, new_token
-from bup.errors import BupError
-from bup.graph import Graph
-from bup.graph.noun import Noun
-from bup.io import files
-from bup.io.lazy import sparse
+from bup.graph import Graph, storage
 
 PREFIX = "own:"
-NOT_FOUND = (
+STORE = UploadStore(
+    "graphs",
     "this graph is not here: it was deleted, its time is over, or the link is incomplete. "
-    "Bring it again on the page Your own"
+    "Bring it again on the page Your own",
 )
-STORE = UploadStore("graphs", NOT_FOUND)
-_VERSION = 1
-_TEXTS = ("class_names", "ids", "titles", "notes", "words")  # fields of a graph
 
 
 def token_of(name: str) -> str:
@@ -48,7 +39,7 @@ def exists(token: str) -> bool:
 def save(graph: Graph, title: str = "", uploader: Uploader | None = None) -> str:
     """Store a graph; returns its name, which is the key to it."""
     token = new_token()
-    STORE.save(token, pack(graph), uploader)
+    STORE.save(token, storage.pack(graph), uploader)
     return _name(token, title or graph.name)
 
 
@@ -57,7 +48,7 @@ def save_once(graph: Graph) -> str:
     content = hashlib.sha256(f"kept by its content {graph.digest}".encode())
     token = base64.b32encode(content.digest()).decode().lower()[:20]
     if not STORE.touch(token):
-        STORE.save(token, pack(graph))
+        STORE.save(token, storage.pack(graph))
     return _name(token, graph.name.rpartition("/")[2])
 
 
@@ -73,59 +64,13 @@ def title_of(name: str) -> str:
 
 
 def load(name: str) -> Graph:
-    return STORE.load(token_of(name), lambda contents: unpack(name, contents))
+    return STORE.load(token_of(name), lambda contents: storage.unpack(name, contents))
 
 
 def delete(name: str) -> None:
     """Delete a graph and every run on it."""
     STORE.delete(token_of(name))
     delete_runs(token_of(name))
-
-
-def pack(graph: Graph) -> bytes:
-    arrays = {"edges": graph.edges, "labels": graph.labels}
-    if isinstance(graph.features, np.ndarray):
-        arrays["features"] = graph.features
-    else:
-        arrays |= {name: getattr(graph.features, name) for name in ("data", "indices", "indptr")}
-    if graph.parts is not None:
-        arrays["parts"] = graph.parts
-    values = {name: getattr(graph, name) for name in ("name", *_TEXTS)}
-    values |= {
-        "noun": (graph.noun.one, graph.noun.many),
-        "version": _VERSION,
-        "columns": graph.num_features,
-    }
-    return files.pack(arrays, values)
-
-
-def unpack(name: str, contents: files.Contents) -> Graph:
-    arrays, values = contents
-    try:
-        if values["version"] != _VERSION:
-            raise BupError(NOT_FOUND)
-        if "features" in arrays:
-            features = arrays["features"]
-        else:
-            csr = (arrays["data"], arrays["indices"], arrays["indptr"])
-            features = sparse.csr_array(csr, shape=(len(arrays["labels"]), values["columns"]))
-            features.check_format()  # else a column beyond the last would read foreign memory
-        texts: dict[str, Any] = {
-            field: None if values[field] is None else tuple(values[field]) for field in _TEXTS
-        }
-        if not all(isinstance(text, str) for column in texts.values() for text in column or ()):
-            raise BupError(NOT_FOUND)
-        return Graph(
-            name,
-            features,
-            arrays["edges"],
-            arrays["labels"],
-            **texts,
-            noun=Noun(*values.get("noun", ())),
-            parts=arrays.get("parts"),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
-        raise BupError(NOT_FOUND) from None
 
 
 SOURCE = GraphSource(

@@ -9,10 +9,12 @@ from scipy import sparse
 
 import bup
 from bup.datasets import citation
-from bup.datasets.citation import cache, fetch, parse
+from bup.datasets.citation import fetch, parse
 from bup.datasets.citation.fetch import CannotFetch
 from bup.datasets.citation.parse import restricted_unpickle
 from bup.errors import BupError
+from bup.graph import storage
+from bup.io import files
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ def own_cache(tmp_path, monkeypatch, cora):
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
     path = citation.cache_path("cora")
     path.parent.mkdir()
-    path.write_bytes(cache.pack(cora))
+    path.write_bytes(storage.pack(cora))
 
     def offline(name, *_):
         raise CannotFetch("no network")
@@ -62,6 +64,14 @@ def own_cache(tmp_path, monkeypatch, cora):
 
 def test_a_warm_cache_needs_no_network(own_cache, cora):
     assert citation.load("cora").digest == cora.digest
+
+
+def test_an_older_cache_that_holds_less_is_read(own_cache, cora):
+    arrays, values = files.read(own_cache)
+    older = {name: values[name] for name in ("version", "name", "ids")}
+    own_cache.write_bytes(files.pack(arrays, older))
+    graph = citation.load("cora")
+    assert (graph.digest, graph.noun) == (cora.digest, cora.noun)
 
 
 def test_offline_without_a_cache_says_what_to_do(own_cache):
@@ -83,7 +93,7 @@ def test_a_flipped_byte_in_the_cache_is_noticed(own_cache, at):
 
 def test_a_damaged_cache_is_fetched_again(own_cache, cora, monkeypatch):
     own_cache.write_bytes(own_cache.read_bytes()[:1000])
-    monkeypatch.setattr(cache, "_fetch", lambda name, damage: cora)
+    monkeypatch.setattr(citation, "_fetch", lambda name, damage: cora)
     assert citation.load("cora").digest == cora.digest
     assert citation.load("cora").digest == cora.digest and own_cache.exists()
 
@@ -97,7 +107,7 @@ def test_another_graphs_file_is_not_taken_for_this_one(own_cache):
 def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path, monkeypatch, cora, capsys):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("BUP_CACHE", str(tmp_path / "file"))
-    monkeypatch.setattr(cache, "_fetch", lambda name, damage: cora)
+    monkeypatch.setattr(citation, "_fetch", lambda name, damage: cora)
     assert citation.load("cora") is cora
     assert "not cached" in capsys.readouterr().err
 

@@ -411,7 +411,7 @@ def test_a_name_that_is_not_there_tells_nothing(name):
     uploads.save(read(dropped(nodes_csv=NODES, edges_csv=EDGES)), "secret")
     with pytest.raises(bup.BupError) as caught:
         bup.load_graph(name)
-    assert str(caught.value) == uploads.NOT_FOUND
+    assert str(caught.value) == uploads.STORE.not_found
 
 
 def runs_of(name: str) -> list[str]:
