@@ -14,17 +14,14 @@ network has learned. Needs neither disk nor internet.
 from __future__ import annotations
 
 from bup.datasets.graph_source import GraphSource
-from bup.datasets.synthetic.belief_propagation import LinkPosterior
-from bup.datasets.synthetic.model import BlockModel, make_model
+from bup.datasets.synthetic.model import BlockModel, load, make_model, sample
 from bup.datasets.synthetic.parameters import NAME, Parameters, graph_name, parse_name
 from bup.datasets.synthetic.posterior import posterior_from_links, true_posterior
-from bup.datasets.synthetic.sampling import load, sample
 
 __all__ = [
     "NAME",
     "SOURCE",
     "BlockModel",
-    "LinkPosterior",
     "Parameters",
     "graph_name",
     "load",

@@ -46,8 +46,4 @@ def _word(topic: int, number: int) -> str:
         # Along diagonals, so that the first pairs begin with different words.
         word = f"{words[second]}-{words[(first + second + 1) % len(words)]}"
         word += f"-{times + 1}" if times else ""
-    return f"{word} {_numeral(turn)}" if turn else word
-
-
-def _numeral(turn: int) -> str:
-    return "I" * (turn + 1)
+    return f"{word} {'I' * (turn + 1)}" if turn else word

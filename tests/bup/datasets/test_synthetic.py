@@ -8,7 +8,7 @@ from scipy.special import softmax
 from scipy.stats import bernoulli
 
 from bup.datasets import synthetic
-from bup.datasets.synthetic import BlockModel, Parameters, belief_propagation, posterior
+from bup.datasets.synthetic import BlockModel, Parameters, posterior
 from bup.errors import BupError
 from bup.graph import Graph
 
@@ -414,7 +414,7 @@ def test_isolated_nodes_are_judged_almost_by_their_words_alone(default):
 def test_a_posterior_that_did_not_settle_is_not_passed_off_as_the_truth(
     monkeypatch, no_enumeration
 ):
-    monkeypatch.setattr(belief_propagation, "MAX_SWEEPS", 1)
+    monkeypatch.setattr(posterior, "MAX_SWEEPS", 1)
     model, graph = synthetic.make_model(synthetic.parse_name(SMALL)), synthetic.load(SMALL)
     found = synthetic.posterior_from_links(model, graph)
     assert not found.converged and found.iterations == 1 and found.residual > 1e-3
