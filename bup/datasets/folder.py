@@ -28,9 +28,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bup.datasets.graph_source import GraphSource
+from bup.datasets.limits import TableLimits
 from bup.datasets.tables.csv import read_rows
-from bup.datasets.tables.limits import TableLimits
-from bup.datasets.tables.npz import FEATURES, check_values, read_features
+from bup.datasets.tables.npz import FEATURES, check_number_of_values, read_features
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph, compact, simple_edges
 from bup.io.quoting import SCALE, quote, quote_all
@@ -124,7 +124,7 @@ def _read_nodes(folder: str, file: BinaryIO) -> tuple[dict[str, list[str]], np.n
             )
         line_of[node_id] = line
         if names:
-            check_values(NODES, len(line_of) * len(names), LIMITS)
+            check_number_of_values(NODES, len(line_of) * len(names), LIMITS)
             values.frombytes(_numbers(cells, names, line).tobytes())
     return texts, np.frombuffer(values, np.float32).reshape(-1, len(names)) if names else None
 

@@ -1,4 +1,7 @@
-"""How much visitors may upload: settings of the server, in environment variables."""
+"""How much is read of a person's files, and how much visitors may upload.
+
+What visitors may upload are settings of the server, in environment variables.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import os
 from dataclasses import dataclass
 
 from bup.errors import BupError
+
+MEGABYTE = 2**20
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,14 @@ class Limit:
             raise BupError(f"{self.name} must be a whole number of at least 1, got {text!r}")
         return int(text)
 
+    @property
+    def bytes(self) -> int:
+        """Of a setting in MB."""
+        return self.value * MEGABYTE
+
+    def __str__(self) -> str:
+        return f"{self.value:,} ({self.name})"
+
 
 UPLOAD_MB = Limit("BUP_UPLOAD_MB", 50, "MB of all files that are dropped at once")
 UPLOADS_MB = Limit(
@@ -39,4 +52,23 @@ READ_MB = Limit("BUP_READ_MB", 2000, "MB of memory that reading what is dropped 
 SPACE_MB = Limit("BUP_OWN_SPACE_MB", 2000, "MB of everything that visitors keep here")
 DAYS = Limit("BUP_OWN_DAYS", 7, "days after which an upload that was not opened is deleted")
 
-MEGABYTE = 2**20
+
+@dataclass(frozen=True)
+class TableLimits:
+    """How much of a person's files is read, by default of a folder on this machine."""
+
+    csv_bytes: int = 512 * MEGABYTE
+    row_bytes: int = 16 * MEGABYTE
+    npz_bytes: int = 2**30  # of the file and, separately, of all that would be unpacked from it
+    npz_setting: str = ""  # the setting that raises ``npz_bytes``, in brackets
+    nodes: int = 1_000_000
+    edges: int = 20_000_000
+    features: int = 100_000
+    values: int = 100_000_000  # features in memory: of a table all, of a csr matrix those stored
+    classes: int = 1_000
+    largest: float = 1e6  # the squares and exponentials of larger features may be infinite
+
+
+def upload_limits() -> TableLimits:
+    """The limits of a visitor's upload, as far as they differ from those of a folder."""
+    return TableLimits(npz_bytes=UNPACKED_MB.bytes, npz_setting=f" ({UNPACKED_MB.name})")

@@ -22,10 +22,10 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from bup.datasets import limits
+from bup.datasets.tables.archive import open_archive
 from bup.datasets.tables.csv import numbers, read_frame
-from bup.datasets.tables.limits import upload as upload_table_limits
-from bup.datasets.tables.npz import array_in, check_unpacked, open_archive
-from bup.datasets.uploads import limits
+from bup.datasets.tables.npz import NpzFile
 from bup.datasets.uploads.store import Uploader, UploadStore
 from bup.errors import BupError
 from bup.graph import PARTS, Graph
@@ -349,7 +349,7 @@ def read(graph: Graph, name: str, content: bytes) -> Predictions:
     >>> bup.predictions.read(graph, "probs.csv", table.encode()).title
     'probs'
     """
-    if len(content) > limits.UPLOAD_MB.value * limits.MEGABYTE:
+    if len(content) > limits.UPLOAD_MB.bytes:
         raise BupError(
             f"{quote(name)} is larger than {limits.UPLOAD_MB.value} MB ({limits.UPLOAD_MB.name})"
         )
@@ -430,9 +430,9 @@ def _read_npz(graph: Graph, name: str, content: bytes) -> Predictions:
 
 
 def _read_arrays(name: str, content: bytes) -> dict[str, np.ndarray]:
-    table_limits = upload_table_limits()
     with open_archive(name, io.BytesIO(content)) as archive:
-        check_unpacked(quote(name), sum(i.file_size for i in archive.infolist()), table_limits)
+        npz = NpzFile(quote(name), archive, limits.upload_limits())
+        npz.check_total(archive.infolist())
         names = [entry.removesuffix(".npy") for entry in archive.namelist()]
         if "probs" not in names and not {"mean", "var"} <= set(names):
             raise BupError(
@@ -442,11 +442,7 @@ def _read_arrays(name: str, content: bytes) -> dict[str, np.ndarray]:
         scores = [key for key in names if key.startswith("score")]
         _check_number_of_scores(scores)
         kinds = _ARRAYS | dict.fromkeys(scores, ("fiub", 1))
-        arrays = {
-            key: array_in(name, archive, key, *kinds[key], table_limits).content(archive)
-            for key in names
-            if key in kinds
-        }
+        arrays = {key: npz.array(key, *kinds[key]).read() for key in names if key in kinds}
     # Bytes are text as well.
     return {key: a.astype(str) if a.dtype.kind == "S" else a for key, a in arrays.items()}
 

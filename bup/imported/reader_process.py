@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from bup.datasets.uploads import limits
+from bup.datasets import limits
 from bup.datasets.uploads.graph_tables import (
     ColumnChoice,
     TablePreview,
@@ -137,7 +137,7 @@ def serve() -> None:
     """Answer requests until there are no more, or the process was idle for long or grew large."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not mix with the answers
-    limit_memory(limits.READ_MB.value * limits.MEGABYTE)
+    limit_memory(limits.READ_MB.bytes)
     # Import what reading needs before a visitor waits for it.
     for name in ("networkx", "sklearn.feature_extraction.text", "bup.imported.predictions"):
         import_module(name)

@@ -14,7 +14,7 @@ import sys
 import threading
 
 import bup
-from bup.datasets.uploads import limits
+from bup.datasets import limits
 from bup.datasets.uploads.graph_tables import ColumnChoice, TablePreview
 from bup.graph import Graph
 from bup.imported import predictions, reader_process

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import io
+import os
 import stat
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import PurePosixPath
+from typing import BinaryIO
 
-from bup.datasets.tables.npz import is_compression_safe, open_archive, read_member
-from bup.datasets.uploads import limits
+from bup.datasets import limits
 from bup.errors import BupError
 from bup.io.quoting import quote, quote_all
 
 MOST_FILES = 100
 RUNS_CODE = {".pt", ".pth", ".pkl", ".pickle", ".joblib", ".npy", ".ckpt", ".bin"}
-Files = dict[str, bytes]
+WRITE_NPZ_AGAIN = "write it again with numpy.savez or scipy.sparse.save_npz, without objects"
+_AGAIN = {"npz": WRITE_NPZ_AGAIN, "zip": "zip the files again"}
+_END, _LONGEST_COMMENT, _LOCATOR = 22, 2**16, 20  # bytes
+_MOST_NAMES = 2**16  # bytes of the directory
 
 
-def files_by_name(uploaded: Iterable[tuple[str, bytes]]) -> Files:
+def files_by_name(uploaded: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
     """The content of every file by its bare name, those in zip archives too."""
     uploaded = list(uploaded)
     size = sum(len(content) for _, content in uploaded)
-    if size > limits.UPLOAD_MB.value * limits.MEGABYTE:
+    if size > limits.UPLOAD_MB.bytes:
         raise BupError(
             f"the files have {size / limits.MEGABYTE:,.0f} MB together: give at most "
-            f"{limits.UPLOAD_MB.value} ({limits.UPLOAD_MB.name})"
+            f"{limits.UPLOAD_MB}"
         )
-    files: Files = {}
+    files: dict[str, bytes] = {}
     for name, content in uploaded:
         is_zip = name.lower().endswith(".zip")
         for inner, data in _unzip(name, content).items() if is_zip else [(name, content)]:
@@ -42,7 +47,7 @@ def files_by_name(uploaded: Iterable[tuple[str, bytes]]) -> Files:
     return files
 
 
-def _unzip(name: str, content: bytes) -> Files:
+def _unzip(name: str, content: bytes) -> dict[str, bytes]:
     with open_archive(name, io.BytesIO(content)) as archive:
         if (entries := len(archive.infolist())) > MOST_FILES:
             raise BupError(
@@ -51,10 +56,10 @@ def _unzip(name: str, content: bytes) -> Files:
             )
         members = [info for info in archive.infolist() if _is_wanted(info)]
         unpacked = sum(info.file_size for info in members)
-        if unpacked > limits.UNPACKED_MB.value * limits.MEGABYTE:
+        if unpacked > limits.UNPACKED_MB.bytes:
             raise BupError(
                 f"{quote(name)} unpacks to {unpacked / limits.MEGABYTE:,.0f} MB: give at most "
-                f"{limits.UNPACKED_MB.value} ({limits.UNPACKED_MB.name})"
+                f"{limits.UNPACKED_MB}"
             )
         names = [PurePosixPath(info.filename).name for info in members]
         if len(set(names)) < len(names):
@@ -74,17 +79,67 @@ def _is_wanted(info: zipfile.ZipInfo) -> bool:
 
 def _problem(info: zipfile.ZipInfo) -> str:
     """What is wrong with a file in an archive, in the words that follow the archive's name."""
+    name = quote(info.filename)
     if info.filename.lower().endswith(".zip"):
-        return f" has a zip inside it: unpack {quote(info.filename)} first"
+        return f" has a zip inside it: unpack {name} first"
     if ".." in PurePosixPath(info.filename).parts or info.filename.startswith("/"):
-        return (
-            f": {quote(info.filename)} points out of the archive: zip the files from within "
-            "their folder"
-        )
+        return f": {name} points out of the archive: zip the files from within their folder"
     if stat.S_ISLNK(info.external_attr >> 16):
-        return f": {quote(info.filename)} is a link to a file, not a file: zip the files themselves"
+        return f": {name} is a link to a file, not a file: zip the files themselves"
     if info.flag_bits & 1:
         return " is encrypted: zip the files without a password"
     if not is_compression_safe(info):
         return f" is packed with method {info.compress_type}: zip it the usual way"
     return ""
+
+
+@contextmanager
+def open_archive(name: str, file: BinaryIO) -> Iterator[zipfile.ZipFile]:
+    """A zip or npz file; what is wrong with it, or while it is read, becomes a BupError."""
+    kind = name.lower().rpartition(".")[2]
+    try:
+        _check_directory(name, kind, file)
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+    except (BupError, MemoryError):
+        raise
+    except Exception as error:
+        # zipfile, zlib and numpy answer damage with a dozen kinds of exceptions.
+        raise BupError(
+            f"{quote(name)} is damaged or no {kind} file ({type(error).__name__}): {_AGAIN[kind]}"
+        ) from error
+
+
+def _check_directory(name: str, kind: str, file: BinaryIO) -> None:
+    """Refuse a long directory before ``zipfile`` builds an object per entry.
+
+    The end record tells how long the directory is. ``zipfile`` would rather believe a second one,
+    of 64 bits, that a locator just before the first one points to; no file within our limits needs
+    it.
+    """
+    end = file.seek(0, os.SEEK_END)
+    file.seek(max(0, end - _END - _LONGEST_COMMENT - _LOCATOR))
+    tail = file.read()
+    file.seek(0)
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0 or len(tail) < at + _END or tail[max(0, at - _LOCATOR) : at][:4] == b"PK\x06\x07":
+        raise BupError(
+            f"{quote(name)} is truncated or no {kind} file, it ends in {tail[-8:]!r}: "
+            f"{_AGAIN[kind]}"
+        )
+    if (size := int.from_bytes(tail[at + 12 : at + 16], "little")) > _MOST_NAMES:
+        raise BupError(
+            f"{quote(name)} lists too many files ({size:,} bytes of names): keep only those that "
+            "belong to the graph"
+        )
+
+
+def is_compression_safe(info: zipfile.ZipInfo) -> bool:
+    """Whether ``zipfile`` bounds what one read inflates; it does so for two methods only."""
+    return info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """A file of an archive, to its end, where the checksum is verified, and not beyond its size."""
+    with archive.open(info) as stream:
+        return stream.read(info.file_size)

@@ -14,8 +14,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from bup.datasets.tables.limits import TableLimits
-from bup.datasets.uploads import limits as upload_limits
+from bup.datasets.limits import CELLS, LINKS, NODES, TableLimits
 from bup.errors import BupError
 from bup.io.lazy import pandas as pd
 from bup.io.quoting import quote, quote_all
@@ -153,7 +152,7 @@ def read_frame(name: str, content: bytes, separator: str | None = None) -> tuple
         line = re.sub('"[^"]*"', "", text.lstrip("\n").partition("\n")[0])
         separator = max(SEPARATORS.values(), key=lambda mark: (line.count(mark), mark == ","))
     rows = text.count("\n")
-    if rows > max(upload_limits.NODES.value, upload_limits.LINKS.value):
+    if rows > max(NODES.value, LINKS.value):
         raise BupError(f"{quote(name)} has {rows:,} lines: give a smaller graph")
     # Before the work, by the header, and after it, by what came out: quotes can hide line ends.
     check_cells(name, rows, _count_columns(text, separator))
@@ -199,16 +198,14 @@ def _count_columns(text: str, separator: str) -> int:
 def check_cells(name: str, rows: int, columns: int) -> None:
     """Refuse a table larger than the server reads, whatever its format."""
     if columns > MOST_COLUMNS:
-        raise BupError(
-            f"{quote(name)} has {columns:,} columns, more than {MOST_COLUMNS:,}: put features into "
-            "features.npz (scipy.sparse.save_npz)"
-        )
-    if rows * columns > upload_limits.CELLS.value:
-        raise BupError(
-            f"{quote(name)} has about {rows * columns:,} cells, more than "
-            f"{upload_limits.CELLS.value:,} ({upload_limits.CELLS.name}): put features into "
-            "features.npz (scipy.sparse.save_npz)"
-        )
+        size = f"{columns:,} columns, more than {MOST_COLUMNS:,}"
+    elif rows * columns > CELLS.value:
+        size = f"about {rows * columns:,} cells, more than {CELLS}"
+    else:
+        return
+    raise BupError(
+        f"{quote(name)} has {size}: put features into features.npz (scipy.sparse.save_npz)"
+    )
 
 
 def numbers(column: pd.Series, decimal: str | None = None) -> np.ndarray | None:

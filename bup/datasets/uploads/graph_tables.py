@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bup.datasets.tables.archive import Files, files_by_name
+from bup.datasets import limits
+from bup.datasets.tables.archive import files_by_name
 from bup.datasets.tables.csv import numbers, read_frame
-from bup.datasets.tables.limits import upload as upload_table_limits
 from bup.datasets.tables.networks import FORMS, read_network
 from bup.datasets.tables.npz import read_features
-from bup.datasets.uploads import limits
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.graph.convert import WEIGHTS, from_frames
@@ -111,8 +110,7 @@ def read_tables(uploaded: Iterable[tuple[str, bytes]], separator: str | None = N
     for what, table, limit in (("nodes", nodes, limits.NODES), ("links", edges, limits.LINKS)):
         if not 0 < len(table) <= limit.value:
             raise BupError(
-                f"the graph has {len(table):,} {what}: give at least one and at most "
-                f"{limit.value:,} ({limit.name})"
+                f"the graph has {len(table):,} {what}: give at least one and at most {limit}"
             )
     _check_length("a column", [*nodes.columns, *edges.columns])
     if len(edges.columns) < 2:
@@ -122,7 +120,7 @@ def read_tables(uploaded: Iterable[tuple[str, bytes]], separator: str | None = N
         )
     if matrices:
         row_names = tuple(f"row {i + 1}" for i in range(len(nodes)))
-        features = read_features(io.BytesIO(files[matrices[0]]), row_names, upload_table_limits())
+        features = read_features(io.BytesIO(files[matrices[0]]), row_names, limits.upload_limits())
     return GraphTables(nodes, edges, features, tuple(notes))
 
 
@@ -137,7 +135,7 @@ def _check_length(what: str, names: Iterable[str]) -> None:
 
 
 def _nodes_and_edges(
-    files: Files, names: list[str], separator: str | None, notes: list[str]
+    files: dict[str, bytes], names: list[str], separator: str | None, notes: list[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables of nodes and of links, recognised by their names, else by their columns."""
     tables = {}

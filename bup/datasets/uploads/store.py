@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeVar
 
 from filelock import FileLock
 
-from bup.datasets.uploads import limits
+from bup.datasets import limits
 from bup.errors import BupError
 from bup.io import files, run_folders
 from bup.io.files import Contents, DamagedFile
@@ -204,7 +204,7 @@ def _files_to_evict(
     stored: Sequence[_StoredFile], size: int, uploader: Uploader | None
 ) -> list[_StoredFile]:
     """A visitor's files to delete for a new one; BupError if there is too little room even so."""
-    space, evicted = limits.SPACE_MB.value * limits.MEGABYTE, list[_StoredFile]()
+    space, evicted = limits.SPACE_MB.bytes, list[_StoredFile]()
     no_room = f"there is no room for it here: it takes {_megabytes(size)}, and"
     raise_it = f"or ask whoever serves this to raise {limits.SPACE_MB.name}"
     delete_one = f"Delete a graph that you no longer need, {raise_it}"

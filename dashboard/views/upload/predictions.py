@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from bup.datasets.uploads import limits
+from bup.datasets import limits
 from bup.graph import PARTS, Graph
 from bup.imported.predictions import Predictions, StoredPredictions, delete
 from bup.results.result import Result

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import bup
-from bup.datasets import uploads
-from bup.datasets.uploads import limits, store
+from bup.datasets import limits, uploads
+from bup.datasets.uploads import store
 from bup.datasets.uploads.store import Uploader
 
 
