@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 import streamlit as st
 
 from dashboard.cache import graphs
-from dashboard.components.guide import guide
+from dashboard.components.guide import Card, guide
 from dashboard.learn import cases
 from dashboard.learn.texts import read_text
 from dashboard.session import run_link, url
@@ -71,10 +71,9 @@ def walk() -> None:
         return _address(stops[to], f"{series}{to + 1}") if 0 <= to < len(stops) else None
 
     stop = stops[at]
-    guide(
-        f"Stop {number} of {len(stops)}", stop.title, stop.text, stop.marks, way(at - 1),
-        way(at + 1), PARAMETER,
-    )  # fmt: skip
+    place = f"Stop {number} of {len(stops)}"
+    back, onward = way(at - 1), way(at + 1)
+    guide(Card(place, stop.title, stop.text, stop.marks, back, onward, PARAMETER))
 
 
 def page() -> None:

@@ -10,13 +10,14 @@ import streamlit as st
 
 import bup
 from bup.graph import Graph
+from dashboard.components.shared.component import reported
 from dashboard.session import selected_node
 from dashboard.session.view import View
 
 
 def clicked_node(key: str) -> int | None:
     """The node that was just clicked on a chart, a map or a network; for its ``on_pick``."""
-    value = st.session_state.get(key, {}).get("pick")
+    value = reported(key, "pick")
     return int(value) if type(value) in (int, float) else None
 
 
@@ -33,7 +34,7 @@ def on_click(key: str, choose: Callable[[int], None]) -> Callable[[], None]:
 
 def selected_nodes(key: str) -> list[int]:
     """The nodes inside the box or lasso that was just drawn on a chart; for its ``on_group``."""
-    value = st.session_state.get(key, {}).get("group")
+    value = reported(key, "group")
     return list(dict.fromkeys(int(n) for n in value)) if isinstance(value, list) else []
 
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from bup.propagation.arithmetic import Operation
-from dashboard.components.shared.component import component
+from dashboard.components.shared.component import component, reported
 
 CHOICES = ("node", "neighbour", "unit", "column")
 
@@ -52,11 +49,7 @@ class Side:
     chosen: dict[str, int]  # what is followed, by the names of ``CHOICES``
 
 
-_view = component(
-    "bup_arithmetic",
-    Path(__file__).with_name("arithmetic.js"),
-    html='<div class="arithmetic" tabindex="0"></div>',
-)
+_view = component("arithmetic", html='<div class="arithmetic" tabindex="0"></div>')
 
 
 def arithmetic(
@@ -87,7 +80,7 @@ def _plain(operation: Operation) -> dict[str, Any]:
 
 def choice(key: str) -> dict[str, int]:
     """The last choice, by the names of ``CHOICES``, and its ``side``."""
-    value = st.session_state.get(key, {}).get("choose")
+    value = reported(key, "choose")
     if not isinstance(value, dict):
         return {}
     return {name: value[name] for name in (*CHOICES, "side") if isinstance(value.get(name), int)}

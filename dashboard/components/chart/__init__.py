@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +58,7 @@ _plotly = st.components.v2.component(
 )
 # A figure is fetched by the browser; the message, which changes with every pick, stays small.
 _view = component(
-    "bup_chart",
-    Path(__file__).with_name("chart.js"),
+    "chart",
     html='<div style="position: relative"><div class="bup-chart" role="group"></div></div>',
     isolate_styles=False,
 )
@@ -91,7 +90,7 @@ def chart(
             "label": label,
             "figure": static_files.url(drawing.json, "json"),
             "height": drawing.height,
-            "marks": [{"x": m.x, "y": m.y, "axes": m.axes} for m in marks],
+            "marks": [asdict(mark) for mark in marks],
             "config": config or {},
         },
         on_pick_change=on_pick,

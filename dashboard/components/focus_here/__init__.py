@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from dashboard.components.shared.component import component
 
-_view = component("bup_focus_here", Path(__file__).with_name("focus_here.js"), html="<i></i>")
+_view = component("focus_here", html="<i></i>")
 
 
 def focus_here(key: str) -> None:

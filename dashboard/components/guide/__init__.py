@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import asdict, dataclass
 
 from dashboard.components.shared.component import component
 
 _view = component(
-    "bup_guide",
-    Path(__file__).with_name("guide.js"),
+    "guide",
     html='<div class="frame"></div><div class="card" role="dialog" aria-label="Tour"></div>',
 )
 
 
-def guide(
-    place: str,
-    title: str,
-    words: str,
-    shows: str,
-    back: str | None,
-    onward: str | None,
-    parameter: str,
-) -> None:
-    """``shows`` is a CSS selector; ``back`` and ``onward`` are links relative to the page.
+@dataclass(frozen=True)
+class Card:
+    place: str  # in the tour, such as "Stop 1 of 7"
+    title: str
+    words: str
+    shows: str  # a CSS selector of what is framed
+    back: str | None  # links relative to the page
+    onward: str | None
+    parameter: str  # leaving takes it out of the address
 
-    Leaving takes ``parameter`` out of the address.
-    """
-    _view(
-        key="guide",
-        data={
-            "place": place,
-            "title": title,
-            "words": words,
-            "shows": shows,
-            "back": back,
-            "onward": onward,
-            "parameter": parameter,
-        },
-    )
+
+def guide(card: Card) -> None:
+    _view(key="guide", data=asdict(card))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from dashboard.components.shared.component import component
 
-_view = component("bup_into_view", Path(__file__).with_name("into_view.js"), html="<i></i>")
+_view = component("into_view", html="<i></i>")
 
 
 def into_view(key: str, state: int) -> None:

@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from dashboard.components import static_files
 from dashboard.components.map.map_data import Point
 from dashboard.components.map.parcels import Parcel
-from dashboard.components.shared.component import component
+from dashboard.components.shared.component import component, reported
 from dashboard.components.shared.modules import bundle
 
 _HERE = Path(__file__).parent
@@ -23,12 +21,7 @@ LIBRARY = f"""
 const sheet = document.head.appendChild(document.createElement("style"));
 sheet.textContent = {json.dumps(STYLE)};
 {bundle(_HERE / "library.js")}"""
-_view = component(
-    "bup_map",
-    _HERE / "view.js",
-    html='<div class="bup-map"></div>',
-    isolate_styles=False,
-)
+_view = component("map", script="view", html='<div class="bup-map"></div>', isolate_styles=False)
 
 
 def graph_map(
@@ -86,5 +79,5 @@ def graph_map(
 
 def lasso_corners(key: str) -> list[Point] | None:
     """The corners of what was just drawn around, in places of the layout, inside ``on_group``."""
-    value = st.session_state.get(key, {}).get("group")
+    value = reported(key, "group")
     return [(float(x), float(y)) for x, y in value] if value else None

@@ -66,8 +66,7 @@ def _library() -> bytes:
 
 _LIBRARY = _library()
 _view = component(
-    "bup_ego_network",
-    Path(__file__).with_name("network.js"),
+    "network",
     html='<div class="ego"><div class="canvas"></div><p class="said" aria-live="polite"></p></div>',
 )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from dashboard.components.shared.component import component
 
@@ -17,7 +16,7 @@ class Redirect:
     place: str
 
 
-_view = component("bup_news", Path(__file__).with_name("news.js"))
+_view = component("news")
 
 
 def news(

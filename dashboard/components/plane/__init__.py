@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
-import streamlit as st
 
-from dashboard.components.shared.component import component
+from dashboard.components.shared.component import component, reported
 
-_view = component(
-    "bup_plane",
-    Path(__file__).with_name("plane.js"),
-    html='<div class="plane"></div><div class="key"></div>',
-)
+_view = component("plane", html='<div class="plane"></div><div class="key"></div>')
 
 
 def plane(
@@ -56,7 +50,7 @@ def plane(
 
 def place(key: str) -> tuple[float, float] | None:
     """The place of the group, from 0 to 1; None before the first drag."""
-    value = st.session_state.get(key, {}).get("place")
+    value = reported(key, "place")
     if not isinstance(value, dict):
         return None
     x, y = value.get("x"), value.get("y")

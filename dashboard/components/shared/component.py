@@ -1,4 +1,4 @@
-"""Declaring a component: its script, its style sheet and its HTML."""
+"""Declaring a component, and reading what it reports."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ import streamlit as st
 
 from dashboard.components.shared.modules import bundle
 
+COMPONENTS = Path(__file__).parent.parent
 
-def component(name: str, script: Path, html: str | None = None, isolate_styles: bool = True) -> Any:
-    """The function that mounts a component; its style sheet has the name of its script."""
-    style = script.with_suffix(".css")
-    return st.components.v2.component(
-        name,
-        html=html,
-        css=style.read_text(encoding="utf-8") if style.is_file() else None,
-        js=bundle(script),
-        isolate_styles=isolate_styles,
-    )
+
+def component(name: str, html: str | None = None, script: str = "", **options: Any) -> Any:
+    """The function that mounts a component.
+
+    Its folder has its name; the script and the style sheet do too, unless ``script`` is given.
+    """
+    path = COMPONENTS / name / f"{script or name}.js"
+    style = path.with_suffix(".css")
+    css = style.read_text(encoding="utf-8") if style.is_file() else None
+    return st.components.v2.component(f"bup_{name}", html=html, css=css, js=bundle(path), **options)
+
+
+def reported(key: str, name: str) -> Any:
+    """The last value that the component with this key reported under a name; else None."""
+    return st.session_state.get(key, {}).get(name)

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
-from dashboard.components.shared.component import component
+from dashboard.components.shared.component import component, reported
 
 
 @dataclass(frozen=True)
@@ -36,11 +33,7 @@ class SketchLink:
     change: float | None = None
 
 
-_view = component(
-    "bup_sketch",
-    Path(__file__).with_name("sketch.js"),
-    html='<div class="sketch"><svg></svg></div>',
-)
+_view = component("sketch", html='<div class="sketch"><svg></svg></div>')
 
 
 def sketch(
@@ -71,5 +64,5 @@ def sketch(
 
 def edit(key: str) -> dict[str, Any]:
     """The last edit: its ``kind`` is look, link, cut or node. Empty if there was none."""
-    value = st.session_state.get(key, {}).get("edit")
+    value = reported(key, "edit")
     return dict(value) if isinstance(value, dict) else {}
