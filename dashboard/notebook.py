@@ -23,6 +23,7 @@ import bup
 from bup import metrics
 from bup.errors import BupError
 from bup.graph import Graph
+from bup.methods import describe_run
 from bup.metrics import Scheme, conformal
 from bup.results.result import EvalSet, Result
 from bup.run.splits import usual_sizes
@@ -38,7 +39,6 @@ from dashboard.ui import columns
 from dashboard.ui.theme import Theme
 
 PATIENCE = 90  # seconds until the app answers
-_servers: dict[int, subprocess.Popen] = {}
 
 
 def _check(result: Result) -> Result:
@@ -56,7 +56,7 @@ def _eval_set(result: Result) -> EvalSet:
 
 
 def _name(result: Result) -> str:
-    return fitting.methods.describe_run(_check(result).spec)
+    return describe_run(_check(result).spec)
 
 
 def _scores_of(result: Result, score: str) -> np.ndarray:
@@ -501,13 +501,13 @@ def _serve(port: int) -> None:
     if _answers(port):
         return
     command = [sys.executable, "-m", "bup.cli", "dashboard", "--port", str(port), "--no-prepare"]
-    _servers[port] = subprocess.Popen(
+    server = subprocess.Popen(
         command, env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}, stdout=subprocess.DEVNULL
     )
-    atexit.register(_servers[port].terminate)
+    atexit.register(server.terminate)
     end = time.monotonic() + PATIENCE
     while not _answers(port):
-        if _servers[port].poll() is not None or time.monotonic() > end:
+        if server.poll() is not None or time.monotonic() > end:
             raise BupError(f"the app did not start on port {port}: try another port")
         time.sleep(0.2)
 

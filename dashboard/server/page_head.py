@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,28 +22,20 @@ class PageHead:
         if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
             return await self._app(scope, receive, send)
         request = [(name, value) for name, value in scope["headers"] if name not in REMOVED]
-        start: dict[str, Any] | None = None
-        body = b""
+        response: list[Message] = []
 
-        async def send_with_script(message: Message) -> None:
-            nonlocal start, body
-            if message["type"] == "http.response.start":
-                kind = Headers(raw=message["headers"]).get("content-type", "")
-                if scope["method"] == "GET" and kind.startswith("text/html"):
-                    start = dict(message)
-                    return
-            if start is None or message["type"] != "http.response.body":
-                return await send(message)
-            body += message.get("body", b"")
-            if message.get("more_body"):
-                return
-            script = f'<script src="{static_files.url(STEPS, "js")}"></script>'
-            body = body.replace(b"<head>", b"<head>" + script.encode(), 1)
-            headers = MutableHeaders(scope=start)
+        async def collect(message: Message) -> None:
+            response.append(message)
+
+        await self._app({**scope, "headers": request}, receive, collect)
+        headers = MutableHeaders(scope=response[0])
+        if scope["method"] == "GET" and headers.get("content-type", "").startswith("text/html"):
+            page = b"".join(message.get("body", b"") for message in response[1:])
+            script = f'<head><script src="{static_files.url(STEPS, "js")}"></script>'
+            page = page.replace(b"<head>", script.encode(), 1)
             for name in ("etag", "last-modified", "accept-ranges"):
                 del headers[name]
-            headers["content-length"] = str(len(body))
-            await send(start)
-            await send({"type": "http.response.body", "body": body})
-
-        await self._app(dict(scope) | {"headers": request}, receive, send_with_script)
+            headers["content-length"] = str(len(page))
+            response[1:] = [{"type": "http.response.body", "body": page}]
+        for message in response:
+            await send(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import socket
 import subprocess
 import sys
@@ -20,7 +21,6 @@ from starlette.middleware import Middleware
 import bup
 from bup import datasets
 from bup.io import memory
-from bup.run.spec import format_value
 from dashboard.classroom import polling
 from dashboard.components import static_files
 from dashboard.network import interfaces, open_files
@@ -105,6 +105,7 @@ def _get_graphs() -> None:
 
 
 def _train_first_run() -> None:
+    from bup.methods import command_line
     from bup.training import fitting
     from dashboard.session import run_link
 
@@ -113,11 +114,8 @@ def _train_first_run() -> None:
     if fitting.load(spec, graph) is not None:
         return
     print("training the model that the first page shows ...", flush=True)
-    options = {"graph": spec.graph, "validation": spec.validation, "test": spec.test or 0}
-    command = [sys.executable, "-m", "bup.cli", "fit", "--json"]
-    for name, value in options.items():
-        command += [f"--{name}", str(value)]
-    for name, value in spec.settings:
-        command += ["--set", f"{name}={format_value(value)}"]
+    arguments = shlex.split(command_line(spec))[1:]
     # In another process, whose memory is freed when it ends; the page reports a failure.
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    subprocess.run(
+        [sys.executable, "-m", "bup.cli", *arguments], stdout=subprocess.DEVNULL, check=False
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -21,9 +22,9 @@ class TrainingProgress:
 
     epoch: int = 0  # finished ones
     epochs: int = 0  # at most; 0 until the first is finished
-    loss: tuple[float, ...] = ()
-    validation_nll: tuple[float, ...] = ()
-    validation_accuracy: tuple[float, ...] = ()
+    loss: Sequence[float] = ()
+    validation_nll: Sequence[float] = ()
+    validation_accuracy: Sequence[float] = ()
     seconds: float = 0.0
 
     @property
@@ -70,17 +71,13 @@ class Job:
         return self.seconds <= SHORT
 
     def as_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self) | {
-            "run": self.run.as_dict(),
-            "askers": sorted(self.askers),
-        }
+        return dataclasses.asdict(self) | {"run": self.run.as_dict(), "askers": sorted(self.askers)}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Job:
-        curves = {name: tuple(values["progress"][name]) for name in CURVES}
         parts: dict[str, Any] = {
             "run": Run.from_dict(values["run"]),
-            "progress": TrainingProgress(**values["progress"] | curves),
+            "progress": TrainingProgress(**values["progress"]),
             "askers": frozenset(values["askers"]),
         }
         return cls(**values | parts)

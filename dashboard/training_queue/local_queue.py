@@ -55,18 +55,15 @@ class LocalQueue(TrainingQueue):
         atexit.register(self.close)
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def enter(self, run: Run, seconds: float, is_stored: bool, visitor: str, again: bool) -> Job:
+    def enter(self, run: Run, seconds: float, visitor: str, again: bool) -> Job:
         with self._lock:
             if self._closed.is_set():
                 raise BupError("the server is closing and takes no more runs: start it again")
             job = self._jobs.get(run)
             if job is None or job.state == "done" or (again and not job.active):
-                if not is_stored:
-                    self._check_share(visitor, seconds)
+                self._check_share(visitor, seconds)
                 self._jobs.pop(run, None)
                 job = self._jobs[run] = Job(run, "queued", seconds=seconds)
-                if is_stored:
-                    self._end(job, "done")
             if job.active:
                 job.askers |= {visitor}
                 self._waiting.setdefault(run, {})[visitor] = time.monotonic()

@@ -18,7 +18,7 @@ class TrainingQueue(ABC):
         self._store = store or Store()
 
     def submit(self, run: Run, graph: Graph, visitor: str = "", again: bool = False) -> Job:
-        """Submit a run; the same run submitted by several visitors is one job.
+        """Submit a run, which is done if it is stored; the same run of several visitors is one job.
 
         A run that failed or was cancelled is trained ``again`` only if that is set. Raises BupError
         for an impossible split, for a run above the server's limits, and for a visitor who has
@@ -30,15 +30,15 @@ class TrainingQueue(ABC):
         from bup.training.cost import cost_of
 
         split_of(graph, run.spec)
-        is_stored = fitting.load(run.spec, graph, self._store) is not None
+        if fitting.load(run.spec, graph, self._store) is not None:
+            return Job(run, "done")
         cost = cost_of(run, graph)
-        if not is_stored:
-            cost.check(server_limits(), command_line(run.spec))
-        return self.enter(run, cost.seconds, is_stored, visitor, again)
+        cost.check(server_limits(), command_line(run.spec))
+        return self.enter(run, cost.seconds, visitor, again)
 
     @abstractmethod
-    def enter(self, run: Run, seconds: float, is_stored: bool, visitor: str, again: bool) -> Job:
-        """The job of a run that may be trained."""
+    def enter(self, run: Run, seconds: float, visitor: str, again: bool) -> Job:
+        """The job of a run that may be trained and is not stored."""
 
     @abstractmethod
     def find(self, run: Run, visitor: str | None = None) -> Job | None:

@@ -99,16 +99,10 @@ class Connection(StreamRequestHandler):
         if "visitors" in request:
             self.server.visitors[self] = frozenset(request["visitors"])
             return {}
-        queue, run, visitor = self.server.queue, Run.from_dict(request["run"]), request["visitor"]
-        if request["do"] == "cancel":
-            queue.cancel(run, visitor)
-            return {}
-        if request["do"] == "find":
-            job = queue.find(run, visitor)
-        else:
-            job = queue.enter(
-                run, request["seconds"], request["is_stored"], visitor, request["again"]
-            )
+        queue, run = self.server.queue, Run.from_dict(request.pop("run"))
+        methods: dict[str, Callable[..., Job | None]]
+        methods = {"enter": queue.enter, "find": queue.find, "cancel": queue.cancel}
+        job = methods[request.pop("do")](run, **request)
         response: Fields = {"job": None if job is None else job.as_dict()}
         unstored = self.server.unstored.find(run)
         if job is not None and job.state == "done" and unstored and run not in self.sent:
@@ -128,8 +122,8 @@ class RemoteQueue(TrainingQueue):
         self._visitors: set[str] = set()
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def enter(self, run: Run, seconds: float, is_stored: bool, visitor: str, again: bool) -> Job:
-        job = self._job("enter", run, visitor, seconds=seconds, is_stored=is_stored, again=again)
+    def enter(self, run: Run, seconds: float, visitor: str, again: bool) -> Job:
+        job = self._job("enter", run, visitor, seconds=seconds, again=again)
         assert job is not None
         return job
 
@@ -138,7 +132,7 @@ class RemoteQueue(TrainingQueue):
 
     def cancel(self, run: Run, visitor: str = "") -> None:
         with contextlib.suppress(BupError):  # without a queue there is nothing to cancel
-            self._request({"do": "cancel", "run": run.as_dict(), "visitor": visitor})
+            self._job("cancel", run, visitor)
 
     def _job(self, do: str, run: Run, visitor: str | None, **more: Any) -> Job | None:
         if visitor is not None and visitor not in self._visitors:

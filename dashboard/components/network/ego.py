@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from plotly.colors import unlabel_rgb
+from plotly.colors import hex_to_rgb, unlabel_rgb
 
 from bup.errors import BupError
 from bup.graph import Graph
@@ -99,7 +99,10 @@ def ego_network(
         _node(row, i, distance[i], places[i], float(values[i]), colour, column.label, theme)
         for i, row, colour in zip(shown, rows, colours, strict=True)
     ]
-    edges = [_edge(link, node in link) for link in links]
+    edges = [
+        {"id": f"{a}-{b}", "from": a, "to": b, "width": 2 if node in (a, b) else 1}
+        for a, b in links
+    ]
     low, high = column.value(low), column.value(high)
     near = sum(distance[i] == 1 for i in reach[limit:])
     hidden, label = len(reach) - len(shown), column.label
@@ -202,10 +205,7 @@ def _node(
         "y": place[1],
         "shape": "star" if hop == 0 else "diamond" if ood else "dot",
         "size": round(size + 8 if hop == 0 else size, 1),
-        "color": {
-            "background": colour,
-            "border": WRONG if wrong else OUT if ood else theme.text,
-        },
+        "color": {"background": colour, "border": WRONG if wrong else OUT if ood else theme.text},
         "borderWidth": 3 if wrong or ood else 1,
         "ood": ood,
         "cross": _contrast(colour) if wrong else None,
@@ -215,13 +215,5 @@ def _node(
 
 def _contrast(colour: str) -> str:
     """Black or white, whichever stands out from an ``rgb(...)`` or ``#rrggbb`` colour."""
-    if colour.startswith("#"):
-        r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    else:
-        r, g, b = unlabel_rgb(colour)
+    r, g, b = hex_to_rgb(colour) if colour.startswith("#") else unlabel_rgb(colour)
     return "#000000" if 0.299 * r + 0.587 * g + 0.114 * b > 128 else "#FFFFFF"
-
-
-def _edge(link: Link, central: bool) -> dict[str, Any]:
-    start, end = link
-    return {"id": f"{start}-{end}", "from": start, "to": end, "width": 2 if central else 1}

@@ -317,9 +317,9 @@ def test_a_short_run_does_not_wait_for_a_long_one(tmp_path):
     queue = jobs.LocalQueue(Store(tmp_path), workers=2)
     long, waiting, short = fresh(ENDLESS), fresh(ENDLESS), fresh(SMALL)
     for run in (long, waiting):
-        queue.enter(run, SHORT + 1, is_stored=False, visitor="greedy", again=True)
+        queue.enter(run, SHORT + 1, visitor="greedy", again=True)
     until(lambda: is_training(queue, long))
-    queue.enter(short, SHORT, is_stored=False, visitor="modest", again=True)
+    queue.enter(short, SHORT, visitor="modest", again=True)
     assert queue.find(waiting).ahead == 1, "the short one is not before it"
     assert ended(queue, short).state == "done"
     assert [queue.find(run).state for run in (long, waiting)] == ["running", "queued"]
