@@ -9,6 +9,7 @@ from bup.experiments import QUESTIONS
 from bup.metrics.conformal import conformal_sets
 from bup.propagation.doubt import FLOOR
 from dashboard.components import plane as component
+from dashboard.components.shared import component as declaration
 from dashboard.learn.cases import Case
 from dashboard.learn.course import LESSONS
 from dashboard.learn.coverage import by_neighbours, same_class_share
@@ -83,7 +84,7 @@ def test_only_places_are_taken_from_the_browser(monkeypatch):
         ({"x": "0.2", "y": 0.1}, None),
         ("nonsense", None),
     ):
-        monkeypatch.setattr(component.st, "session_state", {"canvas": {"place": value}})
+        monkeypatch.setattr(declaration.st, "session_state", {"canvas": {"place": value}})
         assert component.place("canvas") == wanted
 
 
