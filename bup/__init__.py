@@ -2,8 +2,6 @@
 
 # ruff: noqa: F401 (names for type checkers)
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -3,8 +3,6 @@
 A source of graphs is one module or package here, and one line in ``SOURCES``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from typing import Any
 

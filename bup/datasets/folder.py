@@ -15,8 +15,6 @@ space around a cell is removed, because people do not see that ``"A "`` would be
 Links have no direction: repetitions and self-loops are dropped and counted in the graph's notes.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import stat

@@ -1,7 +1,5 @@
 """A source of graphs: what it is called, which names belong to it, how its graphs are loaded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 

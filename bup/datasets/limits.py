@@ -3,8 +3,6 @@
 What visitors may upload are settings of the server, in environment variables.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 

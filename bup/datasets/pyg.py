@@ -4,8 +4,6 @@ Only the files that the authors published are read, by parsers that build nothin
 processed files are pickles, so they are neither written nor read.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

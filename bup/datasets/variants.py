@@ -1,7 +1,5 @@
 """Graphs that are made from another graph; their names are ``KIND:GRAPH:SHARE``."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 

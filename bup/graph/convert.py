@@ -5,8 +5,6 @@ the graph's notes. Mistakes (an unknown end of a link, a feature that is no numb
 their place.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What people call the nodes of a graph: papers, pages, products."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

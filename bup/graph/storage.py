@@ -1,7 +1,5 @@
 """Graphs as files."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

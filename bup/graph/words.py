@@ -1,7 +1,5 @@
 """Words as features, and the words that characterise a node."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary

@@ -4,8 +4,6 @@ It takes requests from its standard input and answers on its standard output, on
 each with its length before it. They are packed files (``bup.io.files``): nothing is unpickled.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import os

@@ -1,7 +1,5 @@
 """Import paths that users know, for modules that lie elsewhere."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module

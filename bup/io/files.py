@@ -1,7 +1,5 @@
 """Files that are either whole or absent, and checked when they are read."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ and importing torch takes longer than they run. A method and all that it imports
 torch from here, so that ``bup methods`` and a stored ``bup fit`` do not wait for it.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any

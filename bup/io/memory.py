@@ -1,7 +1,5 @@
 """Limits of memory, and what the C library does with memory that is freed."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -1,7 +1,5 @@
 """Commands and names that other packages add to ``bup``, by entry points."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bup.errors import BupError

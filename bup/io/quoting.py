@@ -1,7 +1,5 @@
 """How text from a person's files or input appears in an error."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 SCALE = "scale the features, for example to between 0 and 1"

@@ -4,8 +4,6 @@
 and finds their folders here.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator

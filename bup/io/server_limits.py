@@ -4,8 +4,6 @@
 ``BUP_RUN_SECONDS=60`` and so on.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, fields, replace
 

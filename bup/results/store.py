@@ -1,7 +1,5 @@
 """Results on disk: one file per run, written atomically and checked whenever it is read."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import shutil

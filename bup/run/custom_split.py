@@ -4,8 +4,6 @@ A split is stored as one number per node, so that masks and lists of the same no
 split.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

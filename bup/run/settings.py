@@ -1,7 +1,5 @@
 """A method's settings: one frozen dataclass each, whose fields explain and check themselves."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import typing

@@ -1,7 +1,5 @@
 """Which nodes train, validate and test: drawn at random, by name, or given."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal

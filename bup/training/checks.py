@@ -1,7 +1,5 @@
 """What a result from a file must satisfy, beyond its checksum, before it is used."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 It is rough, but tells seconds from hours, and lets small runs pass large ones in the queue.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Training on demand: by arguments, for several seeds at once, or by specification."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Iterable, Mapping, Sequence

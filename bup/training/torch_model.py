@@ -1,7 +1,5 @@
 """Imported predictions and your own PyTorch models as runs like any other."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import dataclasses

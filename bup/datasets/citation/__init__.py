@@ -5,8 +5,6 @@ that can install this package can fetch them, through the same mirror or proxy. 
 Planetoid files are fetched from where PyTorch Geometric downloads them.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

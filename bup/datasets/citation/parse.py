@@ -1,7 +1,5 @@
 """The published files as arrays."""
 
-from __future__ import annotations
-
 import io
 import pickle
 from typing import Any

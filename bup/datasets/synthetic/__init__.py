@@ -11,8 +11,6 @@ every class of every node follows from the model by Bayes' rule and can be compa
 network has learned. Needs neither disk nor internet.
 """
 
-from __future__ import annotations
-
 from bup.datasets.graph_source import GraphSource
 from bup.datasets.synthetic.model import BlockModel, load, make_model, sample
 from bup.datasets.synthetic.parameters import NAME, Parameters, graph_name, parse_name

@@ -1,7 +1,5 @@
 """What determines a synthetic graph, and its name."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The true probability of every class of every node, by Bayes' rule."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

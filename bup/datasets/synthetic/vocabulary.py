@@ -1,7 +1,5 @@
 """Words for the features of a drawn graph: those of a topic belong together."""
 
-from __future__ import annotations
-
 import numpy as np
 
 # One line a topic; the commonest words of a topic come first.

@@ -1,7 +1,5 @@
 """Uploaded files by name; archives are opened with care: nothing is written, nothing is run."""
 
-from __future__ import annotations
-
 import io
 import os
 import stat

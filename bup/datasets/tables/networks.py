@@ -1,7 +1,5 @@
 """Graphs as other tools save them: GraphML, GEXF, GML, node-link JSON."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

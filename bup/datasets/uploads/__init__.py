@@ -4,8 +4,6 @@
 for how long and how much is stored, ``graph_tables`` how files become a graph.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

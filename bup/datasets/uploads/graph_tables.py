@@ -1,12 +1,10 @@
 """From uploaded files to a graph: read the tables, guess their columns, build the graph."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -69,7 +67,7 @@ class ColumnChoice:
     decimal: str | None = None  # None: the mark that makes numbers of the cells
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> ColumnChoice:
+    def from_dict(cls, plain: dict[str, Any]) -> Self:
         return cls(**plain | {name: tuple(plain[name]) for name in ("text", "features")})
 
 
@@ -85,7 +83,7 @@ class TablePreview:
     guess: ColumnChoice
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> TablePreview:
+    def from_dict(cls, plain: dict[str, Any]) -> Self:
         guess, numeric = ColumnChoice.from_dict(plain["guess"]), tuple(plain["numeric"])
         return cls(**plain | {"guess": guess, "numeric": numeric})
 

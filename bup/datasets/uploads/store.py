@@ -5,8 +5,6 @@ no list, error or menu tells a name to a visitor who does not have it. A file be
 it is, because no visitor may use all of the space.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
