@@ -2,11 +2,13 @@
 
 # ruff: noqa: F401 (names for type checkers)
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bup.errors import BupError
-from bup.io import aliases, plugins
+from bup.io import plugins
+from bup.io.aliases import Aliases
 from bup.run.spec import Spec
 
 if TYPE_CHECKING:
@@ -39,54 +41,43 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 # Importing torch takes seconds and SciPy tenths of a second: names are imported when used.
-_LAZY = {
-    "GRAPHS": "bup.datasets",
-    "METHODS": "bup.methods",
-    "Cancelled": "bup.engine.loop",
-    "Graph": "bup.graph",
-    "Progress": "bup.engine.loop",
-    "Result": "bup.results.result",
-    "Split": "bup.run.splits",
-    "Store": "bup.results.store",
-    "evaluate": "bup.results.result",
-    "fit": "bup.training.fitting",
-    "fit_many": "bup.training.fitting",
-    "load_graph": "bup.datasets",
-    "make_split": "bup.run.splits",
+_NAMES_IN = {
+    "bup.datasets": ("GRAPHS", "load_graph"),
+    "bup.engine.loop": ("Cancelled", "Progress"),
+    "bup.graph": ("Graph",),
+    "bup.methods": ("METHODS",),
+    "bup.results.result": ("Result", "evaluate"),
+    "bup.results.store": ("Store",),
+    "bup.run.splits": ("Split", "make_split"),
+    "bup.training.fitting": ("fit", "fit_many"),
 }
-_MODULES = {
-    "calibrators": "bup.calibrators",
+_LAZY = {name: module for module, names in _NAMES_IN.items() for name in names}
+_FOLDERS = (
+    *("calibrators", "datasets", "experiments", "likelihood"),
+    *("methods", "metrics", "propagation", "scores"),
+)
+_ALIASES = {
     "conformal": "bup.metrics.conformal",
-    "datasets": "bup.datasets",
-    "experiments": "bup.experiments",
     "finding": "bup.explanation.detection",
     "inspection": "bup.explanation.inspection",
-    "likelihood": "bup.likelihood",
-    "methods": "bup.methods",
-    "metrics": "bup.metrics",
     "own": "bup.training.torch_model",
     "predictions": "bup.imported.predictions",
-    "propagation": "bup.propagation",
     "runs": "bup.training.fitting",
-    "scores": "bup.scores",
     "splits": "bup.run.splits",
     "words": "bup.graph.words",
 }
-
-_PUBLIC_PATHS = {f"{__name__}.{name}": module for name, module in _MODULES.items()}
-aliases.install(
-    {path: module for path, module in _PUBLIC_PATHS.items() if path != module}
-    | {"bup.late": "bup.io.lazy"}  # imported by methods that users wrote
-)
+_PATHS = {f"bup.{name}": module for name, module in _ALIASES.items()}
+# bup.late is imported by methods that users wrote.
+sys.meta_path.append(Aliases(_PATHS | {"bup.late": "bup.io.lazy"}))
 
 _OF_THE_DASHBOARD = ("address", "explore", "figures")  # found by its entry points
 
-__all__ = sorted(["BupError", "Spec", *_LAZY, *_MODULES, *_OF_THE_DASHBOARD])
+__all__ = sorted(["BupError", "Spec", *_LAZY, *_FOLDERS, *_ALIASES, *_OF_THE_DASHBOARD])
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(_MODULES[name])
+    if name in _FOLDERS or name in _ALIASES:
+        return import_module(f"bup.{name}")
     if name in _OF_THE_DASHBOARD:
         return plugins.load(plugins.PUBLIC, name)
     if name not in _LAZY:

@@ -8,9 +8,8 @@ from typing import Any
 
 from bup.datasets import citation, folder, pyg, synthetic, uploads, variants
 from bup.datasets.graph_source import GraphSource
-from bup.errors import BupError
+from bup.errors import BupError, quote
 from bup.graph import Graph
-from bup.io.quoting import quote
 
 SOURCES: tuple[GraphSource, ...] = (
     *citation.SOURCES,

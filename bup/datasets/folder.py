@@ -29,9 +29,8 @@ from bup.datasets.graph_source import GraphSource
 from bup.datasets.limits import TableLimits
 from bup.datasets.tables.csv import read_rows
 from bup.datasets.tables.npz import FEATURES, check_number_of_values, read_features
-from bup.errors import BupError
+from bup.errors import SCALE, BupError, quote, quote_all
 from bup.graph import UNLABELLED, Graph, compact, simple_edges
-from bup.io.quoting import SCALE, quote, quote_all
 
 PREFIX = "folder:"
 NODES, EDGES = "nodes.csv", "edges.csv"

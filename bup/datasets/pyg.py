@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from bup.datasets.citation.fetch import planetoid_files
 from bup.datasets.citation.parse import parse_planetoid
 from bup.datasets.graph_source import GraphSource
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
 from bup.io import files
+from bup.io.lazy import pandas as pd
 from bup.io.lazy import sparse
 
 PREFIX = "pyg:"
@@ -48,17 +50,15 @@ def _npz(raw: Mapping[str, bytes]) -> Parsed:
             )
             for part in ("attr", "adj")
         )
-        labels = arrays["labels"].astype(np.int64)
-        names = _plain_names(arrays, "class_names"), _plain_names(arrays, "attr_names")
-    words.data = (words.data > 0).astype(np.float32)  # as PyG does: a word occurs or does not
-    words.eliminate_zeros()
-    return {
-        "features": words,
-        "edges": np.stack(links.nonzero()).astype(np.int64),
-        "labels": labels,
-        "class_names": names[0],
-        "words": names[1],
-    }
+        words.data = (words.data > 0).astype(np.float32)  # as PyG does: a word occurs or does not
+        words.eliminate_zeros()
+        return {
+            "features": words,
+            "edges": np.stack(links.nonzero()).astype(np.int64),
+            "labels": arrays["labels"].astype(np.int64),
+            "class_names": _plain_names(arrays, "class_names"),
+            "words": _plain_names(arrays, "attr_names"),
+        }
 
 
 def _plain_names(arrays: Any, name: str) -> tuple[str, ...] | None:
@@ -93,36 +93,21 @@ def _wikics(raw: Mapping[str, bytes]) -> Parsed:
     }
 
 
-def _planetoid(raw: Mapping[str, bytes]) -> Parsed:
-    features, edges, labels, _ = parse_planetoid(dict(raw))
-    return {"features": features, "edges": edges, "labels": labels}
-
-
 def _tag(raw: Mapping[str, bytes]) -> Parsed:
     """OGB's tables; the beginnings of TAGDataset's texts become the titles."""
-    import pandas as pd  # slow to import, and rarely needed here
-
-    table = pd.read_csv(io.BytesIO(raw[TEXTS]), compression="gzip", dtype=str, na_filter=False)
+    texts = pd.read_csv(io.BytesIO(raw[TEXTS]), compression="gzip", dtype=str, na_filter=False)
     with zipfile.ZipFile(io.BytesIO(raw["arxiv.zip"])) as archive:
-        tables = {
-            name: pd.read_csv(
-                io.BytesIO(archive.read(f"arxiv/raw/{name}.csv.gz")),
-                compression="gzip",
-                header=None,
-            ).to_numpy()
-            for name in ("edge", "node-feat", "node-label")
+
+        def table(name: str) -> np.ndarray:
+            content = io.BytesIO(archive.read(f"arxiv/raw/{name}.csv.gz"))
+            return pd.read_csv(content, compression="gzip", header=None).to_numpy()
+
+        return {
+            "features": table("node-feat").astype(np.float32),
+            "edges": table("edge").T.astype(np.int64),
+            "labels": table("node-label")[:, 0].astype(np.int64),
+            "titles": tuple(texts["text"].str.strip().str.slice(0, 120).tolist()),
         }
-    return {
-        "features": tables["node-feat"].astype(np.float32),
-        "edges": tables["edge"].T.astype(np.int64),
-        "labels": tables["node-label"][:, 0].astype(np.int64),
-        "titles": tuple(table["text"].str.strip().str.slice(0, 120).tolist()),
-    }
-
-
-def _planetoid_files(name: str) -> tuple[str, ...]:
-    parts = ("tx", "allx", "ty", "ally", "graph", "test.index")
-    return tuple(f"ind.{name}.{part}" for part in parts)
 
 
 _OGB = "http://snap.stanford.edu/ogb/data/nodeproppred"
@@ -149,7 +134,7 @@ GRAPHS: dict[str, RawFiles] = {
         for name in ("Roman-empire", "Amazon-ratings", "Minesweeper", "Tolokers", "Questions")
     },
     **{
-        f"Planetoid/{name}": RawFiles(f"{name}/raw", _planetoid_files(name.lower()), _planetoid)
+        f"Planetoid/{name}": RawFiles(f"{name}/raw", planetoid_files(name.lower()), parse_planetoid)
         for name in ("Cora", "CiteSeer", "PubMed")
     },
     "TAGDataset/ogbn-arxiv": RawFiles("ogbn_arxiv/raw", ("arxiv.zip", TEXTS), _tag, url=_OGB),
@@ -198,20 +183,20 @@ def _download(key: str, folder: Path) -> None:
     for file in raw.files:
         if (folder / file).is_file():
             continue
-        fresh = f".{file}.part"
+        partial = folder / f".{file}.part"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / fresh).unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
             if file == TEXTS:
                 text_id = kind.raw_text_id[key.partition("/")[2]]
-                download_google_url(text_id, str(folder), fresh, log=False)
+                download_google_url(text_id, str(folder), partial.name, log=False)
             else:
                 base = (raw.url or kind.url).removesuffix("/")
                 url = base.format(Path(file).stem) if "{}" in base else f"{base}/{file}"
-                download_url(url, str(folder), log=False, filename=fresh)
-            (folder / fresh).replace(folder / file)
+                download_url(url, str(folder), log=False, filename=partial.name)
+            partial.replace(folder / file)
         except Exception as error:  # without a network, many exceptions are possible
-            (folder / fresh).unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
             raise BupError(
                 f"{key} is not on this machine and PyG cannot download it "
                 f"({type(error).__name__}: {error}): connect to the internet and try again, or put "

@@ -6,9 +6,8 @@ from collections.abc import Callable
 import numpy as np
 
 from bup.datasets.graph_source import GraphSource
-from bup.errors import BupError
+from bup.errors import BupError, quote
 from bup.graph import UNLABELLED, Graph, simple_edges
-from bup.io.quoting import quote
 
 
 def variant(

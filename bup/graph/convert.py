@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from bup.errors import BupError
+from bup.errors import BupError, quote, quote_all
 from bup.graph import NO_PART, PARTS, UNLABELLED, Graph, compact, simple_edges
 from bup.graph.words import tfidf
-from bup.io.quoting import quote, quote_all
 
 MASKS = ("train_mask", "val_mask", "test_mask")  # PyG's, in the order of ``PARTS``
 WEIGHTS = ("weight", "weights", "strength")

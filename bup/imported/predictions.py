@@ -27,13 +27,12 @@ from bup.datasets.tables.archive import open_archive
 from bup.datasets.tables.csv import numbers, read_frame
 from bup.datasets.tables.npz import NpzFile
 from bup.datasets.uploads.store import Uploader, UploadStore
-from bup.errors import BupError
+from bup.errors import BupError, quote, quote_all
 from bup.graph import PARTS, Graph
 from bup.io import files, run_folders
 from bup.io.csv import escape_formula
 from bup.io.files import DamagedFile
 from bup.io.lazy import pandas as pd
-from bup.io.quoting import quote, quote_all
 from bup.run.custom_split import parse_parts
 from bup.run.splits import Split
 

@@ -1,6 +1,5 @@
 """Import paths that users know, for modules that lie elsewhere."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -8,12 +7,9 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 
-def install(modules: Mapping[str, str]) -> None:
-    """Let ``import alias`` give the module that the mapping names, not a copy of it."""
-    sys.meta_path.append(_Aliases(modules))
+class Aliases(MetaPathFinder, Loader):
+    """In ``sys.meta_path``: ``import alias`` gives the module that the mapping names, no copy."""
 
-
-class _Aliases(MetaPathFinder, Loader):
     def __init__(self, modules: Mapping[str, str]) -> None:
         self._modules = modules
 

@@ -19,6 +19,11 @@ from safetensors import numpy as safetensors
 
 YOUNG = 600  # seconds that a file stays after it was last used (``trim``)
 _STALE_SECONDS = 3600
+MOST_HEADER_BYTES = 2**26
+_UNREADABLE = (
+    *(SafetensorError, LookupError, TypeError, ValueError),
+    *(AttributeError, OverflowError, RecursionError),
+)
 
 
 class DamagedFile(Exception):
@@ -52,14 +57,7 @@ def unpack(data: bytes) -> Contents:
         arrays = safetensors.load(data)
         text, checksum = metadata["values"], metadata["checksum"]
         values = json.loads(text)
-    except (
-        SafetensorError,
-        KeyError,
-        TypeError,
-        ValueError,
-        OverflowError,
-        RecursionError,
-    ) as error:
+    except _UNREADABLE as error:
         raise DamagedFile(f"it cannot be read ({error!r})") from error
     if _checksum(arrays, text) != checksum:
         raise DamagedFile("its checksum does not match its content")
@@ -80,29 +78,22 @@ def read(path: Path) -> Contents:
     return unpack(path.read_bytes())
 
 
-class Header(NamedTuple):
-    """What stands at the beginning of a file: its arrays are not read, its checksum not checked."""
+def read_header(path: Path) -> tuple[set[str], dict[str, Any]]:
+    """The names of a file's arrays, and its values: quick, for lists of many files.
 
-    names: frozenset[str]  # of the arrays
-    values: dict[str, Any]
-
-
-MOST_HEADER_BYTES = 2**26  # bytes
-
-
-def read_header(path: Path) -> Header:
-    """The header of a file: quick, for lists of many files. Raises OSError or DamagedFile."""
+    The checksum is not checked. Raises OSError or DamagedFile.
+    """
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         text = file.read(size) if size <= MOST_HEADER_BYTES else b""
     try:
         header = json.loads(text)
         values = json.loads(header.pop("__metadata__")["values"])
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise DamagedFile(f"it cannot be read ({error!r})") from error
     if not isinstance(values, dict):
         raise DamagedFile("its values are no table")
-    return Header(frozenset(header), values)
+    return set(header), values
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -128,31 +119,25 @@ def write_atomically(path: Path, data: bytes) -> None:
     _sync_folder(path.parent)
 
 
-def set_aside(path: Path) -> Path | None:
-    """Rename a damaged file, so that it can be examined; returns its new path.
-
-    One such file is kept per path. None if it could not be renamed (it may be gone already).
-    """
-    aside = path.with_name(path.name + ".damaged")
-    try:
-        os.replace(path, aside)
-    except OSError:
-        return None
-    return aside
+def set_aside(path: Path) -> None:
+    """Rename a damaged file, so that it can be examined; one such file is kept per path."""
+    with contextlib.suppress(OSError):  # it may be gone already
+        os.replace(path, path.with_name(path.name + ".damaged"))
 
 
 def trim(paths: Iterable[Path], most_bytes: float) -> list[Path]:
     """Remove the files that were unused for longest until the others take at most so many bytes.
 
-    Files that were used a moment ago stay: a visitor may be looking at them. Returns the others.
+    Files that were used a moment ago stay: a visitor may be looking at them. Returns what it
+    removed.
     """
-    found, removed = [], []
+    stored, removed = [], []
     for path in paths:
         with contextlib.suppress(OSError):
-            about = path.stat()
-            found.append((about.st_atime, about.st_size, path))
-    total = sum(size for _, size, _ in found)
-    for used, size, path in sorted(found, key=lambda item: item[0]):
+            status = path.stat()
+            stored.append((status.st_atime, status.st_size, path))
+    total = sum(size for _, size, _ in stored)
+    for used, size, path in sorted(stored, key=lambda item: item[0]):
         if total <= most_bytes or time.time() - used < YOUNG:
             break
         with contextlib.suppress(OSError):
@@ -174,28 +159,19 @@ def remove_temporary(folder: Path) -> None:
     Only files named by ``write_atomically``: the folder may hold other files of a person.
     """
     for leftover in folder.glob(".*.tmp"):
-        writer = _WRITER.search(leftover.name)
+        writer = re.search(r"\.([A-Za-z0-9_]+)-([0-9]{1,9})\.[^.]*\.tmp$", leftover.name)
         if writer is None:
             continue
         with contextlib.suppress(OSError):
             old = time.time() - leftover.stat().st_mtime > _STALE_SECONDS
-            if old or (writer["machine"] == _machine_name() and _has_ended(int(writer["process"]))):
+            if old or (writer[1] == _machine_name() and _has_ended(int(writer[2]))):
                 leftover.unlink()
 
 
-_WRITER = re.compile(r"\.(?P<machine>[A-Za-z0-9_]+)-(?P<process>[0-9]{1,9})\.[^.]*\.tmp$")
-
-
 def _has_ended(process: int) -> bool:
-    if os.name == "nt":
-        return False  # os.kill would end it; its files are removed by their age
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        pass
-    return False
+    import psutil  # takes a moment, and only what a killed writer left needs it
+
+    return not psutil.pid_exists(process)
 
 
 def _machine_name() -> str:

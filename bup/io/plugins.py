@@ -8,20 +8,18 @@ COMMANDS = "bup.commands"
 PUBLIC = "bup.public"
 
 
-def _points(**which: str) -> Any:
-    from importlib.metadata import entry_points  # slow to import, and rarely used
-
-    return entry_points(**which)
-
-
 def names(group: str) -> list[str]:
     """The names that packages have added to a group."""
-    return sorted(point.name for point in _points(group=group))
+    from importlib.metadata import entry_points  # slow to import, and rarely used
+
+    return sorted(entry_points(group=group).names)
 
 
 def load(group: str, name: str) -> Any:
     """Import the object that a package has added under a name."""
-    for point in _points(group=group, name=name):
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=group, name=name):
         return point.load()
     raise BupError(
         f"{name} comes with the dashboard, which is not installed here: run "

@@ -196,8 +196,8 @@ def _folders(root: Path, stamp: int, pattern: str) -> tuple[Path, ...]:
 @lru_cache(maxsize=4096)
 def _read_run(path: Path, stamp: int) -> Run | None:
     try:
-        head = files.read_header(path)
-        return Run.from_dict(head.values.get("run")) if head.values["version"] == VERSION else None
+        _, values = files.read_header(path)
+        return Run.from_dict(values.get("run")) if values["version"] == VERSION else None
     except (DamagedFile, BupError, KeyError, TypeError):
         return None
 

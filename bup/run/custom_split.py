@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from bup.datasets.tables.csv import read_frame
-from bup.errors import BupError
+from bup.errors import BupError, quote, quote_all
 from bup.graph import NO_PART, PARTS, Graph
 from bup.io import files
 from bup.io.files import DamagedFile
-from bup.io.quoting import quote, quote_all
 
 PREFIX = "own:"
 OF_GRAPH = "graph"

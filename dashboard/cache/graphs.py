@@ -18,9 +18,9 @@ import streamlit as st
 import bup
 from bup import datasets
 from bup.engine.receptive_field import Inputs
+from bup.errors import quote
 from bup.graph import Graph, describe, storage
 from bup.io import files
-from bup.io.quoting import quote
 from bup.io.server_limits import server_limits
 from bup.training.cost import DRAWN_AT_ONCE
 from dashboard import layouts

@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from bup import metrics
-from bup.datasets import citation
+from bup import datasets, metrics
 from bup.explanation.inspection import Inspector
 from bup.graph import Graph
 from bup.methods import complete, resolve_name
@@ -31,7 +30,7 @@ class Case:
 
 def graph_name() -> str:
     """Cora, or the synthetic graph where Cora has not been fetched."""
-    return "cora" if citation.is_cached("cora") else "synthetic"
+    return "cora" if datasets.is_available("cora") else "synthetic"
 
 
 def load_case(

@@ -12,9 +12,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import bup
 from bup import datasets
-from bup.errors import BupError
+from bup.errors import BupError, quote
 from bup.graph import Graph
-from bup.io.quoting import quote
 from bup.methods import METHODS, complete
 from bup.results.store import Store
 from bup.run.spec import Spec, Value, parse_value

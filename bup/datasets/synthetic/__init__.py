@@ -12,23 +12,10 @@ network has learned. Needs neither disk nor internet.
 """
 
 from bup.datasets.graph_source import GraphSource
-from bup.datasets.synthetic.model import BlockModel, load, make_model, sample
-from bup.datasets.synthetic.parameters import NAME, Parameters, graph_name, parse_name
-from bup.datasets.synthetic.posterior import posterior_from_links, true_posterior
+from bup.datasets.synthetic.model import NAME, Parameters, graph_name, load, parse_name
+from bup.datasets.synthetic.posterior import true_posterior
 
-__all__ = [
-    "NAME",
-    "SOURCE",
-    "BlockModel",
-    "Parameters",
-    "graph_name",
-    "load",
-    "make_model",
-    "parse_name",
-    "posterior_from_links",
-    "sample",
-    "true_posterior",
-]
+__all__ = ["NAME", "SOURCE", "Parameters", "graph_name", "load", "parse_name", "true_posterior"]
 
 
 def _size(name: str) -> float:

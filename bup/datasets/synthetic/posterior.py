@@ -6,8 +6,14 @@ from typing import Literal
 
 import numpy as np
 
-from bup.datasets.synthetic.model import BlockModel, make_model, sample
-from bup.datasets.synthetic.parameters import Parameters, graph_name, parse_name
+from bup.datasets.synthetic.model import (
+    BlockModel,
+    Parameters,
+    graph_name,
+    make_model,
+    parse_name,
+    sample,
+)
 from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph
 from bup.io.lazy import sparse, special

@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from bup.datasets import limits
-from bup.errors import BupError
-from bup.io.quoting import quote, quote_all
+from bup.errors import BupError, quote, quote_all
 
 MOST_FILES = 100
 RUNS_CODE = {".pt", ".pth", ".pkl", ".pickle", ".joblib", ".npy", ".ckpt", ".bin"}

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from bup.datasets.tables.csv import check_cells, decode
-from bup.errors import BupError
+from bup.errors import BupError, quote
 from bup.graph.convert import format_cell, to_frames
-from bup.io.quoting import quote
 
 FORMS = (".graphml", ".gexf", ".gml", ".json")
 

@@ -18,9 +18,8 @@ from bup.datasets.tables.archive import (
     open_archive,
     read_member,
 )
-from bup.errors import BupError
+from bup.errors import SCALE, BupError, quote, quote_all
 from bup.io.lazy import sparse
-from bup.io.quoting import SCALE, quote, quote_all
 
 FEATURES = "features.npz"
 _SAVE_AGAIN = "write it again with scipy.sparse.save_npz"

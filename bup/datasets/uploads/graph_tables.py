@@ -14,10 +14,9 @@ from bup.datasets.tables.archive import files_by_name
 from bup.datasets.tables.csv import numbers, read_frame
 from bup.datasets.tables.networks import FORMS, read_network
 from bup.datasets.tables.npz import read_features
-from bup.errors import BupError
+from bup.errors import BupError, quote, quote_all
 from bup.graph import Graph
 from bup.graph.convert import WEIGHTS, from_frames
-from bup.io.quoting import quote, quote_all
 
 TABLES = (".csv", ".tsv", ".txt")
 MOST_CLASSES = 100

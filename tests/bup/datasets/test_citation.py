@@ -165,10 +165,10 @@ def planetoid_files(tmp_path) -> dict[str, bytes]:
 
 
 def test_planetoid_files_are_read(tmp_path):
-    features, edges, labels, ids = parse.parse_planetoid(planetoid_files(tmp_path))
-    assert features.toarray().tolist() == [[1, 0], [0, 1], [0, 0], [0, 0], [0, 5]]
-    assert edges.tolist() == [[0, 1, 2], [1, 2, 4]]
-    assert labels.tolist() == [0, 1, 0, -1, 1] and ids is None
+    parsed = parse.parse_planetoid(planetoid_files(tmp_path))
+    assert parsed["features"].toarray().tolist() == [[1, 0], [0, 1], [0, 0], [0, 0], [0, 5]]
+    assert parsed["edges"].tolist() == [[0, 1, 2], [1, 2, 4]]
+    assert parsed["labels"].tolist() == [0, 1, 0, -1, 1]
 
 
 def test_planetoid_downloads_are_hash_checked(tmp_path, monkeypatch):

@@ -8,7 +8,9 @@ from scipy.special import softmax
 from scipy.stats import bernoulli
 
 from bup.datasets import synthetic
-from bup.datasets.synthetic import BlockModel, Parameters, posterior
+from bup.datasets.synthetic import Parameters, posterior
+from bup.datasets.synthetic.model import BlockModel, make_model, sample
+from bup.datasets.synthetic.posterior import posterior_from_links
 from bup.errors import BupError
 from bup.graph import Graph
 
@@ -17,7 +19,7 @@ SMALL = "synthetic:nodes=60,classes=3,words=40,seed=1"
 
 @pytest.fixture(scope="module")
 def default():
-    return synthetic.make_model(Parameters()), synthetic.load("synthetic")
+    return make_model(Parameters()), synthetic.load("synthetic")
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def tiny_model(nodes=6, classes=3, words=5, scale=1.0):
 
 def graph_with(model, edges, seed=0):
     """A graph with these links whose classes and words are drawn from the model."""
-    drawn = synthetic.sample(model, seed)
+    drawn = sample(model, seed)
     return Graph("by hand", drawn.features, np.array(edges).T, drawn.labels, drawn.class_names)
 
 
@@ -198,7 +200,7 @@ def test_links_and_words_follow_their_bernoulli_law():
     model = tiny_model(nodes=4, classes=2, words=3)
     links, link_law, words, word_law, labels = [], [], [], [], []
     for seed in range(3000):
-        graph = synthetic.sample(model, seed)
+        graph = sample(model, seed)
         c = graph.labels
         strength = np.outer(model.propensity, model.propensity)
         links.append(graph.adjacency.toarray())
@@ -231,7 +233,7 @@ def within_sampling_error(hits, probs):
 
 def test_features_that_say_nothing_leave_the_prior():
     parameters = Parameters(nodes=100, feature_strength=0)
-    model = synthetic.make_model(parameters)
+    model = make_model(parameters)
     probs = synthetic.true_posterior(parameters)
     np.testing.assert_allclose(probs, np.tile(model.prior, (100, 1)), rtol=1e-10)
 
@@ -248,7 +250,7 @@ def by_words(model, graph):
 
 
 def test_the_posterior_without_links_is_bayes_rule_written_out():
-    model, graph = synthetic.make_model(synthetic.parse_name(SMALL)), synthetic.load(SMALL)
+    model, graph = make_model(synthetic.parse_name(SMALL)), synthetic.load(SMALL)
     found = synthetic.true_posterior(SMALL)
     np.testing.assert_allclose(found, by_words(model, graph), rtol=1e-10)
 
@@ -281,9 +283,9 @@ def slow_posterior(model, graph, known):
 @pytest.mark.parametrize("known", [[], [0, 3], [5, 1, 2, 0, 4], [0, 1, 2, 3, 4, 5]])
 def test_enumeration_is_the_sum_over_all_assignments(known):
     model = tiny_model(nodes=6, classes=3, words=4)
-    graph = synthetic.sample(model, 0)
+    graph = sample(model, 0)
     assert 3 < graph.num_edges < 15 and len(set(graph.labels)) == 3
-    found = synthetic.posterior_from_links(model, graph, np.array(known))
+    found = posterior_from_links(model, graph, np.array(known))
     assert (found.how, found.iterations, found.residual) == ("enumeration", 0, 0)
     np.testing.assert_allclose(found.probs, slow_posterior(model, graph, known), atol=1e-12)
 
@@ -291,9 +293,7 @@ def test_enumeration_is_the_sum_over_all_assignments(known):
 def test_a_large_graph_with_few_unknown_nodes_is_enumerated(default):
     model, graph = default
     unknown = [5, 17, 1999]
-    found = synthetic.posterior_from_links(
-        model, graph, np.setdiff1d(np.arange(graph.num_nodes), unknown)
-    )
+    found = posterior_from_links(model, graph, np.setdiff1d(np.arange(graph.num_nodes), unknown))
     assert found.how == "enumeration"
     i = unknown[0]
     joint = np.log(synthetic.true_posterior("synthetic")[i])
@@ -312,9 +312,9 @@ TREE = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (5, 6)]
 def test_belief_propagation_is_exact_on_a_tree_whose_missing_links_say_nothing(monkeypatch, known):
     model = tiny_model(nodes=7, classes=3, scale=1e-7)
     graph = graph_with(model, TREE)
-    exact = synthetic.posterior_from_links(model, graph, np.array(known))
+    exact = posterior_from_links(model, graph, np.array(known))
     monkeypatch.setattr(posterior, "MAX_STATES", 1)
-    found = synthetic.posterior_from_links(model, graph, np.array(known))
+    found = posterior_from_links(model, graph, np.array(known))
     assert (exact.how, found.how) == ("enumeration", "belief propagation")
     assert found.converged and found.iterations > 2
     np.testing.assert_allclose(found.probs, exact.probs, atol=1e-5)
@@ -328,12 +328,12 @@ def test_belief_propagation_is_close_to_enumeration_on_small_sparse_graphs(monke
         parameters = Parameters(
             nodes=14, classes=2, words=60, mean_degree=1.5, feature_strength=1, seed=seed
         )
-        model = synthetic.make_model(parameters)
-        graph = synthetic.sample(model, seed)
-        exact = synthetic.posterior_from_links(model, graph)
+        model = make_model(parameters)
+        graph = sample(model, seed)
+        exact = posterior_from_links(model, graph)
         with monkeypatch.context() as patch:
             patch.setattr(posterior, "MAX_STATES", 1)
-            found = synthetic.posterior_from_links(model, graph)
+            found = posterior_from_links(model, graph)
         assert (exact.how, found.how) == ("enumeration", "belief propagation")
         errors.append(np.abs(found.probs - exact.probs).mean())
         by_features = synthetic.true_posterior(parameters)
@@ -353,10 +353,10 @@ def assert_calibrated(probs, labels):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_both_posteriors_are_calibrated_and_links_add_information(seed):
     parameters = Parameters(seed=seed)
-    model = synthetic.make_model(parameters)
-    graph = synthetic.sample(model, seed)
+    model = make_model(parameters)
+    graph = sample(model, seed)
     by_features = synthetic.true_posterior(parameters)
-    by_links = synthetic.posterior_from_links(model, graph)
+    by_links = posterior_from_links(model, graph)
     assert by_links.how == "belief propagation" and by_links.converged
     for probs in (by_features, by_links.probs):
         np.testing.assert_allclose(probs.sum(axis=1), 1)
@@ -402,7 +402,7 @@ def test_isolated_nodes_are_judged_almost_by_their_words_alone(default):
     isolated = graph.degree == 0
     assert isolated.sum() > 50
     by_features = synthetic.true_posterior("synthetic")[isolated]
-    by_links = synthetic.posterior_from_links(model, graph).probs[isolated]
+    by_links = posterior_from_links(model, graph).probs[isolated]
     assert np.abs(by_links - by_features).mean() < 0.02
     weight_of_class = np.bincount(graph.labels, weights=model.propensity)
     expected_links = model.link_rate @ weight_of_class
@@ -415,8 +415,8 @@ def test_a_posterior_that_did_not_settle_is_not_passed_off_as_the_truth(
     monkeypatch, no_enumeration
 ):
     monkeypatch.setattr(posterior, "MAX_SWEEPS", 1)
-    model, graph = synthetic.make_model(synthetic.parse_name(SMALL)), synthetic.load(SMALL)
-    found = synthetic.posterior_from_links(model, graph)
+    model, graph = make_model(synthetic.parse_name(SMALL)), synthetic.load(SMALL)
+    found = posterior_from_links(model, graph)
     assert not found.converged and found.iterations == 1 and found.residual > 1e-3
     with pytest.raises(BupError, match="did not settle"):
         synthetic.true_posterior(SMALL, links=True)
@@ -435,17 +435,17 @@ def test_known_nodes_without_a_label_are_refused():
     labels = np.where(np.arange(7) == 2, -1, drawn.labels)
     graph = Graph("by hand", drawn.features, drawn.edges, labels, drawn.class_names)
     with pytest.raises(BupError, match="no label"):
-        synthetic.posterior_from_links(model, graph, np.array([2]))
+        posterior_from_links(model, graph, np.array([2]))
 
 
 def test_a_graph_of_another_model_is_refused(default):
     model, _ = default
     with pytest.raises(BupError, match="drawn from"):
-        synthetic.posterior_from_links(model, synthetic.load(SMALL))
+        posterior_from_links(model, synthetic.load(SMALL))
 
 
 def test_links_that_the_model_never_draws_are_refused():
     model = tiny_model(nodes=7)
     model = BlockModel(model.prior, model.propensity, np.zeros(3), 0.0, model.word_rate)
     with pytest.raises(BupError, match="never draws"):
-        synthetic.posterior_from_links(model, graph_with(model, TREE))
+        posterior_from_links(model, graph_with(model, TREE))
