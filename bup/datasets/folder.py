@@ -19,7 +19,7 @@ import math
 import os
 import stat
 from array import array
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,7 +30,8 @@ from bup.datasets.limits import TableLimits
 from bup.datasets.tables.csv import read_rows
 from bup.datasets.tables.npz import FEATURES, check_number_of_values, read_features
 from bup.errors import SCALE, BupError, quote, quote_all
-from bup.graph import UNLABELLED, Graph, compact, simple_edges
+from bup.graph import Graph, compact, simple_edges
+from bup.graph.arrays import number_classes
 
 PREFIX = "folder:"
 NODES, EDGES = "nodes.csv", "edges.csv"
@@ -44,7 +45,12 @@ def load(path: str | os.PathLike[str]) -> Graph:
         _check_folder(folder)
         with _open(folder, NODES, LIMITS.csv_bytes) as file:
             columns, table = _read_nodes(folder, file)
-        labels, class_names = _number_classes(columns["label"])
+        labels, class_names = number_classes(columns["label"], f"{NODES}, column 'label':")
+        if len(class_names) > LIMITS.classes:
+            raise BupError(
+                f"{NODES}, column 'label': {len(class_names):,} different labels "
+                f"({quote_all(class_names)}): give at most {LIMITS.classes:,} classes"
+            )
         ids = tuple(columns["id"])
         if table is None:
             with _open(folder, FEATURES, LIMITS.npz_bytes) as file:
@@ -170,24 +176,6 @@ def _problem(cell: str) -> str | None:
     if not math.isfinite(value):
         return "is not finite: write a number, 0 for none"
     return None if abs(value) <= LIMITS.largest else f"is beyond {LIMITS.largest:,.0f}: {SCALE}"
-
-
-def _number_classes(labels: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
-    class_names = tuple(sorted(set(labels) - {""}))
-    if len(class_names) < 2:
-        labels_given = (
-            f"only the class {quote(class_names[0])}" if class_names else "no label at all"
-        )
-        raise BupError(
-            f"{NODES}, column 'label': {labels_given}: give labels of at least two classes"
-        )
-    if len(class_names) > LIMITS.classes:
-        raise BupError(
-            f"{NODES}, column 'label': {len(class_names):,} different labels "
-            f"({quote_all(class_names)}): give at most {LIMITS.classes:,} classes"
-        )
-    number = {name: k for k, name in enumerate(class_names)} | {"": UNLABELLED}
-    return np.array([number[label] for label in labels]), class_names
 
 
 def _read_edges(file: BinaryIO, ids: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -8,6 +8,7 @@ import numpy as np
 from bup.datasets.graph_source import GraphSource
 from bup.errors import BupError, quote
 from bup.graph import UNLABELLED, Graph, simple_edges
+from bup.io.lazy import csgraph
 
 
 def variant(
@@ -73,8 +74,6 @@ def _in_groups(graph: Graph, nodes: np.ndarray) -> np.ndarray:
     A share of them drawn one by one would lose nearly all links among themselves, and a model could
     detect them by that alone.
     """
-    from scipy.sparse import csgraph
-
     among = graph.adjacency[nodes][:, nodes]
     # RandomState, because NumPy promises never to change its numbers.
     starts = np.random.RandomState(0).permutation(len(nodes))

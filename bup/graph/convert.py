@@ -1,21 +1,26 @@
-"""Graphs from arrays, data frames, NetworkX and PyTorch Geometric, and back.
+"""Graphs from arrays, data frames, NetworkX and PyTorch Geometric, and back; methods of ``Graph``.
 
 Links have no direction here: repetitions, loops and the second direction are dropped and counted in
 the graph's notes. Mistakes (an unknown end of a link, a feature that is no number) are refused with
 their place.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from scipy import sparse
 
 from bup.errors import BupError, quote, quote_all
-from bup.graph import NO_PART, PARTS, UNLABELLED, Graph, compact, simple_edges
+from bup.graph.arrays import NO_PART, PARTS, UNLABELLED, compact, number_classes, simple_edges
 from bup.graph.words import tfidf
+from bup.io.lazy import pandas as pd
+from bup.io.lazy import sparse, torch
+
+if TYPE_CHECKING:
+    from bup.graph import Graph
 
 MASKS = ("train_mask", "val_mask", "test_mask")  # PyG's, in the order of ``PARTS``
 WEIGHTS = ("weight", "weights", "strength")
@@ -35,6 +40,14 @@ def from_arrays(
     notes: Sequence[str] = (),
     **rest: Any,
 ) -> Graph:
+    """A graph from arrays as they come: edges [2, m] in any order, repeated or with loops.
+
+    Without features (None) each node gets a feature of its own: only links tell classes. The
+    notes say what was dropped. Without ``class_names`` classes are called by number;
+    ``rest`` are further fields, such as ``ids`` and ``titles``.
+    """
+    from bup.graph import Graph
+
     labels, edges = np.asarray(labels), np.asarray(edges)
     if edges.ndim != 2 or edges.shape[0] != 2 or (edges.size and edges.dtype.kind not in "iu"):
         raise BupError(
@@ -42,8 +55,8 @@ def from_arrays(
         )
     if class_names is None:
         # A float label is refused by the graph itself, with its value.
-        known = int(labels.max(initial=UNLABELLED)) if labels.dtype.kind in "iu" else 0
-        class_names = tuple(str(c) for c in range(known + 1))
+        last = int(labels.max(initial=UNLABELLED)) if labels.dtype.kind in "iu" else 0
+        class_names = tuple(map(str, range(last + 1)))
     if features is None:
         features = sparse.eye_array(len(labels), dtype=np.float32, format="csr")
         notes = (*notes, NO_FEATURES)
@@ -104,12 +117,12 @@ def from_frames(
         if not isinstance(frame, pd.DataFrame):
             raise BupError(f"nodes and links are two data frames, got a {type(frame).__name__}")
     texts = [text] if isinstance(text, str) else list(text or [])
-    columns = [str(c) for c in features] if _are_names(features) else []  # type: ignore[union-attr]
-    for what, frame, named in (
-        ("nodes", nodes, [("id", id), ("label", label), ("title", title)]),
-        ("nodes", nodes, [*(("text", t) for t in texts), *(("features", c) for c in columns)]),
-        ("links", edges, [("source", source), ("target", target)]),
-    ):
+    are_names = isinstance(features, list | tuple | pd.Index)
+    columns = [str(c) for c in features] if are_names else []  # type: ignore[union-attr]
+    of_nodes = [("id", id), ("label", label), ("title", title)]
+    of_nodes += [("text", t) for t in texts] + [("features", c) for c in columns]
+    of_links = [("source", source), ("target", target)]
+    for what, frame, named in (("nodes", nodes, of_nodes), ("links", edges, of_links)):
         for argument, column in named:
             if column is not None and column not in frame.columns:
                 raise BupError(
@@ -118,7 +131,7 @@ def from_frames(
                 )
     if len(nodes) == 0 or len(edges) == 0:
         raise BupError(f"a graph needs nodes and links, got {len(nodes)} and {len(edges)}")
-    if texts and features is not None and not _are_names(features):
+    if texts and features is not None and not are_names:
         raise BupError("beside a column of text, features are names of columns, not a matrix")
     ids = tuple(map(str, range(len(nodes)))) if id is None else _ids(nodes[id], id)
     labels, class_names = _classes(nodes[label], label)
@@ -130,18 +143,17 @@ def from_frames(
     notes = [] if unweighted else _weight_notes({c: edges[c].to_numpy() for c in weights})
     words = None
     if texts:
-        joined = nodes[texts].astype(object).where(nodes[texts].notna(), "").astype(str)
-        matrix, words = tfidf(joined.agg(" ".join, axis=1).tolist())
+        matrix, words = tfidf(_as_text(nodes[texts]).agg(" ".join, axis=1).tolist())
         notes.append(f"Features are {len(words):,} words of {quote_all(texts)}, by TF-IDF.")
         if columns:
             scaled = _between_0_and_1(_numbers(nodes, columns, ids))
             matrix = sparse.csr_array(sparse.hstack([matrix, scaled]))
             words = (*words, *columns)
             notes.append(f"So are the numbers {quote_all(columns)}, scaled to between 0 and 1.")
-    elif features is None or (_are_names(features) and not columns):
-        matrix = None
+    elif columns:
+        matrix = _numbers(nodes, columns, ids)
     else:
-        matrix = _numbers(nodes, columns, ids) if columns else features
+        matrix = None if are_names else features
     return from_arrays(
         matrix,
         np.stack([_ends(edges[end], end, index_of) for end in (source, target)]),
@@ -150,19 +162,14 @@ def from_frames(
         name=name,
         notes=notes,
         ids=ids,
-        titles=None if title is None else _texts(nodes[title]),
+        titles=None if title is None else tuple(_as_text(nodes[title])),
         words=words,
     )
 
 
-def _are_names(features: Any) -> bool:
-    return isinstance(features, list | tuple | pd.Index)
-
-
-def _texts(column: pd.Series) -> tuple[str, ...]:
-    return tuple(
-        "" if missing else str(v) for v, missing in zip(column, column.isna(), strict=True)
-    )
+def _as_text(cells: Any) -> Any:
+    """A column or a table as text, empty where a cell is missing."""
+    return cells.astype(object).where(cells.notna(), "").astype(str)
 
 
 def format_cell(value: Any) -> str:
@@ -175,10 +182,10 @@ def format_cell(value: Any) -> str:
 def _ids(column: pd.Series, name: str) -> tuple[str, ...]:
     _check_whole_numbers(column, name, "ids")
     ids = tuple(map(format_cell, column))
-    bad = np.flatnonzero(column.isna().to_numpy() | np.array([not i for i in ids]))
-    if len(bad):
+    empty = np.flatnonzero(column.isna().to_numpy() | np.array([not i for i in ids]))
+    if len(empty):
         raise BupError(
-            f"column {quote(name)}, row {bad[0] + 1}: the id is empty: give each node one"
+            f"column {quote(name)}, row {empty[0] + 1}: the id is empty: give each node one"
         )
     return ids
 
@@ -186,16 +193,11 @@ def _ids(column: pd.Series, name: str) -> tuple[str, ...]:
 def _classes(column: pd.Series, name: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """Class numbers and sorted names; names that are all numbers are sorted as numbers."""
     _check_whole_numbers(column, name, "labels")
-    missing = column.isna().to_numpy()
-    texts = ["" if m else format_cell(v) for v, m in zip(column, missing, strict=True)]
-    found = set(texts) - {""}
-    if len(found) < 2:
-        labels = f"only the class {quote(min(found))}" if found else "no label at all"
-        raise BupError(f"column {quote(name)} has {labels}: give labels of at least two classes")
-    numbered = all(t.isascii() and t.isdecimal() for t in found)
-    names = tuple(sorted(found, key=_size_of_number if numbered else None))
-    number = {label: k for k, label in enumerate(names)} | {"": UNLABELLED}
-    return np.array([number[t] for t in texts]), names
+    missing = column.isna()
+    labels = ["" if m else format_cell(v) for v, m in zip(column, missing, strict=True)]
+    numbered = all(label.isascii() and label.isdecimal() for label in labels if label)
+    where = f"column {quote(name)} has"
+    return number_classes(labels, where, key=_size_of_number if numbered else None)
 
 
 def _size_of_number(digits: str) -> tuple[int, str]:
@@ -221,10 +223,9 @@ def _numbers(nodes: pd.DataFrame, columns: list[str], ids: tuple[str, ...]) -> n
         numbers = pd.to_numeric(nodes[name], errors="coerce").to_numpy(np.float64, na_value=np.nan)
         bad = np.flatnonzero(~(np.abs(numbers) <= 1e30))
         if len(bad):
-            row = int(bad[0])
-            cell = quote(str(nodes[name].iloc[row]))
+            cell = quote(str(nodes[name].iloc[bad[0]]))
             raise BupError(
-                f"column {quote(name)}, node {quote(ids[row])}: {cell} is not a finite number: "
+                f"column {quote(name)}, node {quote(ids[bad[0]])}: {cell} is not a finite number: "
                 "mend it, write 0 for none, or leave the column out"
             )
         table[:, k] = numbers
@@ -258,11 +259,15 @@ def _weight_notes(weights: Mapping[str, np.ndarray]) -> list[str]:
         if len(values) and not (values == values[0]).all()
     ]
     for note in notes:
-        warnings.warn(f"{note} unweighted=True says that you know.", stacklevel=4)
+        warnings.warn(f"{note} unweighted=True says that you know.", stacklevel=3)
     return notes
 
 
 def from_networkx(graph: Any, **columns: Any) -> Graph:
+    """A graph from NetworkX: attributes of nodes are what columns are to ``from_frames``.
+
+    Every link counts alike; ``unweighted=True`` says that you know, if links have weights.
+    """
     if not hasattr(graph, "adj"):
         raise BupError(f"this is no NetworkX graph, got a {type(graph).__name__}")
     return from_frames(*to_frames(graph), **{"name": "networkx", **columns})
@@ -271,19 +276,23 @@ def from_networkx(graph: Any, **columns: Any) -> Graph:
 def to_frames(graph: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A NetworkX graph as tables: ``id`` and the attributes of nodes; ``source``, ``target``."""
     rows = [{**attributes, "id": str(node)} for node, attributes in graph.nodes(data=True)]
-    nodes = pd.DataFrame(rows)
     links = [(str(a), str(b)) for a, b in graph.edges()]
     edges = pd.DataFrame(links, columns=["source", "target"], dtype=object)
-    given = [about for *_, about in graph.edges(data=True)]
+    attributes = [of_link for *_, of_link in graph.edges(data=True)]
     for name in WEIGHTS:
-        if any(name in about for about in given):
-            edges[name] = [about.get(name, 1) for about in given]
-    return nodes, edges
+        if any(name in of_link for of_link in attributes):
+            edges[name] = [of_link.get(name, 1) for of_link in attributes]
+    return pd.DataFrame(rows), edges
 
 
 def from_pyg(
     data: Any, class_names: Sequence[str] | None = None, unweighted: bool = False, **rest: Any
 ) -> Graph:
+    """A graph from PyTorch Geometric's ``Data`` with ``x``, ``edge_index`` and ``y``.
+
+    Its ``train_mask``, ``val_mask`` and ``test_mask`` are the graph's split, see ``bup.fit``.
+    Every link counts alike; ``unweighted=True`` says that you know, if links have weights.
+    """
     for field in ("x", "edge_index", "y"):
         if getattr(data, field, None) is None:
             raise BupError(
@@ -298,24 +307,25 @@ def from_pyg(
     if labels.dtype.kind == "f" and np.isnan(labels).any():  # how PyG marks unknown labels
         whole = np.where(np.isnan(labels), UNLABELLED, labels)
         labels = whole.astype(np.int64) if (whole == np.floor(whole)).all() else labels
-    matrix = sparse.csr_array(x.to_dense().numpy()) if x.layout is not _strided() else x.numpy()
-    edges = data.edge_index.detach().cpu().numpy()
-    given = {name: getattr(data, name, None) for name in ("edge_weight", "edge_attr")}
-    weights = {k: v.detach().cpu().numpy() for k, v in given.items() if v is not None}
+    dense = x.layout is torch.strided
+    matrix = x.numpy() if dense else sparse.csr_array(x.to_dense().numpy())
+    attributes = {name: getattr(data, name, None) for name in ("edge_weight", "edge_attr")}
+    weights = {k: v.detach().cpu().numpy() for k, v in attributes.items() if v is not None}
     notes = [] if unweighted else _weight_notes(weights)
     parts, mask_notes = _masks(data, len(labels))
-    notes = [*rest.get("notes", ()), *notes, *mask_notes]
-    named = {"name": "pyg", "parts": parts, **rest, "notes": notes}
-    return from_arrays(matrix, edges, labels, class_names, **named)
+    notes = [*rest.pop("notes", ()), *notes, *mask_notes]
+    edges = data.edge_index.detach().cpu().numpy()
+    fields = {"name": "pyg", "parts": parts, **rest}
+    return from_arrays(matrix, edges, labels, class_names, notes=notes, **fields)
 
 
 def _masks(data: Any, nodes: int) -> tuple[np.ndarray | None, list[str]]:
     """The split in the masks of PyG's data, and notes about it."""
     masks: list[Any] = [getattr(data, name, None) for name in MASKS]
-    if all(mask is None for mask in masks):
+    missing = [name for name, mask in zip(MASKS, masks, strict=True) if mask is None]
+    if len(missing) == len(MASKS):
         return None, []
-    if any(mask is None for mask in masks):
-        missing = [name for name, mask in zip(MASKS, masks, strict=True) if mask is None]
+    if missing:
         return None, [f"The masks are no split: there is no {' and no '.join(missing)}."]
     notes, parts = [], np.full(nodes, NO_PART, dtype=np.int8)
     for part, mask in enumerate(masks):
@@ -335,14 +345,8 @@ def _masks(data: Any, nodes: int) -> tuple[np.ndarray | None, list[str]]:
     return parts, [f"A split came with the masks: {sizes} nodes.", *notes]
 
 
-def _strided() -> Any:
-    import torch
-
-    return torch.strided
-
-
 def to_pyg(graph: Graph) -> Any:
-    import torch
+    """The same as PyTorch Geometric's ``Data``: dense ``x``, links in both directions."""
     from torch_geometric.data import Data
 
     features = graph.features

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bup.errors import BupError
-from bup.graph import paths
+from bup.graph import convert, paths
+from bup.graph.arrays import (
+    UNLABELLED,
+    check_edges,
+    check_features,
+    check_labels,
+    check_parts,
+    freeze,
+)
 from bup.graph.noun import NODE, Noun
-from bup.io.lazy import sparse
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-UNLABELLED = -1
-"""The label of a node whose class is unknown; such nodes enter no split and no metric."""
-
-PARTS = ("train", "validation", "test")
-NO_PART = -1
-"""The index in ``PARTS`` of a node that a split leaves out."""
-
-SPARSE_BELOW = 0.3
-"""Features with a smaller share of nonzero values become a sparse matrix."""
+from bup.io.lazy import csgraph, sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,21 +77,21 @@ class Graph:
     """
 
     name: str
-    features: sparse.csr_array | np.ndarray = field(repr=False)  # [n, f] float32, perhaps sparse
-    edges: np.ndarray = field(repr=False)  # [2, m] int64, each once, edges[0] < edges[1], sorted
-    labels: np.ndarray = field(repr=False)  # [n] int64, UNLABELLED where unknown
+    features: sparse.csr_array | np.ndarray
+    edges: np.ndarray
+    labels: np.ndarray
     class_names: tuple[str, ...]
-    ids: tuple[str, ...] | None = field(default=None, repr=False)  # None: a node's id is its index
-    titles: tuple[str, ...] | None = field(default=None, repr=False)
-    notes: tuple[str, ...] = field(default=())  # what a user should know about these data
-    words: tuple[str, ...] | None = field(default=None, repr=False)  # [f] if features are words
-    noun: Noun = NODE  # the word for a node in texts
-    parts: np.ndarray | None = field(default=None, repr=False)  # [n] a split that came with it
+    ids: tuple[str, ...] | None = None
+    titles: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    words: tuple[str, ...] | None = None
+    noun: Noun = NODE
+    parts: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "features", _checked_features(self.features))
-        object.__setattr__(self, "labels", _checked_labels(self.labels, self.class_names))
-        object.__setattr__(self, "edges", _checked_edges(self.edges, len(self.labels)))
+        object.__setattr__(self, "features", check_features(self.features))
+        object.__setattr__(self, "labels", check_labels(self.labels, self.class_names))
+        object.__setattr__(self, "edges", check_edges(self.edges, len(self.labels)))
         if self.features.shape[0] != self.num_nodes:
             raise BupError(
                 f"features have {self.features.shape[0]} rows but there are {self.num_nodes} "
@@ -115,59 +109,13 @@ class Graph:
         if self.ids is not None and len(set(self.ids)) != self.num_nodes:
             raise BupError("node ids must be unique, some occur twice")
         if self.parts is not None:
-            object.__setattr__(self, "parts", _checked_parts(self.parts, self.num_nodes))
+            object.__setattr__(self, "parts", check_parts(self.parts, self.num_nodes))
 
-    @staticmethod
-    def from_arrays(
-        features: sparse.sparray | np.ndarray | None,
-        edges: np.ndarray,
-        labels: np.ndarray,
-        class_names: Sequence[str] | None = None,
-        **rest: Any,
-    ) -> Graph:
-        """A graph from arrays as they come: edges [2, m] in any order, repeated or with loops.
-
-        Without features (None) each node gets a feature of its own: only links tell classes. The
-        notes say what was dropped. Without ``class_names`` classes are called by number;
-        ``rest`` are further fields, such as ``name``, ``ids`` and ``titles``.
-        """
-        from bup.graph.convert import from_arrays
-
-        return from_arrays(features, edges, labels, class_names, **rest)
-
-    @staticmethod
-    def from_frames(nodes: pd.DataFrame, edges: pd.DataFrame, **columns: Any) -> Graph:
-        """A graph from a table of nodes and one of links; see ``bup.graph.convert.from_frames``."""
-        from bup.graph.convert import from_frames
-
-        return from_frames(nodes, edges, **columns)
-
-    @staticmethod
-    def from_networkx(graph: Any, **columns: Any) -> Graph:
-        """A graph from NetworkX: attributes of nodes are what columns are to ``from_frames``.
-
-        Every link counts alike; ``unweighted=True`` says that you know, if links have weights.
-        """
-        from bup.graph.convert import from_networkx
-
-        return from_networkx(graph, **columns)
-
-    @staticmethod
-    def from_pyg(data: Any, class_names: Sequence[str] | None = None, **rest: Any) -> Graph:
-        """A graph from PyTorch Geometric's ``Data`` with ``x``, ``edge_index`` and ``y``.
-
-        Its ``train_mask``, ``val_mask`` and ``test_mask`` are the graph's split, see ``bup.fit``.
-        Every link counts alike; ``unweighted=True`` says that you know, if links have weights.
-        """
-        from bup.graph.convert import from_pyg
-
-        return from_pyg(data, class_names, **rest)
-
-    def to_pyg(self) -> Any:
-        """The same as PyTorch Geometric's ``Data``: dense ``x``, links in both directions."""
-        from bup.graph.convert import to_pyg
-
-        return to_pyg(self)
+    from_arrays = staticmethod(convert.from_arrays)
+    from_frames = staticmethod(convert.from_frames)
+    from_networkx = staticmethod(convert.from_networkx)
+    from_pyg = staticmethod(convert.from_pyg)
+    to_pyg = convert.to_pyg
 
     def __repr__(self) -> str:
         parts = [
@@ -199,7 +147,7 @@ class Graph:
     @cached_property
     def labelled(self) -> np.ndarray:
         """Mask [n] of the nodes whose class is known."""
-        return _frozen(self.labels != UNLABELLED)
+        return freeze(self.labels != UNLABELLED)
 
     @cached_property
     def adjacency(self) -> sparse.csr_array:
@@ -209,28 +157,26 @@ class Graph:
         shape = (self.num_nodes, self.num_nodes)
         matrix = sparse.csr_array((ones, (rows, cols)), shape=shape)
         matrix.sort_indices()
-        return _frozen_csr(matrix)
+        return freeze(matrix)
 
     @cached_property
     def degree(self) -> np.ndarray:
         """The number of links [n] of each node."""
-        return _frozen(np.bincount(self.edges.ravel(), minlength=self.num_nodes))
+        return freeze(np.bincount(self.edges.ravel(), minlength=self.num_nodes))
 
     @cached_property
     def looped_degree(self) -> np.ndarray:
         """d_ii of A + I: one more, for the self-loop, as formulas of the paper have it."""
-        return _frozen(self.degree + 1)
+        return freeze(self.degree + 1)
 
     @cached_property
     def components(self) -> np.ndarray:
         """Component number [n] of each node; 0 is the largest component."""
-        from scipy.sparse import csgraph  # slow to import
-
         _, component = csgraph.connected_components(self.adjacency, directed=False)
         sizes = np.bincount(component)
         rank = np.empty_like(sizes)
         rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-        return _frozen(rank[component])
+        return freeze(rank[component])
 
     @cached_property
     def digest(self) -> str:
@@ -258,7 +204,7 @@ class Graph:
 
     @cached_property
     def _index_of(self) -> dict[str, int]:
-        return {} if self.ids is None else {name: i for i, name in enumerate(self.ids)}
+        return {node_id: node for node, node_id in enumerate(self.ids or ())}
 
     def find(self, node_id: str) -> int:
         """The index of the node with this id."""
@@ -285,24 +231,16 @@ class Graph:
 
     def hops(self, sources: Iterable[int]) -> np.ma.MaskedArray:
         """Shortest-path lengths [len(sources), n] in links; masked where there is no path."""
-        from scipy.sparse import csgraph
-
-        lengths = csgraph.dijkstra(
-            self.adjacency, directed=False, indices=self._checked_nodes(sources), unweighted=True
-        )
-        unreachable = np.isinf(lengths)
-        return np.ma.MaskedArray(np.where(unreachable, 0, lengths).astype(np.int64), unreachable)
+        return self._path_lengths(sources, nearest=False)
 
     def nearest_hops(self, sources: Iterable[int]) -> np.ma.MaskedArray:
         """Length [n] of the path to the nearest source; masked where no source is reachable."""
-        from scipy.sparse import csgraph
+        return self._path_lengths(sources, nearest=True)
 
+    def _path_lengths(self, sources: Iterable[int], nearest: bool) -> np.ma.MaskedArray:
+        nodes = self._check_nodes(sources)
         lengths = csgraph.dijkstra(
-            self.adjacency,
-            directed=False,
-            indices=self._checked_nodes(sources),
-            unweighted=True,
-            min_only=True,
+            self.adjacency, directed=False, indices=nodes, unweighted=True, min_only=nearest
         )
         unreachable = np.isinf(lengths)
         return np.ma.MaskedArray(np.where(unreachable, 0, lengths).astype(np.int64), unreachable)
@@ -312,7 +250,7 @@ class Graph:
 
         Of very many sources on a large graph, over ``paths.sample_sources`` of them.
         """
-        nodes = paths.sample_sources(self._checked_nodes(sources), self.num_nodes)
+        nodes = paths.sample_sources(self._check_nodes(sources), self.num_nodes)
         total, reached = paths.sum_lengths(self.adjacency, nodes)
         return np.ma.MaskedArray(total / np.maximum(reached, 1), reached == 0)
 
@@ -326,7 +264,7 @@ class Graph:
         known = (ends != UNLABELLED).all(axis=0)
         return float((ends[0] == ends[1])[known].mean()) if known.any() else None
 
-    def _checked_nodes(self, nodes: Iterable[int]) -> np.ndarray:
+    def _check_nodes(self, nodes: Iterable[int]) -> np.ndarray:
         nodes = np.asarray(list(nodes))
         if len(nodes) == 0:
             raise BupError("path lengths need at least one source node, got none")
@@ -338,111 +276,6 @@ class Graph:
                 f"got {nodes.min()} to {nodes.max()}"
             )
         return nodes
-
-
-def simple_edges(sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Edges [2, m] as ``Graph`` wants them: undirected, no self-loops, no duplicates, sorted."""
-    low, high = np.minimum(sources, targets), np.maximum(sources, targets)
-    base = int(high.max(initial=0)) + 1
-    # One number per pair: sorting numbers is far quicker than sorting columns.
-    pair = np.unique(low.astype(np.int64)[low != high] * base + high[low != high])
-    return np.stack(np.divmod(pair, base))
-
-
-def compact(features: sparse.csr_array | np.ndarray) -> sparse.csr_array | np.ndarray:
-    """Features as graphs store them: a sparse matrix where most values are zero."""
-    cells = math.prod(features.shape)
-    if isinstance(features, np.ndarray):
-        few = np.count_nonzero(features) < SPARSE_BELOW * cells
-        return sparse.csr_array(features) if few else features
-    return features if features.nnz < SPARSE_BELOW * cells else features.toarray()
-
-
-def _checked_features(features: sparse.csr_array | np.ndarray) -> sparse.csr_array | np.ndarray:
-    if features.ndim != 2 or 0 in features.shape:
-        raise BupError(f"features must be a non-empty table [nodes, words], got {features.shape}")
-    if sparse.issparse(features):
-        matrix = sparse.csr_array(features, dtype=np.float32)
-        if matrix.indices.dtype != np.int32 and matrix.data.size < 2**31:
-            # Half the memory traffic of 64-bit indices, in every product of every epoch.
-            parts = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32))
-            matrix = sparse.csr_array(parts, shape=matrix.shape)
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
-        values = matrix.data
-    else:
-        matrix = values = np.ascontiguousarray(features, dtype=np.float32)
-    if not np.isfinite(values).all():
-        raise BupError(
-            "features must be finite: one NaN or infinity would spread to every neighbour"
-        )
-    return _frozen_csr(matrix) if sparse.issparse(matrix) else _frozen(matrix)
-
-
-def _checked_labels(labels: np.ndarray, class_names: tuple[str, ...]) -> np.ndarray:
-    labels = np.asarray(labels)
-    _check_whole("labels", labels)
-    if labels.ndim != 1 or len(labels) == 0:
-        raise BupError(f"a graph needs at least one node, got labels of shape {labels.shape}")
-    if labels.min() < UNLABELLED or labels.max() >= len(class_names):
-        raise BupError(
-            f"labels must be between 0 and {len(class_names) - 1} (or {UNLABELLED} for unknown), "
-            f"got {labels.min()} to {labels.max()}"
-        )
-    return _frozen(labels.astype(np.int64))
-
-
-def _checked_edges(edges: np.ndarray, num_nodes: int) -> np.ndarray:
-    edges = np.asarray(edges)
-    _check_whole("edges", edges)
-    edges = np.ascontiguousarray(edges, dtype=np.int64)
-    if edges.ndim != 2 or edges.shape[0] != 2:
-        raise BupError(f"edges must have shape [2, m], got {edges.shape}")
-    if edges.size and (edges.min() < 0 or edges.max() >= num_nodes):
-        raise BupError(
-            f"edges must join nodes 0 to {num_nodes - 1}, got {edges.min()} to {edges.max()}"
-        )
-    if (edges[0] >= edges[1]).any():
-        raise BupError("each edge must go from a lower to a higher node: use simple_edges()")
-    order = edges[0] * num_nodes + edges[1]
-    if (np.diff(order) <= 0).any():
-        raise BupError("edges must be sorted and without duplicates: use simple_edges()")
-    return _frozen(edges)
-
-
-def _checked_parts(parts: np.ndarray, num_nodes: int) -> np.ndarray:
-    parts = np.asarray(parts)
-    if parts.shape != (num_nodes,) or not np.isin(parts, (NO_PART, *range(len(PARTS)))).all():
-        raise BupError(
-            f"parts must be one of 0 ({PARTS[0]}), 1 ({PARTS[1]}), 2 ({PARTS[2]}) and {NO_PART} "
-            f"(none) for each of {num_nodes} nodes, got {parts.dtype} of shape {parts.shape}"
-        )
-    return _frozen(parts.astype(np.int8))
-
-
-def _check_whole(what: str, numbers: np.ndarray) -> None:
-    # An empty list has the type float by default.
-    if numbers.size and numbers.dtype.kind not in "iu":
-        raise BupError(
-            f"{what} must be whole numbers, got {numbers.dtype} such as {numbers.flat[0]!r}: "
-            "round them yourself, and write -1 for an unknown label"
-        )
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    array = array.view()
-    array.setflags(write=False)
-    return array
-
-
-def _frozen_csr(matrix: sparse.csr_array) -> sparse.csr_array:
-    # A shallow copy: the caller's own matrix stays writable.
-    matrix = sparse.csr_array(matrix)
-    matrix.data, matrix.indices, matrix.indptr = map(
-        _frozen, (matrix.data, matrix.indices, matrix.indptr)
-    )
-    return matrix
 
 
 def describe(graph: Graph) -> dict[str, Any]:

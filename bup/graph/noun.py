@@ -30,8 +30,8 @@ class Noun:
     def count(self, number: int) -> str:
         return f"{number:,} {self.one if number == 1 else self.many}"
 
-    def _replacement(self, found: re.Match[str]) -> str:
-        article, space, node, plural = found.groups()
+    def _replacement(self, match: re.Match[str]) -> str:
+        article, space, node, plural = match.groups()
         word = self.many if plural else self.one
         if node == "N":
             word = word[0].upper() + word[1:]

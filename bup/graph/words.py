@@ -1,14 +1,19 @@
 """Words as features, and the words that characterise a node."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy import sparse
 
 from bup.errors import BupError
-from bup.graph import Graph
+from bup.io.lazy import sparse
+
+if TYPE_CHECKING:
+    from bup.graph import Graph
 
 MOST_WORDS = 5000
 """The most frequent words become features, so many of them."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scipy import optimize as optimize
     from scipy import sparse as sparse
     from scipy import special as special
+    from scipy.sparse import csgraph as csgraph
     from torch import Generator as Generator
     from torch import Tensor as Tensor
     from torch import distributions as distributions
@@ -34,6 +35,7 @@ else:
     torch = _LazyModule("torch")
     interpolate = _LazyModule("scipy.interpolate")
     optimize = _LazyModule("scipy.optimize")
+    csgraph = _LazyModule("scipy.sparse.csgraph")
     pandas = _LazyModule("pandas")
     sparse = _LazyModule("scipy.sparse")
     special = _LazyModule("scipy.special")
