@@ -7,7 +7,6 @@ Classes without a column are those that the model never learned.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import hashlib
 import io
@@ -83,19 +82,12 @@ class Predictions:
     def key(self) -> str:
         """A name that depends on the content alone."""
         content = hashlib.sha256(repr((self.digest, self.classes)).encode())
-        for name, array in sorted(self._arrays().items()):
-            content.update(f"{name}{array.dtype}{array.shape}".encode())
-            content.update(np.ascontiguousarray(array).data)
-        return base64.b32encode(content.digest()).decode().lower()[:20]
+        files.hash_arrays(content, self._arrays())
+        return files.key_of(content)
 
     def pack(self) -> bytes:
-        values = {
-            "version": _VERSION,
-            "digest": self.digest,
-            "classes": self.classes,
-            "title": self.title,
-        }
-        return files.pack(self._arrays(), values)
+        values = {name: getattr(self, name) for name in ("digest", "classes", "title")}
+        return files.pack(self._arrays(), {"version": _VERSION, **values})
 
     def save(self, uploader: Uploader | None = None) -> str:
         """Store them; returns the key by which runs find them."""
@@ -119,7 +111,7 @@ def load(key: str, graph: Graph) -> Predictions:
 
 def unpack(contents: files.Contents) -> Predictions:
     arrays, values = contents
-    scores = {k.removeprefix("scores."): v for k, v in arrays.items() if k.startswith("scores.")}
+    scores = contents.group("scores.")
     outputs: dict[str, Any] = {name: arrays.get(name) for name in _OPTIONAL}
     try:
         if values["version"] != _VERSION:
@@ -135,17 +127,17 @@ def _check_stored(stored: Predictions, graph: Graph) -> Predictions:
     """Refuse a stored file that ``check`` could not have made for this graph."""
     if stored.digest != graph.digest:
         return stored  # the method that asks for them refuses them
-    classes = stored.classes
+    classes, parts = stored.classes, stored.parts
+    tables = stored.probs, stored.mean, stored.var
     if not all(type(c) is int and 0 <= c < graph.num_classes for c in classes):
         raise DamagedFile(f"its classes are {classes}, not those of the graph")
     if len(classes) < 2 or list(classes) != sorted(set(classes)):
         raise DamagedFile("its classes are not two or more, each once, in order")
-    tables = [t for t in (stored.probs, stored.mean, stored.var) if t is not None]
-    if any(table.dtype != np.float32 for table in tables):
+    if any(table is not None and table.dtype != np.float32 for table in tables):
         raise DamagedFile("its numbers are not of single precision")
-    if stored.parts is not None and stored.parts.shape != (graph.num_nodes,):
+    if parts is not None and parts.shape != (graph.num_nodes,):
         raise DamagedFile("its split is not a part for every node")
-    check(graph, stored.probs, stored.mean, stored.var, classes, stored.scores, stored.parts)
+    check(graph, *tables, classes, stored.scores, parts)
     return stored
 
 
@@ -255,13 +247,9 @@ def check(
         _refuse(graph, np.abs(total - 1) > _TOLERANCE, table, "does not sum to 1")
         arrays["probs"] = (table.clip(0) / table.clip(0).sum(axis=1, keepdims=True)).astype("f4")
     elif "mean" in arrays and "var" in arrays:
-        _refuse(
-            graph,
-            (arrays["var"].astype("f4") <= 0).any(axis=1),
-            arrays["var"],
-            "has a variance of 0 or less",
-        )
+        table = arrays["var"]
         arrays = {name: array.astype("f4") for name, array in arrays.items()}
+        _refuse(graph, (arrays["var"] <= 0).any(axis=1), table, "has a variance of 0 or less")
     else:
         raise BupError("predictions are class probabilities, or a mean and a variance of messages")
     return Predictions(
@@ -396,11 +384,8 @@ def _numbers(name: str, column: pd.Series) -> np.ndarray:
 
 
 _ARRAYS = {
-    "probs": ("f", 2),
-    "mean": ("f", 2),
-    "var": ("f", 2),
-    "ids": ("SUiu", 1),
-    "classes": ("SUiu", 1),
+    **dict.fromkeys(("probs", "mean", "var"), ("f", 2)),
+    **dict.fromkeys(("ids", "classes"), ("SUiu", 1)),
     "split": ("SU", 1),
 }
 """What an npz file can have, besides scores: kinds of numbers, and dimensions."""

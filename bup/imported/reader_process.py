@@ -9,7 +9,6 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable
 from importlib import import_module
 from typing import IO, Any
 
@@ -72,7 +71,8 @@ def _as_array(graph: Graph) -> dict[str, np.ndarray]:
 
 
 def preview_from(answer: Contents) -> TablePreview:
-    return TablePreview.from_dict(answer.values["preview"])
+    preview = answer.values["preview"]
+    return TablePreview(**preview | {"guess": ColumnChoice.from_dict(preview["guess"])})
 
 
 def graph_from(answer: Contents) -> Graph | None:
@@ -96,10 +96,7 @@ def without_features(graph: Graph) -> bytes:
     return storage.pack(dataclasses.replace(graph, features=features, edges=edges, words=None))
 
 
-_TASKS: dict[str, Callable[[list[bytes], dict[str, Any]], Contents]] = {
-    "graph": _read_graph,
-    "predictions": _read_predictions,
-}
+_TASKS = {"graph": _read_graph, "predictions": _read_predictions}
 
 
 def _answer(request: bytes) -> Contents:

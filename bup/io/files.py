@@ -1,5 +1,6 @@
 """Files that are either whole or absent, and checked when they are read."""
 
+import base64
 import contextlib
 import json
 import os
@@ -36,6 +37,11 @@ class Contents(NamedTuple):
     arrays: dict[str, np.ndarray]
     values: dict[str, Any]
 
+    def group(self, prefix: str) -> dict[str, np.ndarray]:
+        """The arrays whose names begin with a prefix, by what follows it."""
+        names = [name for name in self.arrays if name.startswith(prefix)]
+        return {name.removeprefix(prefix): self.arrays[name] for name in names}
+
 
 def cache_folder() -> Path:
     """Where graphs and results are stored: ``BUP_CACHE``, or the platform's user cache folder."""
@@ -67,10 +73,20 @@ def unpack(data: bytes) -> Contents:
 def _checksum(arrays: Mapping[str, np.ndarray], text: str) -> str:
     # Against damage, not against an attacker, who could change the checksum as well: so a fast one.
     content = xxhash.xxh3_128(text.encode())
-    for name in sorted(arrays):
-        content.update(f"{name}{arrays[name].dtype}{arrays[name].shape}".encode())
-        content.update(arrays[name].data)
+    hash_arrays(content, arrays)
     return content.hexdigest()
+
+
+def hash_arrays(content: Any, arrays: Mapping[str, np.ndarray]) -> None:
+    """Add arrays to a hash, with their names, types and shapes."""
+    for name, array in sorted(arrays.items()):
+        content.update(f"{name}{array.dtype}{array.shape}".encode())
+        content.update(np.ascontiguousarray(array).data)
+
+
+def key_of(content: Any) -> str:
+    """A hash as 20 letters and digits, for the name of a file."""
+    return base64.b32encode(content.digest()).decode().lower()[:20]
 
 
 def read(path: Path) -> Contents:

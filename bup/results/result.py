@@ -101,11 +101,9 @@ class Result:
         mine = len(self.probs), len(self.split.classes) + len(self.split.left_out)
         if graph is own or (own.digest == graph.digest if own else sizes == mine):
             return graph
-        other = (
-            f"{sizes[0]:,} nodes and {sizes[1]} classes"
-            if sizes != mine
-            else "as many nodes and classes, but other content"
-        )
+        other = "as many nodes and classes, but other content"
+        if sizes != mine:
+            other = f"{sizes[0]:,} nodes and {sizes[1]} classes"
         raise BupError(
             f"this result is of {self.spec.graph}, a graph of {mine[0]:,} nodes and {mine[1]} "
             f"classes, got {graph.name} with {other}: give the graph that it was trained on"
@@ -221,8 +219,8 @@ class Result:
                 probs=arrays["probs"],
                 mean=arrays.get("mean"),
                 var=arrays.get("var"),
-                weights=_group(arrays, "weights."),
-                own_scores=_group(arrays, "scores."),
+                weights=contents.group("weights."),
+                own_scores=contents.group("scores."),
                 graph=graph,
                 **{name: values[name] for name in _VALUES},
             )
@@ -237,10 +235,6 @@ def _as_path(given: Any) -> Path:
     if isinstance(given, str | PathLike):
         return Path(given)
     raise BupError(f"the file of a result is a path such as 'run.bup', got {given!r}")
-
-
-def _group(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
 
 
 def errors_from_left_out(hidden: Result, complete: Result, graph: Graph) -> np.ndarray:
@@ -267,7 +261,7 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
     """
     split, names = result.split, np.array([*graph.class_names, ""])
     part = np.full(graph.num_nodes, "unused", dtype=object)
-    for name in ("train", "validation", "test"):
+    for name in PARTS:
         part[getattr(split, name)] = name
     ood = split.is_ood(graph.labels)
     judged = graph.labelled & ~ood
@@ -343,31 +337,28 @@ def evaluate(
     split = result.split
     test = split.test[~np.isin(graph.labels[split.test], list(unjudged))]
     ood = split.is_ood(graph.labels[test])
-    probs, targets, known = result.judged(graph)
+    probs, targets, nodes = result.judged(graph)
     wrong = ~metrics.hits(probs, targets)
     uncertainties = result.uncertainties()
     report: dict[str, Any] = {
-        "test": metrics.summary(probs, targets, bins) | {"nodes": len(known)},
-        "errors": {name: _detection(score[known], wrong) for name, score in uncertainties.items()}
+        "test": metrics.summary(probs, targets, bins) | {"nodes": len(nodes)},
+        "errors": {name: _detection(score[nodes], wrong) for name, score in uncertainties.items()}
         if 0 < wrong.sum() < len(wrong)
         else {},
         "conformal": {
-            rule: _sets(conformal_sets(result.probs, graph, split, rule=rule), known, targets)
+            rule: _sets(conformal_sets(result.probs, graph, split, rule=rule), nodes, targets)
             for rule in conformal.RULES
         },
     }
     if ood.any() and not ood.all():
-        confidence = metrics.confidence(result.probs)
-        spread = metrics.prob_std(result.probs)
-        unknown = test[ood]
-        report["ood"] = {
-            "nodes": len(unknown),
-            "confidence": {
-                "in": float(confidence[known].mean()),
-                "out": float(confidence[unknown].mean()),
-            },
-            "prob_std": {"in": float(spread[known].mean()), "out": float(spread[unknown].mean())},
-            "scores": {name: _detection(score[test], ood) for name, score in uncertainties.items()},
+        unseen = test[ood]
+        report["ood"] = {"nodes": len(unseen)}
+        for name, of_probs in (("confidence", metrics.confidence), ("prob_std", metrics.prob_std)):
+            score = of_probs(result.probs)
+            means = {"in": float(score[nodes].mean()), "out": float(score[unseen].mean())}
+            report["ood"][name] = means
+        report["ood"]["scores"] = {
+            name: _detection(score[test], ood) for name, score in uncertainties.items()
         }
     if result.var is not None:
         distance = graph.mean_hops(split.train) if distance is None else distance

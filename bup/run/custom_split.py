@@ -4,7 +4,6 @@ A split is stored as one number per node, so that masks and lists of the same no
 split.
 """
 
-import base64
 import hashlib
 import io
 import zipfile
@@ -25,10 +24,9 @@ OF_GRAPH = "graph"
 """The name of the split that came with a graph."""
 
 _ALIASES = {
-    **{word: "validation" for word in ("val", "valid", "dev")},
-    **{word: "train" for word in ("training",)},
-    **{f"{word}_mask": part for word, part in (("train", "train"), ("test", "test"))},
-    **{f"{word}_mask": "validation" for word in ("val", "validation")},
+    **dict.fromkeys(("training", "train_mask"), "train"),
+    **dict.fromkeys(("val", "valid", "dev", "val_mask", "validation_mask"), "validation"),
+    "test_mask": "test",
 }
 _VERSION = 1
 
@@ -117,9 +115,8 @@ def parts_from_graph(graph: Graph) -> np.ndarray:
 
 def save(graph: Graph, parts: np.ndarray) -> str:
     """Store a split and return its name."""
-    content = hashlib.sha256(graph.digest.encode() + parts.tobytes())
-    key = base64.b32encode(content.digest()).decode().lower()[:20]
-    path = _path(PREFIX + key)
+    name = PREFIX + files.key_of(hashlib.sha256(graph.digest.encode() + parts.tobytes()))
+    path = _path(name)
     values = {"version": _VERSION, "digest": graph.digest}
     try:
         if not path.exists():
@@ -129,7 +126,7 @@ def save(graph: Graph, parts: np.ndarray) -> str:
             f"the split cannot be kept in {path.parent} ({error.strerror or error}): free some "
             "space there, or set BUP_CACHE to another folder"
         ) from error
-    return PREFIX + key
+    return name
 
 
 def load(graph: Graph, name: str) -> np.ndarray:

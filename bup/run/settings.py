@@ -10,6 +10,8 @@ from bup.errors import BupError
 from bup.run.spec import Value
 
 T = TypeVar("T")
+_WORDS = {float: "a number", int: "a whole number", str: "text", bool: "true or false"}
+_type_hints = functools.cache(typing.get_type_hints)
 
 
 def setting(
@@ -25,32 +27,26 @@ def setting(
     A ``prominent`` setting stands beside the method in the app, the others in a drawer.
     """
     # The choices as they are given: a table that grows later is offered whole.
-    metadata = {"help": help, "low": low, "high": high, "choices": choices}
-    metadata["prominent"] = prominent
+    metadata = {"help": help, "low": low, "high": high, "choices": choices, "prominent": prominent}
     return dataclasses.field(default=default, metadata=metadata)
 
 
 def make_settings(kind: type[T], values: Mapping[str, Value], method: str) -> T:
     """Settings of ``kind`` with every default filled in, or an error that says what to change."""
     fields = {f.name: f for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    types = _types(kind)  # type: ignore[arg-type]
+    types = _type_hints(kind)  # type: ignore[arg-type]
     for name in values:
         if name not in fields:
             raise BupError(f"{method} has no setting {name!r}: it has {', '.join(fields)}")
     return kind(
         **{
-            name: _checked_value(f, types[name], values.get(name, f.default))
+            name: _check_value(f, types[name], values.get(name, f.default))
             for name, f in fields.items()
         }
     )
 
 
-@functools.cache
-def _types(kind: Any) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
-
-
-def _checked_value(f: dataclasses.Field, kind: type, value: Any) -> Any:
+def _check_value(f: dataclasses.Field, kind: type, value: Any) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not kind:
@@ -63,6 +59,3 @@ def _checked_value(f: dataclasses.Field, kind: type, value: Any) -> Any:
     if high is not None and not value <= high:
         raise BupError(f"setting {f.name} must be at most {high}, got {value!r}")
     return value
-
-
-_WORDS = {float: "a number", int: "a whole number", str: "text", bool: "true or false"}

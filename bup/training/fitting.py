@@ -164,7 +164,7 @@ def fit_many(
     destination = _open_store(store)
     results: dict[Spec, Result | None] = dict.fromkeys(specs)
     if destination is not None:
-        results = {s: load_run(Run(s, graph.digest), graph, destination) for s in specs}
+        results = {spec: load(spec, graph, destination) for spec in specs}
     missing = [spec for spec, result in results.items() if result is None]
     if missing or not specs:
         for trained in fit_specs(graph, missing, on_epoch):
@@ -288,11 +288,7 @@ def run_of(spec: Spec, graph: Graph) -> Run:
 
 def load(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
     """The stored result of a specification, or None where there is no valid one."""
-    return load_run(run_of(spec, graph), graph, store or Store())
-
-
-def load_run(run: Run, graph: Graph, store: Store) -> Result | None:
-    """The stored result of a run, or None where there is no valid one."""
+    store, run = store or Store(), run_of(spec, graph)
     contents = store.load(run)
     try:
         return None if contents is None else _checked(run, contents, graph)

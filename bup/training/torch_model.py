@@ -187,15 +187,10 @@ def fit_model(
     return dataclasses.replace(result, seconds=time.perf_counter() - start, **learned)
 
 
-def _schedule(epochs: int, patience: int, learning_rate: float, weight_decay: float) -> Schedule:
+def _schedule(*values: float) -> Schedule:
     """How long to train and how fast, within what any network of ours may be asked for."""
-    options = {
-        "epochs": epochs,
-        "patience": patience,
-        "learning_rate": learning_rate,
-        "weight_decay": weight_decay,
-    }
-    plain = {name: to_plain(v) for name, v in options.items()}
+    names = ("epochs", "patience", "learning_rate", "weight_decay")
+    plain = dict(zip(names, map(to_plain, values), strict=True))
     return make_settings(NetworkSettings, plain, "a model of your own").schedule()
 
 

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -29,9 +28,8 @@ class LinkPosterior:
     """Class probabilities given features and links, and how far to trust them."""
 
     probs: np.ndarray  # [n, c]
-    how: Literal["enumeration", "belief propagation"]
-    iterations: int  # sweeps over the links; 0 for enumeration
-    residual: float  # largest change of any probability in the last sweep; 0 for enumeration
+    sweeps: int = 0  # of belief propagation over the links; 0: by enumeration
+    residual: float = 0.0  # largest change of any probability in the last sweep
 
     @property
     def converged(self) -> bool:
@@ -50,8 +48,8 @@ def true_posterior(
     truth = make_model(parameters)
     graph = sample(truth, parameters.seed, graph_name(parameters))
     if not links:
-        nodes = _checked_nodes(graph, known)
-        return special.softmax(_clamped(_log_evidence(truth, graph), graph, nodes), axis=1)
+        nodes = _check_nodes(graph, known)
+        return special.softmax(_clamp(_log_evidence(truth, graph), graph, nodes), axis=1)
     posterior = posterior_from_links(truth, graph, known)
     if not posterior.converged:
         raise BupError(
@@ -95,15 +93,15 @@ def posterior_from_links(
     features hardly tell the classes apart (by default, ``feature_strength`` below 0.3), it is often
     one with classes exchanged, confident and wrong; 20 known nodes of each class prevent that.
     """
-    nodes = _checked_nodes(graph, known)
-    evidence = _clamped(_log_evidence(model, graph), graph, nodes)
+    nodes = _check_nodes(graph, known)
+    evidence = _clamp(_log_evidence(model, graph), graph, nodes)
     unknown = np.setdiff1d(np.arange(graph.num_nodes), nodes)
     if len(unknown) * math.log(graph.num_classes) <= math.log(MAX_STATES):
-        return LinkPosterior(_enumerate(model, graph, evidence, unknown), "enumeration", 0, 0.0)
+        return LinkPosterior(_enumerate(model, graph, evidence, unknown))
     return _propagate(model, graph, evidence)
 
 
-def _checked_nodes(graph: Graph, known: np.ndarray | None) -> np.ndarray:
+def _check_nodes(graph: Graph, known: np.ndarray | None) -> np.ndarray:
     if known is None or len(known) == 0:
         return np.empty(0, dtype=np.int64)
     known = np.asarray(known)
@@ -117,7 +115,7 @@ def _checked_nodes(graph: Graph, known: np.ndarray | None) -> np.ndarray:
     return known
 
 
-def _clamped(evidence: np.ndarray, graph: Graph, known: np.ndarray) -> np.ndarray:
+def _clamp(evidence: np.ndarray, graph: Graph, known: np.ndarray) -> np.ndarray:
     """The log-evidence with certainty about the class of the known nodes."""
     evidence = evidence.copy()
     evidence[known] = -np.inf
@@ -194,4 +192,4 @@ def _propagate(model: BlockModel, graph: Graph, evidence: np.ndarray) -> LinkPos
         # Damped, because simultaneous updates of all nodes can oscillate for ever.
         belief += (1 - DAMPING) * belief_step
         outgoing += (1 - DAMPING) * outgoing_step
-    return LinkPosterior(belief, "belief propagation", sweep, residual)
+    return LinkPosterior(belief, sweep, residual)

@@ -4,13 +4,13 @@
 for how long and how much is stored, ``graph_tables`` how files become a graph.
 """
 
-import base64
 import hashlib
 import re
 
 from bup.datasets.graph_source import GraphSource
 from bup.datasets.uploads.store import TOKEN, Uploader, UploadStore, delete_runs, new_token
 from bup.graph import Graph, storage
+from bup.io import files
 
 PREFIX = "own:"
 STORE = UploadStore(
@@ -43,8 +43,7 @@ def save(graph: Graph, title: str = "", uploader: Uploader | None = None) -> str
 
 def save_once(graph: Graph) -> str:
     """Store a graph from a notebook: the same content has the same name and is stored once."""
-    content = hashlib.sha256(f"kept by its content {graph.digest}".encode())
-    token = base64.b32encode(content.digest()).decode().lower()[:20]
+    token = files.key_of(hashlib.sha256(f"kept by its content {graph.digest}".encode()))
     if not STORE.touch(token):
         STORE.save(token, storage.pack(graph))
     return _name(token, graph.name.rpartition("/")[2])

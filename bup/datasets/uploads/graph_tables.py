@@ -78,13 +78,8 @@ class TablePreview:
     edges: dict[str, list[str]]
     num_nodes: int
     has_features: bool
-    numeric: tuple[str, ...]  # columns of nodes that hold nothing but numbers
+    numeric: list[str]  # columns of nodes that hold nothing but numbers
     guess: ColumnChoice
-
-    @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> Self:
-        guess, numeric = ColumnChoice.from_dict(plain["guess"]), tuple(plain["numeric"])
-        return cls(**plain | {"guess": guess, "numeric": numeric})
 
 
 def read_tables(uploaded: Iterable[tuple[str, bytes]], separator: str | None = None) -> GraphTables:
@@ -204,7 +199,7 @@ def make_preview(tables: GraphTables, decimal: str | None = None) -> TablePrevie
         edges,
         num_nodes=len(tables.nodes),
         has_features=tables.features is not None,
-        numeric=tuple(numeric_columns(tables, decimal)),
+        numeric=numeric_columns(tables, decimal),
         guess=dataclasses.replace(guess_columns(tables), decimal=decimal),
     )
 

@@ -27,12 +27,13 @@ from bup.io.files import Contents, DamagedFile
 
 MARKED = 86_400  # seconds between the mark on an expired upload and its deletion
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
-T = TypeVar("T")
 TOKEN = re.compile("[a-z2-7]{20}")
 SHARE_PER_VISITOR, SHARE_PER_ADDRESS = 1 / 8, 1 / 2
 """Shares of the space that a visitor may use, and all visitors at one address together."""
 _LOCK_SECONDS = 60.0  # to wait for other processes that save an upload
+_OWNER, _EXPIRED = ".owner", ".expired"  # files beside an upload
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -55,7 +56,7 @@ class _StoredFile(NamedTuple):
     @property
     def uploader(self) -> Uploader:
         try:
-            return Uploader(*_owner_path(self.path).read_text(encoding="ascii").split())
+            return Uploader(*self.path.with_suffix(_OWNER).read_text(encoding="ascii").split())
         except (OSError, ValueError, TypeError):
             return Uploader()
 
@@ -91,7 +92,7 @@ class UploadStore:
                     _delete_file(file.path)
                     delete_runs(file.path.stem)
                 if uploader is not None and not path.exists():
-                    files.write_atomically(_owner_path(path), " ".join(uploader).encode())
+                    files.write_atomically(path.with_suffix(_OWNER), " ".join(uploader).encode())
                 files.write_atomically(path, data)
         except OSError as error:
             raise BupError(
@@ -142,7 +143,7 @@ def sweep() -> None:
     """
     now = time.time()
     for file in _stored_files():
-        mark = _mark_path(file.path)
+        mark = file.path.with_suffix(_EXPIRED)
         with contextlib.suppress(OSError):
             if not _is_expired(file.path):
                 mark.unlink(missing_ok=True)
@@ -165,9 +166,9 @@ def delete_runs(token: str) -> None:
 
 
 def _delete_file(upload: Path) -> None:
-    for path in (upload, _owner_path(upload), _mark_path(upload)):
+    for suffix in (upload.suffix, _OWNER, _EXPIRED):
         with contextlib.suppress(OSError):
-            path.unlink()
+            upload.with_suffix(suffix).unlink()
 
 
 def _lifetime() -> float:
@@ -190,19 +191,12 @@ def _stored_files() -> list[_StoredFile]:
     return stored
 
 
-def _owner_path(path: Path) -> Path:
-    return path.with_suffix(".owner")
-
-
-def _mark_path(path: Path) -> Path:
-    return path.with_suffix(".expired")
-
-
 def _files_to_evict(
     stored: Sequence[_StoredFile], size: int, uploader: Uploader | None
 ) -> list[_StoredFile]:
     """A visitor's files to delete for a new one; BupError if there is too little room even so."""
-    space, evicted = limits.SPACE_MB.bytes, list[_StoredFile]()
+    space = limits.SPACE_MB.bytes
+    evicted: list[_StoredFile] = []
     no_room = f"there is no room for it here: it takes {_megabytes(size)}, and"
     raise_it = f"or ask whoever serves this to raise {limits.SPACE_MB.name}"
     delete_one = f"Delete a graph that you no longer need, {raise_it}"

@@ -56,7 +56,7 @@ def test_a_visitor_has_a_share_in_which_the_longest_unopened_goes_first(monkeypa
     newest = keep(ann, 0.4)
     assert (
         not uploads.STORE.path(old).exists()
-        and not store._owner_path(uploads.STORE.path(old)).exists()
+        and not uploads.STORE.path(old).with_suffix(".owner").exists()
     )
     assert all(uploads.STORE.path(token).exists() for token in (opened, newest, others))
     with pytest.raises(bup.BupError, match=r"a visitor may keep 1\.0 MB"):
