@@ -24,6 +24,7 @@ from bup.datasets.uploads.graph_tables import (
 )
 from bup.errors import BupError
 from bup.graph import Graph, storage
+from bup.imported import predictions
 from bup.io import files
 from bup.io.files import Contents
 from bup.io.memory import limit_memory, memory_peak
@@ -83,8 +84,6 @@ def graph_from(answer: Contents) -> Graph | None:
 
 def _read_predictions(contents: list[bytes], values: dict[str, Any]) -> Contents:
     """Predictions for the graph that comes with them, without its features."""
-    from bup.imported import predictions
-
     content, nodes = contents
     graph = storage.unpack("own", files.unpack(nodes))
     return files.unpack(predictions.read(graph, values["name"], content).pack())
@@ -134,7 +133,7 @@ def serve() -> None:
     os.dup2(2, 1)  # what a library prints must not mix with the answers
     limit_memory(limits.READ_MB.bytes)
     # Import what reading needs before a visitor waits for it.
-    for name in ("networkx", "sklearn.feature_extraction.text", "bup.imported.predictions"):
+    for name in ("networkx", "sklearn.feature_extraction.text"):
         import_module(name)
     while memory_peak() < LARGE:
         idle = threading.Timer(IDLE, os._exit, [0])

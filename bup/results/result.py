@@ -14,11 +14,13 @@ from bup import metrics, scores
 from bup.datasets import as_graph, load_graph
 from bup.errors import BupError
 from bup.graph import PARTS, Graph
+from bup.io import files
 from bup.io.files import Contents, DamagedFile
 from bup.io.lazy import pandas as pd
 from bup.metrics import conformal
 from bup.metrics.conformal import Sets, conformal_sets
-from bup.run.spec import Spec
+from bup.results.store import pack_result
+from bup.run.spec import Run, Spec
 from bup.run.splits import Split
 
 
@@ -156,9 +158,13 @@ class Result:
         BupError
             If the file cannot be written.
         """
-        from bup.training import fitting
-
-        fitting.write(self, _as_path(path))
+        place, run = _as_path(path), Run(self.spec, self.get_graph().digest)
+        try:
+            files.write_atomically(place, pack_result(run, *self.pack()))
+        except OSError as error:
+            raise BupError(
+                f"{path} cannot be written ({error.strerror or error}): choose another place"
+            ) from error
 
     @staticmethod
     def load(path: Path | str, graph: Graph | str | None = None) -> Result:

@@ -34,9 +34,15 @@ _VERSION = 1
 def parts_of(graph: Graph, given: Any) -> np.ndarray:
     """The place in ``PARTS`` [n] of every node.
 
-    ``given`` is three masks or lists of nodes, a mapping of them by name, or an object with them as
-    attributes.
+    ``given`` is three masks or lists of nodes, a mapping of them by name, an object with them as
+    attributes, or ``OF_GRAPH``.
     """
+    if isinstance(given, str) and given == OF_GRAPH:
+        if graph.parts is None:
+            raise BupError(
+                f"no split came with {graph.name}: give one, as bup.Split(train, validation, test)"
+            )
+        given = [graph.parts == place for place in range(len(PARTS))]
     parts = np.full(graph.num_nodes, NO_PART, dtype=np.int8)
     for place, (name, part) in enumerate(_by_name(given).items()):
         nodes = _nodes(graph, name, part)
@@ -102,15 +108,6 @@ def _nodes(graph: Graph, name: str, given: Any) -> np.ndarray:
             f"{graph.node_id(unknown[0])!r}: leave them out of the split"
         )
     return values
-
-
-def parts_from_graph(graph: Graph) -> np.ndarray:
-    """The split that came with a graph."""
-    if graph.parts is None:
-        raise BupError(
-            f"no split came with {graph.name}: give one, as bup.Split(train, validation, test)"
-        )
-    return parts_of(graph, [graph.parts == place for place in range(len(PARTS))])
 
 
 def save(graph: Graph, parts: np.ndarray) -> str:

@@ -1,6 +1,6 @@
 """Which nodes train, validate and test: drawn at random, by name, or given."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from bup.datasets import as_graph
 from bup.errors import BupError
-from bup.graph import UNLABELLED, Graph
+from bup.graph import NO_PART, UNLABELLED, Graph
 from bup.run import custom_split
 from bup.run.spec import PUBLIC, Spec, usual_sizes
 
@@ -88,12 +88,7 @@ def split_name(graph: Graph, given: Any) -> str:
     """The name of a split in a specification; a custom split is stored first."""
     if isinstance(given, str) and given != custom_split.OF_GRAPH:
         return given
-    own = (
-        custom_split.parts_from_graph(graph)
-        if isinstance(given, str)
-        else custom_split.parts_of(graph, given)
-    )
-    return custom_split.save(graph, own)
+    return custom_split.save(graph, custom_split.parts_of(graph, given))
 
 
 def load_custom_split(graph: Graph, name: str, left_out: Classes = ()) -> Split:
@@ -103,8 +98,7 @@ def load_custom_split(graph: Graph, name: str, left_out: Classes = ()) -> Split:
     learned = ~np.isin(graph.labels, left_out)
     train, validation = (np.flatnonzero((place == k) & learned) for k in (0, 1))
     classes = tuple(c for c in range(graph.num_classes) if c not in left_out)
-    missing = set(classes) - set(graph.labels[train].tolist())
-    if missing:
+    if missing := set(classes) - set(graph.labels[train].tolist()):
         named = graph.class_names[min(missing)]
         raise BupError(
             f"class {named!r} of {graph.name} has no training node in this split: give it one, or "
@@ -125,12 +119,9 @@ hold the thousand that test."""
 
 def named_splits(graph: Graph) -> list[str]:
     """The splits by name that the app offers for a graph."""
-    own = (
-        []
-        if graph.parts is None
-        else [custom_split.save(graph, custom_split.parts_from_graph(graph))]
-    )
-    return ["20/10/70", *([PUBLIC] if _as_in_planetoid(graph) else []), *own]
+    public = [PUBLIC] if _as_in_planetoid(graph) else []
+    own = [] if graph.parts is None else [split_name(graph, custom_split.OF_GRAPH)]
+    return ["20/10/70", *public, *own]
 
 
 def _as_in_planetoid(graph: Graph) -> bool:
@@ -158,7 +149,7 @@ def public_split(graph: Graph, left_out: Classes = ()) -> Split:
     nodes = np.arange(graph.num_nodes)
     last_train = 20 * graph.num_classes
     parts = np.split(nodes, [last_train, last_train + 500, FIRST_TEST[name]])
-    return _without(graph, (parts[0], parts[1], parts[3]), left_out)
+    return _without(graph, [parts[0], parts[1], parts[3]], left_out)
 
 
 def fraction_split(graph: Graph, name: str, left_out: Classes, seed: int) -> Split:
@@ -168,22 +159,18 @@ def fraction_split(graph: Graph, name: str, left_out: Classes, seed: int) -> Spl
     order = order[graph.labelled[order] & ~np.isin(graph.labels[order], left_out)]
     train, validation, _ = (int(share) / 100 for share in name.split("/"))
     ends = np.round(np.cumsum([train, validation]) * len(order)).astype(int)
-    parts = np.split(order, ends)
-    split = _without(graph, (parts[0], parts[1], parts[2]), left_out)
-    missing = set(split.classes) - set(graph.labels[split.train].tolist())
-    if missing or not len(split.validation):
-        raise BupError(
-            f"a split of {name} leaves class {graph.class_names[min(missing)]!r} of {graph.name} "
-            "no training node: ask for more"
-            if missing
-            else f"a split of {name} leaves {graph.name} no validation node: ask for more"
-        )
+    split = _without(graph, np.split(order, ends), left_out)
+    lacking = ""
+    if missing := set(split.classes) - set(graph.labels[split.train].tolist()):
+        lacking = f"class {graph.class_names[min(missing)]!r} of {graph.name} no training node"
+    elif not len(split.validation):
+        lacking = f"{graph.name} no validation node"
+    if lacking:
+        raise BupError(f"a split of {name} leaves {lacking}: ask for more")
     return split
 
 
-def _without(
-    graph: Graph, parts: tuple[np.ndarray, np.ndarray, np.ndarray], left_out: tuple[int, ...]
-) -> Split:
+def _without(graph: Graph, parts: Sequence[np.ndarray], left_out: tuple[int, ...]) -> Split:
     """A split of the labelled nodes of these parts; all nodes of left-out classes test."""
     strange = np.isin(graph.labels, left_out)
     train, validation, test = (p[graph.labelled[p] & ~strange[p]] for p in parts)
@@ -241,10 +228,11 @@ def make_split(
     left_out = _checked_classes(graph, left_out)
     validation, test = sizes(graph, validation, test)
     classes = tuple(c for c in range(graph.num_classes) if c not in left_out)
+    fewest = 1 if test is None else test
     for name, value, lowest in (
         ("nodes per class", per_class, 1),
         ("validation nodes", validation, 1),
-        ("test nodes", 1 if test is None else test, 1),
+        ("test nodes", fewest, 1),
         ("the seed", seed, 0),
     ):
         if not _is_whole(value) or value < lowest:
@@ -257,7 +245,7 @@ def make_split(
     order = order[graph.labelled[order]]
     label = graph.labels[order]
 
-    in_train = np.zeros(len(order), dtype=bool)
+    part = np.full(len(order), NO_PART)
     for c in classes:
         of_class = np.flatnonzero(label == c)
         if len(of_class) < per_class:
@@ -265,30 +253,23 @@ def make_split(
                 f"class {graph.class_names[c]!r} of {graph.name} has {len(of_class)} nodes, "
                 f"fewer than the {per_class} asked for training: ask for fewer per class"
             )
-        in_train[of_class[:per_class]] = True
+        part[of_class[:per_class]] = 0
 
-    may_validate = np.flatnonzero(~in_train & ~np.isin(label, left_out))
+    may_validate = np.flatnonzero((part == NO_PART) & ~np.isin(label, left_out))
     if len(may_validate) < validation:
         raise BupError(
             f"{graph.name} has {len(may_validate)} labelled nodes left after training, fewer than "
             f"the {validation} asked for validation: ask for fewer training or validation nodes"
         )
-    in_validation = np.zeros(len(order), dtype=bool)
-    in_validation[may_validate[:validation]] = True
+    part[may_validate[:validation]] = 1
 
-    rest = np.flatnonzero(~in_train & ~in_validation)
-    if len(rest) < (1 if test is None else test):
+    rest = np.flatnonzero(part == NO_PART)
+    if len(rest) < fewest:
         raise BupError(
             f"{graph.name} has {len(rest)} labelled nodes left for testing, fewer than the "
-            f"{1 if test is None else test} asked: ask for fewer training, validation or test nodes"
+            f"{fewest} asked: ask for fewer training, validation or test nodes"
         )
-    return Split(
-        train=order[in_train],
-        validation=order[in_validation],
-        test=order[rest[:test]],
-        classes=classes,
-        left_out=left_out,
-    )
+    return Split(order[part == 0], order[part == 1], order[rest[:test]], classes, left_out)
 
 
 def classes_of(graph: Graph, left_out: Classes) -> tuple[int, ...]:

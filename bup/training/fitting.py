@@ -15,7 +15,7 @@ from bup.graph import Graph
 from bup.io import files
 from bup.io.files import Contents, DamagedFile
 from bup.results.result import Result
-from bup.results.store import Store, pack_result, unpack_result
+from bup.results.store import Store, unpack_result
 from bup.run.custom_split import OF_GRAPH
 from bup.run.spec import Run, Spec, Value
 from bup.run.splits import USUAL, Classes, Split, Usual, classes_of, sizes, split_name, split_of
@@ -307,17 +307,6 @@ def _checked(run: Run, contents: Contents, graph: Graph) -> Result:
 def save(result: Result, graph: Graph, store: Store | None = None) -> None:
     """Put a result in the store."""
     (store or Store()).save(run_of(result.spec, graph), *result.pack())
-
-
-def write(result: Result, path: Path) -> None:
-    """Put a result into a file."""
-    run = run_of(result.spec, result.get_graph())
-    try:
-        files.write_atomically(path, pack_result(run, *result.pack()))
-    except OSError as error:
-        raise BupError(
-            f"{path} cannot be written ({error.strerror or error}): choose another place"
-        ) from error
 
 
 def read(path: Path, graph: Graph | str | None = None) -> Result:
