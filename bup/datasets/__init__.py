@@ -1,7 +1,4 @@
-"""Graphs by name. Only this package reads data from disk and network.
-
-A source of graphs is one module or package here, and one line in ``SOURCES``.
-"""
+"""Graphs by name; a source of graphs is one module or package here, and one line in ``SOURCES``."""
 
 from collections.abc import Hashable
 from typing import Any

@@ -1,7 +1,4 @@
-"""A process that loads a graph by name for another process, which meanwhile does other work.
-
-It writes the graph to its standard output, or an error to its standard error.
-"""
+"""A process that writes a graph to its standard output, or an error to its standard error."""
 
 import sys
 

@@ -1,18 +1,7 @@
-"""A person's own graph, read from a folder of two or three files.
+"""A person's own graph, read from a folder of two or three files, which the README describes.
 
-``nodes.csv``
-    Columns ``id``, ``label`` (empty where the class is unknown), perhaps ``title``; every further
-    column is a numeric feature.
-``edges.csv``
-    Columns ``source`` and ``target``, both ids of ``nodes.csv``; further columns are not used.
-``features.npz``
-    Instead of feature columns: a csr matrix from ``scipy.sparse.save_npz``, or one table called
-    ``features`` from ``numpy.savez``; a row per row of ``nodes.csv``, in the same order.
-
-The csv files are UTF-8 (a byte order mark and CRLF are fine), separated by commas, and may quote
-cells. Ids, labels and titles are text: ``007``, ``NA`` and ``null`` stay what they are. Only white
-space around a cell is removed, because people do not see that ``"A "`` would be a second class.
-Links have no direction: repetitions and self-loops are dropped and counted in the graph's notes.
+Ids, labels and titles are text: ``007``, ``NA`` and ``null`` stay what they are. Only white space
+around a cell is removed, because people do not see that ``"A "`` would be a second class.
 """
 
 import math

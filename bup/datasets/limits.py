@@ -1,7 +1,4 @@
-"""How much is read of a person's files, and how much visitors may upload.
-
-What visitors may upload are settings of the server, in environment variables.
-"""
+"""How much is read of a person's files, and of visitors' uploads (environment variables)."""
 
 import os
 from dataclasses import dataclass

@@ -112,6 +112,11 @@ def _check_whole(what: str, numbers: np.ndarray) -> None:
         )
 
 
+def is_whole(value: object) -> bool:
+    """Whether it is a whole number, of Python or NumPy."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def freeze(array: Any) -> Any:
     """The array, read-only; of a sparse matrix a shallow copy, so that the caller's is writable."""
     if isinstance(array, np.ndarray):

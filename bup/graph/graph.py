@@ -20,6 +20,7 @@ from bup.graph.arrays import (
     check_labels,
     check_parts,
     freeze,
+    is_whole,
 )
 from bup.graph.noun import NODE, Noun
 from bup.io.lazy import csgraph, sparse
@@ -221,8 +222,7 @@ class Graph:
         """A node's index, given that or, as text, its id."""
         if isinstance(node, str):
             return self.find(node)
-        whole = isinstance(node, int | np.integer) and not isinstance(node, bool)
-        if not whole or not 0 <= node < self.num_nodes:
+        if not is_whole(node) or not 0 <= node < self.num_nodes:
             raise BupError(
                 f"a node of {self.name} is a whole number from 0 to {self.num_nodes - 1}, or its "
                 f"id as text, got {node!r}"

@@ -8,7 +8,6 @@ from bup.errors import BupError
 from bup.graph import Graph
 from bup.graph.noun import Noun
 from bup.io import files
-from bup.io.files import DamagedFile
 from bup.io.lazy import sparse
 
 _VERSION = 1
@@ -34,7 +33,7 @@ def unpack(name: str, contents: files.Contents) -> Graph:
     arrays, values = contents
     try:
         if values["version"] != _VERSION:
-            raise DamagedFile(f"it has version {values['version']!r}, not {_VERSION}")
+            raise files.DamagedFile(f"it has version {values['version']!r}, not {_VERSION}")
         if "features" in arrays:
             features = arrays["features"]
         else:
@@ -45,7 +44,7 @@ def unpack(name: str, contents: files.Contents) -> Graph:
             field: None if values[field] is None else tuple(values[field]) for field in _TEXTS
         }
         if not all(isinstance(text, str) for column in texts.values() for text in column or ()):
-            raise DamagedFile("a name in it is no text")
+            raise files.DamagedFile("a name in it is no text")
         return Graph(
             name,
             features,
@@ -56,4 +55,4 @@ def unpack(name: str, contents: files.Contents) -> Graph:
             parts=arrays.get("parts"),
         )
     except (BupError, LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise DamagedFile(f"it holds no graph ({error!r})") from error
+        raise files.DamagedFile(f"it holds no graph ({error!r})") from error

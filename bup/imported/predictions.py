@@ -30,7 +30,6 @@ from bup.errors import BupError, quote, quote_all
 from bup.graph import PARTS, Graph
 from bup.io import files, run_folders
 from bup.io.csv import escape_formula
-from bup.io.files import DamagedFile
 from bup.io.lazy import pandas as pd
 from bup.run.custom_split import parse_parts
 from bup.run.splits import Split
@@ -120,7 +119,7 @@ def unpack(contents: files.Contents) -> Predictions:
         classes = tuple(values["classes"])
         return Predictions(values["digest"], classes, scores=scores, title=title, **outputs)
     except (KeyError, TypeError) as error:
-        raise DamagedFile(f"it lacks {error}") from error
+        raise files.DamagedFile(f"it lacks {error}") from error
 
 
 def _check_stored(stored: Predictions, graph: Graph) -> Predictions:
@@ -130,13 +129,13 @@ def _check_stored(stored: Predictions, graph: Graph) -> Predictions:
     classes, parts = stored.classes, stored.parts
     tables = stored.probs, stored.mean, stored.var
     if not all(type(c) is int and 0 <= c < graph.num_classes for c in classes):
-        raise DamagedFile(f"its classes are {classes}, not those of the graph")
+        raise files.DamagedFile(f"its classes are {classes}, not those of the graph")
     if len(classes) < 2 or list(classes) != sorted(set(classes)):
-        raise DamagedFile("its classes are not two or more, each once, in order")
+        raise files.DamagedFile("its classes are not two or more, each once, in order")
     if any(table is not None and table.dtype != np.float32 for table in tables):
-        raise DamagedFile("its numbers are not of single precision")
+        raise files.DamagedFile("its numbers are not of single precision")
     if parts is not None and parts.shape != (graph.num_nodes,):
-        raise DamagedFile("its split is not a part for every node")
+        raise files.DamagedFile("its split is not a part for every node")
     check(graph, *tables, classes, stored.scores, parts)
     return stored
 
@@ -171,7 +170,7 @@ def _read_summary(path: Path, stamp: int) -> StoredPredictions | None:
         return StoredPredictions(
             path.stem, title, values["digest"], tuple(values["classes"]), method
         )
-    except (DamagedFile, KeyError, TypeError):
+    except (files.DamagedFile, KeyError, TypeError):
         return None
 
 

@@ -26,7 +26,6 @@ from bup.errors import BupError
 from bup.graph import Graph, storage
 from bup.imported import predictions
 from bup.io import files
-from bup.io.files import Contents
 from bup.io.memory import limit_memory, memory_peak
 from bup.io.server_limits import server_limits
 
@@ -45,18 +44,18 @@ def pack_request(task: str, contents: list[bytes], **values: Any) -> bytes:
     return files.pack(arrays, {"task": task, **values})
 
 
-def _read_graph(contents: list[bytes], values: dict[str, Any]) -> Contents:
+def _read_graph(contents: list[bytes], values: dict[str, Any]) -> files.Contents:
     """The graph of a choice of columns; without a choice, a preview and the graph of the guess."""
     tables = read_tables(zip(values["names"], contents, strict=True), values["separator"])
     if values["choice"] is not None:
         choice = ColumnChoice.from_dict(values["choice"])
-        return Contents(_as_array(make_graph(tables, choice, "own")), {})
+        return files.Contents(_as_array(make_graph(tables, choice, "own")), {})
     preview = make_preview(tables, values["decimal"])
     try:
         arrays = _as_array(make_graph(tables, preview.guess, "own"))
     except BupError:  # the visitor gets this error after having seen and chosen the columns
         arrays = {}
-    return Contents(arrays, {"preview": dataclasses.asdict(preview)})
+    return files.Contents(arrays, {"preview": dataclasses.asdict(preview)})
 
 
 def _as_array(graph: Graph) -> dict[str, np.ndarray]:
@@ -71,18 +70,18 @@ def _as_array(graph: Graph) -> dict[str, np.ndarray]:
     return {"graph": np.frombuffer(storage.pack(graph), np.uint8)}
 
 
-def preview_from(answer: Contents) -> TablePreview:
+def preview_from(answer: files.Contents) -> TablePreview:
     preview = answer.values["preview"]
     return TablePreview(**preview | {"guess": ColumnChoice.from_dict(preview["guess"])})
 
 
-def graph_from(answer: Contents) -> Graph | None:
+def graph_from(answer: files.Contents) -> Graph | None:
     if "graph" not in answer.arrays:
         return None
     return storage.unpack("own", files.unpack(answer.arrays["graph"].tobytes()))
 
 
-def _read_predictions(contents: list[bytes], values: dict[str, Any]) -> Contents:
+def _read_predictions(contents: list[bytes], values: dict[str, Any]) -> files.Contents:
     """Predictions for the graph that comes with them, without its features."""
     content, nodes = contents
     graph = storage.unpack("own", files.unpack(nodes))
@@ -98,7 +97,7 @@ def without_features(graph: Graph) -> bytes:
 _TASKS = {"graph": _read_graph, "predictions": _read_predictions}
 
 
-def _answer(request: bytes) -> Contents:
+def _answer(request: bytes) -> files.Contents:
     try:
         arrays, values = files.unpack(request)
         contents = [arrays[str(i)].tobytes() for i in range(len(arrays))]
@@ -111,7 +110,7 @@ def _answer(request: bytes) -> Contents:
     except Exception as error:
         log.exception("uploaded files cannot be read")
         message = f"these files cannot be read ({type(error).__name__}): save them again"
-    return Contents({}, {"error": message})
+    return files.Contents({}, {"error": message})
 
 
 def receive(source: IO[bytes]) -> bytes:

@@ -45,8 +45,7 @@ class Contents(NamedTuple):
 
 def cache_folder() -> Path:
     """Where graphs and results are stored: ``BUP_CACHE``, or the platform's user cache folder."""
-    override = os.environ.get("BUP_CACHE")
-    return Path(override) if override else Path(platformdirs.user_cache_dir("bup-explorer"))
+    return Path(os.environ.get("BUP_CACHE") or platformdirs.user_cache_dir("bup-explorer"))
 
 
 def pack(arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> bytes:
@@ -144,8 +143,7 @@ def set_aside(path: Path) -> None:
 def trim(paths: Iterable[Path], most_bytes: float) -> list[Path]:
     """Remove the files that were unused for longest until the others take at most so many bytes.
 
-    Files that were used a moment ago stay: a visitor may be looking at them. Returns what it
-    removed.
+    Files that were used a moment ago stay: a visitor may see them. Returns what it removed.
     """
     stored, removed = [], []
     for path in paths:

@@ -1,7 +1,6 @@
-"""Where stored results lie: a folder per run, named after its graph first.
+"""Where stored results lie: a folder per run, whose name begins with its graph.
 
-``bup.results.store.Store`` reads and writes them. What deletes the runs of an upload is below it,
-and finds their folders here.
+``bup.results.store.Store`` reads and writes them; uploads, which are below it, delete them.
 """
 
 import contextlib
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from bup.io import files
-from bup.io.files import DamagedFile
 
 RESULT = "result.bup"
 
@@ -33,7 +31,7 @@ def of_uploads() -> Iterator[tuple[Path, str]]:
 def of_predictions(key: str) -> Iterator[Path]:
     """Folders of runs that show these imported predictions."""
     for folder in default_root().glob("*-own-*"):
-        with contextlib.suppress(OSError, DamagedFile, KeyError, TypeError):
+        with contextlib.suppress(OSError, files.DamagedFile, KeyError, TypeError):
             run: Any = files.read(folder / RESULT).values["run"]
             if run["spec"]["settings"].get("predictions") == key:
                 yield folder

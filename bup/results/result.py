@@ -15,7 +15,6 @@ from bup.datasets import as_graph, load_graph
 from bup.errors import BupError
 from bup.graph import PARTS, Graph
 from bup.io import files
-from bup.io.files import Contents, DamagedFile
 from bup.io.lazy import pandas as pd
 from bup.metrics import conformal
 from bup.metrics.conformal import Sets, conformal_sets
@@ -202,7 +201,7 @@ class Result:
 
         return fitting.read(_as_path(path), graph)
 
-    def pack(self) -> Contents:
+    def pack(self) -> files.Contents:
         """The result as a file holds it, without its specification."""
         arrays = {"probs": self.probs} | {f"weights.{k}": v for k, v in self.weights.items()}
         arrays |= {f"scores.{k}": v for k, v in self.own_scores.items()}
@@ -211,10 +210,10 @@ class Result:
         values: dict[str, Any] = {name: getattr(self, name) for name in _VALUES}
         values |= {name: dict(values[name]) for name in ("history", "constants")}
         values |= {"classes": self.split.classes, "left_out": self.split.left_out}
-        return Contents(arrays, values)
+        return files.Contents(arrays, values)
 
     @classmethod
-    def unpack(cls, spec: Spec, contents: Contents, graph: Graph | None = None) -> Result:
+    def unpack(cls, spec: Spec, contents: files.Contents, graph: Graph | None = None) -> Result:
         """The result that ``pack`` described; raises DamagedFile where something is missing."""
         arrays, values = contents
         try:
@@ -231,7 +230,7 @@ class Result:
                 **{name: values[name] for name in _VALUES},
             )
         except (KeyError, TypeError) as error:
-            raise DamagedFile(f"it lacks {error}") from error
+            raise files.DamagedFile(f"it lacks {error}") from error
 
 
 _VALUES = ("history", "kept_epoch", "seconds", "constants")

@@ -14,7 +14,6 @@ import numpy as np
 import bup
 from bup.errors import BupError
 from bup.io import files, run_folders
-from bup.io.files import Contents, DamagedFile
 from bup.io.run_folders import RESULT
 from bup.io.server_limits import server_limits
 from bup.run.spec import Run, Spec
@@ -63,23 +62,17 @@ class Store:
         return self.root / run.key / RESULT
 
     def find_spec(self, key: str) -> Spec | None:
-        """What the run in the folder of this name is; None if there is none.
-
-        Raises BupError if its file cannot be read.
-        """
+        """What the run in this folder is, or None; raises BupError if its file cannot be read."""
         path = self.root / key / RESULT
         if key != path.parent.name or not path.is_file():
             return None
         try:
             return Run.from_dict(files.read(path).values.get("run")).spec
-        except (OSError, DamagedFile, AttributeError) as error:
+        except (OSError, files.DamagedFile, AttributeError) as error:
             raise BupError(f"{path} cannot be read ({error}): train the run again") from error
 
     def save(self, run: Run, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> Path:
-        """Write a result; two processes saving the same run both succeed.
-
-        Raises BupError where the folder cannot be written (full, read-only).
-        """
+        """Write a result, or raise BupError; two processes that save one run both succeed."""
         path = self.path(run)
         try:
             files.write_atomically(path, pack_result(run, arrays, values))
@@ -94,10 +87,7 @@ class Store:
         return path
 
     def _tidy(self) -> None:
-        """Remove temporary files of killed writers and, above the limit, the oldest results.
-
-        A result that was used a moment ago stays: a page may be showing it.
-        """
+        """Remove temporary files of killed writers and, above the limit, the oldest results."""
         now = time.time()
         if now - _tidied.get(self.root, 0.0) < TIDY:
             return
@@ -108,12 +98,8 @@ class Store:
             with contextlib.suppress(OSError):
                 path.parent.rmdir()
 
-    def load(self, run: Run) -> Contents | None:
-        """The stored result, or None where there is no valid one.
-
-        A damaged, foreign or outdated file is set aside with a warning, and the run is then
-        computed again.
-        """
+    def load(self, run: Run) -> files.Contents | None:
+        """The stored result, or None; a damaged, foreign or outdated file is set aside."""
         path = self.path(run)
         try:
             packed = self._checked(files.read(path), run)
@@ -123,19 +109,18 @@ class Store:
             return self._shipped(run)
         except OSError as error:
             log.warning("%s cannot be read (%s): the run is computed again", path, error)
-            return None
-        except DamagedFile as error:
+        except files.DamagedFile as error:
             self.set_aside(run, error)
-            return None
+        return None
 
-    def _shipped(self, run: Run) -> Contents | None:
+    def _shipped(self, run: Run) -> files.Contents | None:
         """The result that came with the package, if it is of this run."""
         path = SHIPPED / f"{run.key}.bup"
         try:
             return self._checked(files.read(path), run)
         except FileNotFoundError:
             return None
-        except (OSError, DamagedFile) as error:
+        except (OSError, files.DamagedFile) as error:
             log.warning("%s is not used: %s", path, error)
             return None
 
@@ -146,7 +131,7 @@ class Store:
             before.unlink()
         shutil.copy(self.path(run), SHIPPED / f"{run.key}.bup")
 
-    def set_aside(self, run: Run, why: DamagedFile) -> None:
+    def set_aside(self, run: Run, why: files.DamagedFile) -> None:
         """Rename a file that is not valid, so that it is not read again."""
         path = self.path(run)
         files.set_aside(path)
@@ -181,10 +166,10 @@ class Store:
         return runs
 
     @staticmethod
-    def _checked(packed: Contents, run: Run) -> Contents:
+    def _checked(packed: files.Contents, run: Run) -> files.Contents:
         stored, content = unpack_result(packed)
         if stored != run:
-            raise DamagedFile("it belongs to another run")
+            raise files.DamagedFile("it belongs to another run")
         return content
 
 
@@ -198,7 +183,7 @@ def _read_run(path: Path, stamp: int) -> Run | None:
     try:
         _, values = files.read_header(path)
         return Run.from_dict(values.get("run")) if values["version"] == VERSION else None
-    except (DamagedFile, BupError, KeyError, TypeError):
+    except (files.DamagedFile, BupError, KeyError, TypeError):
         return None
 
 
@@ -208,17 +193,17 @@ def pack_result(run: Run, arrays: Mapping[str, np.ndarray], values: Mapping[str,
     return files.pack(arrays, envelope)
 
 
-def unpack_result(packed: Contents) -> tuple[Run, Contents]:
+def unpack_result(packed: files.Contents) -> tuple[Run, files.Contents]:
     """The run and the result that a file holds; raises DamagedFile."""
     envelope = packed.values
     if not isinstance(envelope, dict):
-        raise DamagedFile("it is no result")
+        raise files.DamagedFile("it is no result")
     if envelope.get("version") != VERSION:
-        raise DamagedFile(f"it has version {envelope.get('version')}, not {VERSION}")
+        raise files.DamagedFile(f"it has version {envelope.get('version')}, not {VERSION}")
     try:
         run = Run.from_dict(envelope.get("run"))
     except BupError as error:
-        raise DamagedFile(f"its specification cannot be read ({error})") from error
+        raise files.DamagedFile(f"its specification cannot be read ({error})") from error
     if not isinstance(envelope.get("values"), dict):
-        raise DamagedFile("it lacks its values")
-    return run, Contents(packed.arrays, envelope["values"])
+        raise files.DamagedFile("it lacks its values")
+    return run, files.Contents(packed.arrays, envelope["values"])

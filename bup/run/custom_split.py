@@ -1,8 +1,4 @@
-"""Custom splits: checked, and stored under a name that follows from their content.
-
-A split is stored as one number per node, so that masks and lists of the same nodes are the same
-split.
-"""
+"""Custom splits: checked, and stored as a number per node under a name made of their content."""
 
 import hashlib
 import io
@@ -17,7 +13,6 @@ from bup.datasets.tables.csv import read_frame
 from bup.errors import BupError, quote, quote_all
 from bup.graph import NO_PART, PARTS, Graph
 from bup.io import files
-from bup.io.files import DamagedFile
 
 PREFIX = "own:"
 OF_GRAPH = "graph"
@@ -132,8 +127,8 @@ def load(graph: Graph, name: str) -> np.ndarray:
         arrays, values = files.read(_path(name))
         parts = arrays["parts"]
         if values["version"] != _VERSION or parts.dtype != np.int8:
-            raise DamagedFile("it is of another version")
-    except (OSError, DamagedFile, KeyError, TypeError) as error:
+            raise files.DamagedFile("it is of another version")
+    except (OSError, files.DamagedFile, KeyError, TypeError) as error:
         raise BupError(
             f"the split {name} is not here: give its nodes again, as split= in Python or as a file "
             "to --split"

@@ -149,11 +149,10 @@ class Spec:
 
 @dataclass(frozen=True)
 class Run:
-    """A complete specification and the content of its graph.
+    """A complete specification and the content of its graph, see ``bup.training.fitting.run_of``.
 
     It names the folder in the store and is the key of every cache. A graph that changed on disk is
-    another graph, so what is trained on it is another run. ``bup.training.fitting.run_of`` makes
-    it.
+    another graph, so what is trained on it is another run.
     """
 
     spec: Spec
@@ -199,14 +198,8 @@ class Run:
 
 
 _KINDS: dict[str, tuple[type, ...]] = {
-    "graph": (str,),
-    "method": (str,),
-    "per_class": (int,),
-    "validation": (int,),
-    "test": (int, type(None)),
-    "seed": (int,),
-    "split": (str,),
-}
+    f.name: (type(f.default),) for f in fields(Spec) if f.name not in ("left_out", "settings")
+} | {"test": (int, type(None))}
 
 PUBLIC = "public"
 

@@ -9,6 +9,7 @@ import numpy as np
 from bup.datasets import as_graph
 from bup.errors import BupError
 from bup.graph import NO_PART, UNLABELLED, Graph
+from bup.graph.arrays import is_whole
 from bup.run import custom_split
 from bup.run.spec import PUBLIC, Spec, usual_sizes
 
@@ -235,7 +236,7 @@ def make_split(
         ("test nodes", fewest, 1),
         ("the seed", seed, 0),
     ):
-        if not _is_whole(value) or value < lowest:
+        if not is_whole(value) or value < lowest:
             raise BupError(f"{name} must be a whole number of at least {lowest}, got {value!r}")
     if seed > MAX_SEED:
         raise BupError(f"the seed must be at most {MAX_SEED}, got {seed}")
@@ -283,7 +284,7 @@ def class_of(graph: Graph, given: Any) -> int:
     """A class's number, by its number or its name."""
     if isinstance(given, str) and given in graph.class_names:
         return graph.class_names.index(given)
-    if not _is_whole(given) or not 0 <= given < graph.num_classes:
+    if not is_whole(given) or not 0 <= given < graph.num_classes:
         classes = ", ".join(f"{c} {name}" for c, name in enumerate(graph.class_names))
         raise BupError(
             f"{graph.name} has no class {given!r} to leave out: its classes are {classes}"
@@ -299,7 +300,3 @@ def _checked_classes(graph: Graph, left_out: Classes) -> tuple[int, ...]:
             "apart: keep at least two"
         )
     return left_out
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bup.graph import Graph
+from bup.graph.arrays import is_whole
 from bup.io.files import DamagedFile
 from bup.methods.base import Explains, StoredRequirements
 from bup.results.result import Result
@@ -26,7 +27,8 @@ def check(result: Result, graph: Graph, explains: Explains) -> None:
 def _faults(result: Result, graph: Graph, explains: Explains) -> Iterator[str]:
     split, n = result.split, graph.num_nodes
     classes = (*split.classes, *split.left_out)
-    if len(split.classes) < 2 or not all(_whole(c, 0, graph.num_classes - 1) for c in classes):
+    exist = all(is_whole(c) and 0 <= c < graph.num_classes for c in classes)
+    if len(split.classes) < 2 or not exist:
         yield f"its classes are {classes}, not those of the graph"
     if len(set(classes)) != len(classes):
         yield "a class occurs twice in it"
@@ -66,7 +68,7 @@ def _faults(result: Result, graph: Graph, explains: Explains) -> Iterator[str]:
         for curve in curves.values()
     ):
         yield "its history is not a finite number per epoch"
-    elif not _whole(result.kept_epoch, 1, len(curves["loss"])):
+    elif not (is_whole(result.kept_epoch) and 1 <= result.kept_epoch <= len(curves["loss"])):
         yield f"its kept epoch is {result.kept_epoch!r}"
     if not _finite(result.seconds) or result.seconds < 0:
         yield f"it took {result.seconds!r} seconds"
@@ -101,7 +103,3 @@ def _finite(value: Any) -> bool:
     """Whether it is finite; an integer of hundreds of digits cannot become a float."""
     most = sys.float_info.max
     return isinstance(value, int | float) and bool(-most <= value <= most)
-
-
-def _whole(value: Any, low: int, high: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high

@@ -1,7 +1,4 @@
-"""An estimate of what a run costs, made before anything is drawn or trained.
-
-It is rough, but tells seconds from hours, and lets small runs pass large ones in the queue.
-"""
+"""A rough estimate of what a run costs, before anything is drawn or trained: seconds or hours?"""
 
 from dataclasses import dataclass, replace
 

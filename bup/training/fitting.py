@@ -13,7 +13,6 @@ from bup.engine.threads import one_thread
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io import files
-from bup.io.files import Contents, DamagedFile
 from bup.results.result import Result
 from bup.results.store import Store, unpack_result
 from bup.run.custom_split import OF_GRAPH
@@ -292,13 +291,13 @@ def load(spec: Spec, graph: Graph, store: Store | None = None) -> Result | None:
     contents = store.load(run)
     try:
         return None if contents is None else _checked(run, contents, graph)
-    except DamagedFile as error:
+    except files.DamagedFile as error:
         store.set_aside(run, error)
         return None
 
 
-def _checked(run: Run, contents: Contents, graph: Graph) -> Result:
-    """The result that a file holds; raises DamagedFile where a part of it is wrong."""
+def _checked(run: Run, contents: files.Contents, graph: Graph) -> Result:
+    """The result that a file holds; raises files.DamagedFile where a part of it is wrong."""
     result = Result.unpack(run.spec, contents, graph)
     checks.check(result, graph, methods.find(run.spec.method).explains)
     return result
@@ -321,11 +320,11 @@ def read(path: Path, graph: Graph | str | None = None) -> Result:
                 "other content: give the graph that it was trained on, as Result.load(path, graph)"
             )
         if methods.complete(run.spec) != run.spec:
-            raise DamagedFile("its settings are not those of its method")
+            raise files.DamagedFile("its settings are not those of its method")
         return _checked(run, contents, loaded)
     except OSError as error:
         raise BupError(f"{path} cannot be read ({error.strerror or error})") from error
-    except DamagedFile as error:
+    except files.DamagedFile as error:
         raise BupError(f"{path} is no sound result: {error}") from error
 
 

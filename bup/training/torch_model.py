@@ -246,12 +246,13 @@ class _Module:
                 f"the model must answer with [nodes, classes] = {wanted}, once for scores or "
                 f"twice for mean and variance, got {shapes}"
             )
-        if len(tables) == 1 and _are_probabilities(tables[0]):
+        first = tables[0]
+        if len(tables) == 1 and (first >= 0).all() and ((first.sum(-1) - 1).abs() < 1e-4).all():
             raise BupError(
                 "the model answers with probabilities: each row is nonnegative and sums to 1. Our "
                 "loop takes the softmax itself, so leave it out of the model (log_softmax may stay)"
             )
-        return tables if len(tables) == 2 else tables[0]
+        return tables if len(tables) == 2 else first
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         self.module.train()
@@ -265,7 +266,12 @@ class _Module:
 
     def validation(self) -> tuple[Tensor, Tensor]:
         self.module.eval()
-        probs = _probabilities(self._answer(self.parameters), self.held_nodes)
+        answer, nodes = self._answer(self.parameters), self.held_nodes
+        if isinstance(answer, tuple):
+            mean, var = (table[nodes] for table in answer)
+            probs = likelihood.class_probabilities(mean, var, rule="exact")
+        else:
+            probs = answer[nodes].softmax(-1)
         hits = (probs.argmax(-1) == self.held_labels).float().mean()
         return label_nll(probs, self.held_labels).mean()[None], hits[None]
 
@@ -294,13 +300,3 @@ def _inputs(module: nn.Module, data: Any) -> tuple[Any, ...]:
         "the model is called with (x, edge_index), with (data) or with (x), and its forward asks "
         f"for {signature}: give the others a default"
     )
-
-
-def _are_probabilities(answer: Tensor) -> bool:
-    return bool((answer >= 0).all() and ((answer.sum(-1) - 1).abs() < 1e-4).all())
-
-
-def _probabilities(answer: Any, nodes: Tensor) -> Tensor:
-    if isinstance(answer, tuple):
-        return likelihood.class_probabilities(answer[0][nodes], answer[1][nodes], rule="exact")
-    return answer[nodes].softmax(-1)

@@ -19,7 +19,6 @@ from bup.errors import BupError
 from bup.graph import UNLABELLED, Graph, storage
 from bup.graph.noun import PAPER
 from bup.io import files
-from bup.io.files import DamagedFile
 from bup.io.lazy import sparse
 
 CACHE_VERSION = 1
@@ -37,7 +36,7 @@ def load(name: str) -> Graph:
         return _unpack(name, files.read(path))
     except FileNotFoundError:
         pass
-    except DamagedFile as error:
+    except files.DamagedFile as error:
         files.set_aside(path)
         damage = f" (the cached copy was damaged: {error})"
     except OSError as error:
@@ -88,7 +87,7 @@ def _unpack(name: str, contents: files.Contents) -> Graph:
     """The graph in a file of ``storage.pack``; older files have only what is read here."""
     arrays, values = contents
     if (values.get("version"), values.get("name")) != (CACHE_VERSION, name):
-        raise DamagedFile(f"it holds {values.get('name')} version {values.get('version')}")
+        raise files.DamagedFile(f"it holds {values.get('name')} version {values.get('version')}")
     facts = CITATION_GRAPHS[name]
     try:
         csr = (arrays["data"], arrays["indices"], arrays["indptr"])
@@ -96,7 +95,7 @@ def _unpack(name: str, contents: files.Contents) -> Graph:
         ids = None if values["ids"] is None else tuple(values["ids"])
         return _make_graph(name, features, arrays["edges"], arrays["labels"], ids)
     except (KeyError, ValueError, CannotFetch, BupError) as error:
-        raise DamagedFile(str(error)) from error
+        raise files.DamagedFile(str(error)) from error
 
 
 SOURCES = tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -16,22 +16,16 @@ from bup.io.lazy import sparse
 NAME = "synthetic"
 MAX_ENDPOINTS = 40_000_000  # nodes * mean_degree: twenty million links
 
-_RANGES: dict[str, tuple[type[int] | type[float], int, int]] = {
-    "nodes": (int, 10, 2_000_000),
-    "classes": (int, 2, 50),
-    "words": (int, 1, 100_000),
-    "mean_degree": (float, 0, 1000),
-    "homophily": (float, 0, 1),
-    "feature_strength": (float, 0, 1000),
-    "seed": (int, 0, 2**32 - 1),
-}
-
 CLASS_SKEW = 0.75  # the k-th largest class has a share ∝ k^-0.75, close to Cora's
 TAIL = 2.0  # P(propensity > x) ∝ x^-2: most nodes have few links, some very many
 WORDS_PER_DOCUMENT = 19.0  # Poisson mean; about 18 remain once repetitions are dropped
 COMMON_WORDS = 10.0  # Zipf-Mandelbrot shift: the commonest word is in about a third of documents
 
 NOTE = "Drawn from a known model: the true probability of every class of every node can be computed"
+
+
+def _parameter(default: Any, low: int, high: int) -> Any:
+    return field(default=default, metadata={"range": (low, high)})
 
 
 @dataclass(frozen=True)
@@ -42,23 +36,26 @@ class Parameters:
     dropped: the default graph has about 3.84 links per node, one of 100 nodes 3.3.
     """
 
-    nodes: int = 2708
-    classes: int = 7
-    words: int = 1433
-    mean_degree: float = 3.9
-    homophily: float = 0.81  # share of the links that stay inside a class
-    feature_strength: float = 1.4  # a class uses its own words 1 + this times as often; 0: no hint
-    seed: int = 0
+    nodes: int = _parameter(2708, 10, 2_000_000)
+    classes: int = _parameter(7, 2, 50)
+    words: int = _parameter(1433, 1, 100_000)
+    mean_degree: float = _parameter(3.9, 0, 1000)
+    homophily: float = _parameter(0.81, 0, 1)  # share of the links that stay inside a class
+    # A class uses its own words 1 + this times as often; 0: words tell nothing of the class.
+    feature_strength: float = _parameter(1.4, 0, 1000)
+    seed: int = _parameter(0, 0, 2**32 - 1)
 
     def __post_init__(self) -> None:
-        for parameter, (kind, low, high) in _RANGES.items():
-            value = getattr(self, parameter)
+        for parameter in fields(self):
+            kind: Any = type(parameter.default)
+            name, (low, high) = parameter.name, parameter.metadata["range"]
+            value = getattr(self, name)
             kinds = (int, np.integer) if kind is int else (int, float, np.integer, np.floating)
             if not isinstance(value, kinds) or not low <= value <= high:
                 number = "a whole number" if kind is int else "a number"
-                raise BupError(f"{parameter} must be {number} from {low} to {high}, got {value!r}")
+                raise BupError(f"{name} must be {number} from {low} to {high}, got {value!r}")
             # Equal graphs must have equal names, so 1, 1.0 and -0.0 may not stay as they are.
-            object.__setattr__(self, parameter, kind(value) + kind(0))
+            object.__setattr__(self, name, kind(value) + kind(0))
         if self.mean_degree > self.nodes - 1:
             raise BupError(
                 f"mean_degree must be at most nodes - 1 = {self.nodes - 1}, got {self.mean_degree}"
@@ -78,17 +75,18 @@ def parse_name(name: str) -> Parameters:
             f"a synthetic graph is called {NAME!r} or '{NAME}:parameter=value', got "
             f"{quote(name, 200)}"
         )
+    kinds: dict[str, Any] = {p.name: type(p.default) for p in fields(Parameters)}
     values: dict[str, Any] = {}
     for item in tail.split(",") if colon else ():
         key, _, text = (part.strip() for part in item.partition("="))
         if key in values:
             raise BupError(f"{quote(key)} is set twice in {quote(name, 200)}: set it once")
         try:
-            values[key] = _RANGES[key][0](text)
+            values[key] = kinds[key](text)
         except (KeyError, ValueError):
             raise BupError(
                 f"cannot read {quote(item)} in {quote(name, 200)}: write parameter=value with the "
-                f"parameters {', '.join(_RANGES)}"
+                f"parameters {', '.join(kinds)}"
             ) from None
     return Parameters(**values)
 

@@ -1,34 +1,24 @@
 """Words for the features of a drawn graph: those of a topic belong together."""
 
+from collections import Counter
+from pathlib import Path
+
 import numpy as np
 
-# One line a topic; the commonest words of a topic come first.
 TOPICS = [
     line.split()
-    for line in (
-        "star planet orbit telescope galaxy comet moon eclipse nebula asteroid meteor solstice",
-        "cell protein gene enzyme neuron virus membrane tissue hormone bacteria plasma antibody",
-        "market price bank loan interest trade wage tax budget profit inflation stock",
-        "river forest mountain glacier valley desert coast volcano canyon meadow island lagoon",
-        "engine wheel bridge turbine valve gear piston brake crane boiler rivet pulley",
-        "poem novel chapter verse author rhyme fable stanza prose drama metaphor ballad",
-        "court law judge verdict jury treaty appeal statute witness clause bail decree",
-        "melody rhythm violin chord choir tempo piano sonata drum octave trumpet cello",
-        "bread butter onion pepper garlic flour honey soup cheese vinegar basil saffron",
-        "match goal league referee sprint medal racket stadium coach relay javelin penalty",
-        "castle knight crown siege emperor dynasty armour throne crusade herald banner moat",
-        "cloud storm rain frost thunder breeze hail drought monsoon fog blizzard humidity",
-    )
+    for line in Path(__file__).with_name("topics.txt").read_text(encoding="utf-8").splitlines()
 ]
+"""The words of each topic, the commonest first."""
 
 
 def words_of(topic: np.ndarray) -> tuple[str, ...]:
     """A word for each feature, given the class [f] whose topic word it is; no word twice."""
-    used: dict[int, int] = {}
+    used: Counter[int] = Counter()
     names = []
     for k in topic.tolist():
-        names.append(_word(k, used.get(k, 0)))
-        used[k] = used.get(k, 0) + 1
+        names.append(_word(k, used[k]))
+        used[k] += 1
     return tuple(names)
 
 

@@ -143,11 +143,8 @@ def _read_csr(npz: NpzFile, ids: tuple[str, ...]) -> sparse.csr_array:
         raise BupError(f"{FEATURES} holds {dimensions.shape[0]} dimensions: save a table of 2")
     rows, columns = shape = tuple(map(int, dimensions.read()))
     _check_shape(shape, len(ids), npz.limits)
-    parts = {
-        "data": npz.array("data", "fiub", 1),
-        "indices": npz.array("indices", "iu", 1),
-        "indptr": npz.array("indptr", "iu", 1),
-    }
+    kinds = {"data": "fiub", "indices": "iu", "indptr": "iu"}
+    parts = {key: npz.array(key, kind, 1) for key, kind in kinds.items()}
     stored = parts["data"].shape[0]
     check_number_of_values(FEATURES, stored, npz.limits)
     for key, expected in (("indices", stored), ("indptr", rows + 1)):

@@ -23,7 +23,6 @@ from filelock import FileLock
 from bup.datasets import limits
 from bup.errors import BupError
 from bup.io import files, run_folders
-from bup.io.files import Contents, DamagedFile
 
 MARKED = 86_400  # seconds between the mark on an expired upload and its deletion
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
@@ -103,14 +102,14 @@ class UploadStore:
         """The files of all uploads, for callers who may know about all of them."""
         return [path for path in sorted(self._folder.glob("*.bup")) if not _is_expired(path)]
 
-    def load(self, token: str, read: Callable[[Contents], T]) -> T:
+    def load(self, token: str, read: Callable[[files.Contents], T]) -> T:
         """What ``read`` makes of an upload; a file that it cannot read is set aside."""
         try:
             if self.touch(token):
                 return read(files.read(self.path(token)))
         except OSError:
             pass
-        except (BupError, DamagedFile) as error:
+        except (BupError, files.DamagedFile) as error:
             files.set_aside(self.path(token))
             log.warning("an uploaded file of %s is set aside: %s", self.kind, error)
         raise BupError(self.not_found)
