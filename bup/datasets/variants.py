@@ -53,18 +53,18 @@ def _shrink_last_class(graph: Graph, share: float) -> Graph:
     """The graph with a share of its last class: how many unseen nodes can a model detect?"""
     last = np.flatnonzero(graph.labels == graph.num_classes - 1)
     remaining = max(1, round(share * len(last)))
-    kept = np.setdiff1d(np.arange(graph.num_nodes), _in_groups(graph, last)[remaining:])
+    nodes = np.setdiff1d(np.arange(graph.num_nodes), _in_groups(graph, last)[remaining:])
     new_index = np.full(graph.num_nodes, -1)
-    new_index[kept] = np.arange(len(kept))
+    new_index[nodes] = np.arange(len(nodes))
     ends = new_index[graph.edges]
     return dataclasses.replace(
         graph,
-        features=graph.features[kept],
+        features=graph.features[nodes],
         edges=simple_edges(*ends[:, (ends >= 0).all(axis=0)]),
-        labels=graph.labels[kept],
-        parts=None if graph.parts is None else graph.parts[kept],
-        ids=None if graph.ids is None else tuple(graph.ids[i] for i in kept),
-        titles=None if graph.titles is None else tuple(graph.titles[i] for i in kept),
+        labels=graph.labels[nodes],
+        parts=None if graph.parts is None else graph.parts[nodes],
+        ids=None if graph.ids is None else tuple(graph.ids[i] for i in nodes),
+        titles=None if graph.titles is None else tuple(graph.titles[i] for i in nodes),
     )
 
 

@@ -215,8 +215,8 @@ class Graph:
                 return int(node_id)
         elif node_id in self._index_of:
             return self._index_of[node_id]
-        known = f"0 to {self.num_nodes - 1}" if self.ids is None else f"such as {self.ids[0]!r}"
-        raise BupError(f"{self.name} has no node {node_id!r}: its ids are {known}")
+        ids = f"0 to {self.num_nodes - 1}" if self.ids is None else f"such as {self.ids[0]!r}"
+        raise BupError(f"{self.name} has no node {node_id!r}: its ids are {ids}")
 
     def index(self, node: int | str) -> int:
         """A node's index, given that or, as text, its id."""
@@ -261,8 +261,8 @@ class Graph:
         None where no edge has a label at both ends.
         """
         ends = self.labels[self.edges]
-        known = (ends != UNLABELLED).all(axis=0)
-        return float((ends[0] == ends[1])[known].mean()) if known.any() else None
+        labelled = (ends != UNLABELLED).all(axis=0)
+        return float((ends[0] == ends[1])[labelled].mean()) if labelled.any() else None
 
     def _check_nodes(self, nodes: Iterable[int]) -> np.ndarray:
         nodes = np.asarray(list(nodes))

@@ -42,8 +42,8 @@ def sum_lengths(adjacency: sparse.csr_array, sources: np.ndarray) -> tuple[np.nd
 def _from_neighbours(adjacency: sparse.csr_array, words: np.ndarray) -> np.ndarray:
     """The bits [n] that at least one neighbour has."""
     linked = np.flatnonzero(np.diff(adjacency.indptr))
-    found = np.zeros_like(words)
+    bits = np.zeros_like(words)
     if len(linked):
         received = words[adjacency.indices]
-        found[linked] = np.bitwise_or.reduceat(received, adjacency.indptr[linked])
-    return found
+        bits[linked] = np.bitwise_or.reduceat(received, adjacency.indptr[linked])
+    return bits

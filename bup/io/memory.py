@@ -30,8 +30,8 @@ def memory_peak() -> int:
     """The largest memory of this process so far in bytes; 0 where the platform does not tell."""
     # Not by getrusage, which begins with the peak of the process that started this one.
     with contextlib.suppress(OSError):
-        found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-        return int(found[1]) * 1024 if found else 0
+        match = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+        return int(match[1]) * 1024 if match else 0
     return 0
 
 

@@ -24,8 +24,8 @@ def default_root() -> Path:
 def of_uploads() -> Iterator[tuple[Path, str]]:
     """Folders of runs on uploaded graphs, each with the part of the graph's token in its name."""
     for folder in default_root().glob("*own-*"):
-        if found := _OF_UPLOAD.match(folder.name):
-            yield folder, found[1]
+        if match := _OF_UPLOAD.match(folder.name):
+            yield folder, match[1]
 
 
 def of_predictions(key: str) -> Iterator[Path]:

@@ -139,13 +139,7 @@ class Store:
 
     def has_on_other_content(self, run: Run) -> bool:
         """Whether the same specification was trained when its graph had other content."""
-        try:
-            return any(
-                folder.name.startswith(f"{run.family}-") and folder.name != run.key
-                for folder in self.root.iterdir()
-            )
-        except OSError:
-            return False
+        return any(folder.name != run.key for folder in self.root.glob(f"{run.family}-*"))
 
     def find_comparable(self, run: Run) -> list[Run]:
         """Stored runs that differ from this one in method and settings only.

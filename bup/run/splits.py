@@ -67,11 +67,9 @@ def sizes(
     graph: Graph, validation: int | Usual = USUAL, test: int | Usual | None = USUAL
 ) -> tuple[int, int | None]:
     """Numbers of validation and test nodes, the usual ones filled in."""
-    usual = usual_sizes(graph)
-    return (
-        usual[0] if validation == USUAL else validation,
-        usual[1] if test == USUAL else test,
-    )
+    usual_validation, usual_test = usual_sizes(graph)
+    validation = usual_validation if validation == USUAL else validation
+    return validation, usual_test if test == USUAL else test
 
 
 def split_of(graph: Graph, spec: Spec) -> Split:

@@ -157,18 +157,16 @@ def guess_columns(tables: GraphTables) -> ColumnChoice:
     target = _column(_TARGET, edges, (source,)) or next(c for c in edges.columns if c != source)
     kinds = {name: column[column != ""].nunique() for name, column in nodes.items()}
     unique = [column for column, kind in kinds.items() if kind == len(nodes)]
-    id = next((c for c in nodes.columns if c.lower() in _ID and c in unique), None)
-    id = id or next(iter(unique), None)
+    id = next((c for c in unique if c.lower() in _ID), next(iter(unique), None))
     # A class has several nodes: in files of other tools "label" is often a name.
     most = min(MOST_CLASSES, len(nodes) - 1)
     classes = [c for c, kind in kinds.items() if c != id and 2 <= kind <= most]
-    label = _column(_LABEL, nodes[classes]) or next(
-        (c for c in classes if numbers(nodes[c]) is None), None
-    )
-    label = label or next(iter(classes), None)
     numeric = numeric_columns(tables)
+    wordy = set(nodes.columns) - set(numeric)
+    in_order = [*(c for c in classes if c in wordy), *classes]
+    label = _column(_LABEL, nodes[classes]) or next(iter(in_order), None)
     # Of what is neither number nor name, the longest is a text and the next one a title.
-    texts = [c for c in nodes.columns if c not in (id, label, *numeric)]
+    texts = [c for c in nodes.columns if c in wordy and c not in (id, label)]
     texts.sort(key=lambda c: -float(nodes[c].str.len().mean()))
     text = _column(_TEXT, nodes, (id, label)) or next(
         (c for c in texts if nodes[c].str.len().mean() >= LONG and c.lower() not in _TITLE), None
