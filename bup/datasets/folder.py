@@ -15,12 +15,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bup.datasets.graph_source import GraphSource
-from bup.datasets.limits import TableLimits
 from bup.datasets.tables.csv import read_rows
 from bup.datasets.tables.npz import FEATURES, check_number_of_values, read_features
 from bup.errors import SCALE, BupError, quote, quote_all
 from bup.graph import Graph, compact, simple_edges
 from bup.graph.arrays import number_classes
+from bup.io.limits import TableLimits
 
 PREFIX = "folder:"
 NODES, EDGES = "nodes.csv", "edges.csv"

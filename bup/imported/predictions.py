@@ -21,14 +21,13 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from bup.datasets import limits
 from bup.datasets.tables.archive import open_archive
 from bup.datasets.tables.csv import numbers, read_frame
 from bup.datasets.tables.npz import NpzFile
 from bup.datasets.uploads.store import Uploader, UploadStore
 from bup.errors import BupError, quote, quote_all
 from bup.graph import PARTS, Graph
-from bup.io import files, run_folders
+from bup.io import files, limits, run_folders
 from bup.io.csv import escape_formula
 from bup.io.lazy import pandas as pd
 from bup.run.custom_split import parse_parts

@@ -14,7 +14,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from bup.datasets import limits
 from bup.datasets.uploads.graph_tables import (
     ColumnChoice,
     TablePreview,
@@ -25,9 +24,9 @@ from bup.datasets.uploads.graph_tables import (
 from bup.errors import BupError
 from bup.graph import Graph, storage
 from bup.imported import predictions
-from bup.io import files
+from bup.io import files, limits
+from bup.io.limits import server_limits
 from bup.io.memory import limit_memory, memory_peak
-from bup.io.server_limits import server_limits
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ import numpy as np
 import bup
 from bup.errors import BupError
 from bup.io import files, run_folders
+from bup.io.limits import server_limits
 from bup.io.run_folders import RESULT
-from bup.io.server_limits import server_limits
 from bup.run.spec import Run, Spec
 
 VERSION = 3

@@ -7,7 +7,7 @@ import numpy as np
 from bup import methods
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.io.server_limits import ServerLimits
+from bup.io.limits import ServerLimits
 from bup.run.spec import Run, Spec
 from bup.run.splits import split_of
 

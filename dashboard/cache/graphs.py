@@ -21,7 +21,7 @@ from bup.engine.receptive_field import Inputs
 from bup.errors import quote
 from bup.graph import Graph, describe, storage
 from bup.io import files
-from bup.io.server_limits import server_limits
+from bup.io.limits import server_limits
 from bup.training.cost import DRAWN_AT_ONCE
 from dashboard import layouts
 from dashboard.cache.shared_cache import cached

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from bup.graph import Graph
-from bup.io.server_limits import server_limits
+from bup.io.limits import server_limits
 
 P = ParamSpec("P")
 T = TypeVar("T")

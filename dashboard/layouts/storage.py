@@ -13,7 +13,7 @@ import numpy as np
 from bup.errors import BupError
 from bup.graph import Graph
 from bup.io import files
-from bup.io.server_limits import server_limits
+from bup.io.limits import server_limits
 from dashboard.layouts.arrangement import STEPS
 from dashboard.layouts.process import LayoutProcess
 

@@ -7,7 +7,7 @@ import streamlit as st
 from bup.datasets.uploads.store import Uploader
 from bup.graph import Graph
 from bup.imported.predictions import StoredPredictions, list_stored
-from bup.io.server_limits import is_shared
+from bup.io.limits import is_shared
 from dashboard.network.clients import Client, identify_client
 from dashboard.ui import streamlit_internals
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from bup import BupError, Store
-from bup.io.server_limits import server_limits
+from bup.io.limits import server_limits
 from bup.jobs.processes import Processes
 from bup.jobs.task import Message, Task
 from bup.run.spec import Run

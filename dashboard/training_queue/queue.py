@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from bup import Graph, Store
-from bup.io.server_limits import server_limits
+from bup.io.limits import server_limits
 from bup.run.spec import Run
 from bup.run.splits import split_of
 from dashboard.training_queue.job import Job

@@ -17,8 +17,8 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bup.datasets import limits
 from bup.datasets.uploads.store import SHARE_PER_ADDRESS, SHARE_PER_VISITOR
+from bup.io import limits
 from dashboard.network.clients import Client, identify_client
 from dashboard.ui import streamlit_internals
 

@@ -14,12 +14,11 @@ import sys
 import threading
 
 import bup
-from bup.datasets import limits
 from bup.datasets.uploads.graph_tables import ColumnChoice, TablePreview
 from bup.graph import Graph
 from bup.imported import predictions, reader_process
 from bup.imported.predictions import Predictions
-from bup.io import files
+from bup.io import files, limits
 from bup.io.files import Contents
 from dashboard.network import visitor
 from dashboard.network.clients import Client

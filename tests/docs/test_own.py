@@ -3,7 +3,7 @@
 import re
 
 import bup
-from bup.datasets import limits
+from bup.io import limits
 from tests.support import ROOT
 
 PAGE = (ROOT / "docs" / "own.md").read_text()

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from bup.datasets import limits
 from bup.errors import BupError, quote, quote_all
+from bup.io import limits
 
 MOST_FILES = 100
 RUNS_CODE = {".pt", ".pth", ".pkl", ".pickle", ".joblib", ".npy", ".ckpt", ".bin"}

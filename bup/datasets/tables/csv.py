@@ -14,9 +14,9 @@ from typing import BinaryIO
 
 import numpy as np
 
-from bup.datasets.limits import CELLS, LINKS, NODES, TableLimits
 from bup.errors import BupError, quote, quote_all
 from bup.io.lazy import pandas as pd
+from bup.io.limits import CELLS, LINKS, NODES, TableLimits
 
 SEPARATORS = {"Comma": ",", "Semicolon": ";", "Tab": "\t", "Bar": "|"}
 MOST_COLUMNS = 20_000

@@ -11,7 +11,6 @@ from typing import BinaryIO
 
 import numpy as np
 
-from bup.datasets.limits import TableLimits
 from bup.datasets.tables.archive import (
     WRITE_NPZ_AGAIN,
     is_compression_safe,
@@ -20,6 +19,7 @@ from bup.datasets.tables.archive import (
 )
 from bup.errors import SCALE, BupError, quote, quote_all
 from bup.io.lazy import sparse
+from bup.io.limits import TableLimits
 
 FEATURES = "features.npz"
 _SAVE_AGAIN = "write it again with scipy.sparse.save_npz"

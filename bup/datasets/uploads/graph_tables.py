@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from bup.datasets import limits
 from bup.datasets.tables.archive import files_by_name
 from bup.datasets.tables.csv import numbers, read_frame
 from bup.datasets.tables.networks import FORMS, read_network
@@ -17,6 +16,7 @@ from bup.datasets.tables.npz import read_features
 from bup.errors import BupError, quote, quote_all
 from bup.graph import Graph
 from bup.graph.convert import WEIGHTS, from_frames
+from bup.io import limits
 
 TABLES = (".csv", ".tsv", ".txt")
 MOST_CLASSES = 100

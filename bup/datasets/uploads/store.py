@@ -20,9 +20,8 @@ from typing import NamedTuple, TypeVar
 
 from filelock import FileLock
 
-from bup.datasets import limits
 from bup.errors import BupError
-from bup.io import files, run_folders
+from bup.io import files, limits, run_folders
 
 MARKED = 86_400  # seconds between the mark on an expired upload and its deletion
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"

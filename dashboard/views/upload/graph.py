@@ -8,11 +8,12 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from bup.datasets import limits, uploads
+from bup.datasets import uploads
 from bup.datasets.tables.csv import DECIMALS, SEPARATORS
 from bup.datasets.uploads.graph_tables import ROWS, ColumnChoice, TablePreview
 from bup.datasets.uploads.store import SHARE_PER_VISITOR
 from bup.graph import Graph, describe
+from bup.io import limits
 from dashboard.cache import graphs
 from dashboard.cache.shared_cache import cached
 from dashboard.network import visitor

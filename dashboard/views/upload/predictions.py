@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 
 import bup
-from bup.datasets import limits
 from bup.graph import PARTS, Graph
 from bup.imported.predictions import Predictions, StoredPredictions, delete
+from bup.io import limits
 from bup.results.result import Result
 from bup.run.splits import Split, usual_sizes
 from bup.training import fitting

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import bup
-from bup.datasets import limits, uploads
+from bup.datasets import uploads
 from bup.datasets.uploads import store
 from bup.datasets.uploads.store import Uploader
+from bup.io import limits
 
 
 @pytest.fixture(autouse=True)
