@@ -119,15 +119,11 @@ class Graph:
     to_pyg = convert.to_pyg
 
     def __repr__(self) -> str:
-        parts = [
-            self.noun.count(self.num_nodes),
-            f"{self.num_edges:,} links",
-            f"{self.num_features:,} features",
-            f"classes {self.class_names!r}",
-        ]
-        if self.notes:
-            parts.append(f"notes {self.notes!r}")
-        return f"Graph({self.name!r}, {', '.join(parts)})"
+        notes = f", notes {self.notes!r}" if self.notes else ""
+        return (
+            f"Graph({self.name!r}, {self.noun.count(self.num_nodes)}, {self.num_edges:,} links, "
+            f"{self.num_features:,} features, classes {self.class_names!r}{notes})"
+        )
 
     @property
     def num_nodes(self) -> int:

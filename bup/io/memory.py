@@ -16,11 +16,9 @@ def limit_memory(most: int) -> None:
     The limit is on data, not on address space, of which libraries reserve far more than they use.
     Where the platform has no such limit, nothing happens.
     """
-    try:
+    with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
-    except ImportError:
-        return
-    with contextlib.suppress(OSError, ValueError):
+
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")

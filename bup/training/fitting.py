@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from bup.io import files
 from bup.results.result import Result
 from bup.results.store import Store, unpack_result
 from bup.run.custom_split import OF_GRAPH
-from bup.run.spec import Run, Spec, Value
+from bup.run.spec import Run, Spec
 from bup.run.splits import USUAL, Classes, Split, Usual, classes_of, sizes, split_name, split_of
 from bup.training import checks
 
@@ -192,7 +192,7 @@ def make_spec(
     validation: int | Usual = USUAL,
     test: int | Usual | None = USUAL,
     split: Any = "",
-    settings: Mapping[str, Value] | None = None,
+    settings: Any = (),
 ) -> Spec:
     """The specification of the arguments of ``fit``; the method's defaults are not filled in."""
     drawn = per_class is not None or validation != USUAL or test != USUAL
@@ -219,7 +219,7 @@ def make_spec(
         test=test,
         left_out=left_out,
         seed=seed,
-        settings=tuple((settings or {}).items()),
+        settings=settings,
         split=split_name(graph, split),
     )
 

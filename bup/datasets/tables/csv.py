@@ -22,11 +22,6 @@ SEPARATORS = {"Comma": ",", "Semicolon": ";", "Tab": "\t", "Bar": "|"}
 MOST_COLUMNS = 20_000
 LONGEST_HEADER = 2**22  # characters that are looked at
 DECIMALS = {"Point": ".", "Comma": ","}
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 
 
 def read_rows(
@@ -125,13 +120,12 @@ def _rows_by_line(
 
 def decode(name: str, content: bytes) -> tuple[str, str]:
     """The text, and the name of its encoding where that is not UTF-8."""
-    mark = next((mark for mark in _MARKS if content.startswith(mark)), None)
-    encoding = ""
+    is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    encoding = "UTF-16" if is_utf16 else ""
     try:
-        text = content.decode(_MARKS[mark] if mark else "utf-8")
-        encoding = "" if mark in (None, codecs.BOM_UTF8) else "UTF-16"
+        text = content.decode("utf-16" if is_utf16 else "utf-8-sig")
     except UnicodeDecodeError:
-        if mark:
+        if is_utf16 or content.startswith(codecs.BOM_UTF8):
             raise BupError(f"{quote(name)} is no sound text: save it as UTF-8") from None
         # Every byte means something here: the preview shows whether it is right.
         text, encoding = content.decode("cp1252", errors="replace"), "Latin-1"
