@@ -6,6 +6,7 @@ processed files are pickles, so they are neither written nor read.
 
 import io
 import json
+import tomllib
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from bup.datasets.citation.fetch import planetoid_files
 from bup.datasets.citation.parse import parse_planetoid
 from bup.datasets.graph_source import GraphSource
 from bup.errors import BupError
@@ -33,13 +33,13 @@ Parsed = dict[str, Any]
 class RawFiles:
     """The published files of a graph, and their parser."""
 
-    folder: str  # below the folder of this set, as in PyG
-    files: tuple[str, ...]
+    folder: str  # below the folder of the set, as in PyG
+    files: list[str]
     parse: Callable[[Mapping[str, bytes]], Parsed]
-    url: str | None = None  # of the folder with the files; None: the set's URL in PyG
+    url: str = ""  # of the folder with the files; empty: the set's URL in PyG
 
 
-def _npz(raw: Mapping[str, bytes]) -> Parsed:
+def _benchmark(raw: Mapping[str, bytes]) -> Parsed:
     """Adjacency and words as csr matrices, the format of the benchmark of Shchur et al."""
     (content,) = raw.values()
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
@@ -110,34 +110,17 @@ def _tag(raw: Mapping[str, bytes]) -> Parsed:
         }
 
 
-_OGB = "http://snap.stanford.edu/ogb/data/nodeproppred"
-GRAPHS: dict[str, RawFiles] = {
-    **{
-        f"Amazon/{name}": RawFiles(f"{name}/raw", (f"amazon_electronics_{name.lower()}.npz",), _npz)
-        for name in ("Computers", "Photo")
-    },
-    **{
-        f"Coauthor/{name}": RawFiles(f"{name}/raw", (f"ms_academic_{name[:3].lower()}.npz",), _npz)
-        for name in ("CS", "Physics")
-    },
-    **{
-        f"CitationFull/{name}": RawFiles(f"{name.lower()}/raw", (f"{name.lower()}.npz",), _npz)
-        for name in ("Cora", "Cora_ML", "CiteSeer", "DBLP", "PubMed")
-    },
-    "WikiCS": RawFiles("raw", ("data.json",), _wikics),
-    **{
-        f"HeterophilousGraphDataset/{name}": RawFiles(
-            f"{name.lower().replace('-', '_')}/raw",
-            (f"{name.lower().replace('-', '_')}.npz",),
-            _heterophilous,
-        )
-        for name in ("Roman-empire", "Amazon-ratings", "Minesweeper", "Tolokers", "Questions")
-    },
-    **{
-        f"Planetoid/{name}": RawFiles(f"{name}/raw", planetoid_files(name.lower()), parse_planetoid)
-        for name in ("Cora", "CiteSeer", "PubMed")
-    },
-    "TAGDataset/ogbn-arxiv": RawFiles("ogbn_arxiv/raw", ("arxiv.zip", TEXTS), _tag, url=_OGB),
+_PARSERS = {
+    "benchmark": _benchmark,
+    "heterophilous": _heterophilous,
+    "planetoid": parse_planetoid,
+    "tag": _tag,
+    "wikics": _wikics,
+}
+_TABLE = Path(__file__).with_name("pyg.toml").read_text(encoding="utf-8")
+GRAPHS = {
+    key: RawFiles(**facts | {"parse": _PARSERS[facts["parse"]]})
+    for key, facts in tomllib.loads(_TABLE).items()
 }
 
 

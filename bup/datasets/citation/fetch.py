@@ -81,22 +81,17 @@ def from_planetoid(name: str) -> dict[str, bytes]:
         from torch_geometric.datasets import Planetoid
     except ImportError as error:
         raise CannotFetch("torch-geometric is not installed") from error
+    raw: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as folder:
         try:
-            raw = {
-                file: Path(download_url(f"{Planetoid.url}/{file}", folder)).read_bytes()
-                for file in planetoid_files(name)
-            }
+            for part in ("tx", "allx", "ty", "ally", "graph", "test.index"):
+                file = f"ind.{name}.{part}"
+                raw[file] = Path(download_url(f"{Planetoid.url}/{file}", folder)).read_bytes()
         except Exception as error:  # urllib, ssl and fsspec raise many kinds
             raise CannotFetch(f"{type(error).__name__}: {error}"[:160]) from error
     if name != "cora":  # Planetoid's Cora has other files: there are no hashes to compare with
         _check_hashes(name, raw)
     return raw
-
-
-def planetoid_files(name: str) -> tuple[str, ...]:
-    parts = ("tx", "allx", "ty", "ally", "graph", "test.index")
-    return tuple(f"ind.{name}.{part}" for part in parts)
 
 
 def _check_hashes(name: str, raw: dict[str, bytes]) -> None:
