@@ -17,7 +17,6 @@ from bup.graph import PARTS, Graph
 from bup.io import files
 from bup.io.lazy import pandas as pd
 from bup.metrics import conformal
-from bup.metrics.conformal import Sets, conformal_sets
 from bup.results.store import pack_result
 from bup.run.spec import Run, Spec
 from bup.run.splits import Split
@@ -347,24 +346,21 @@ def evaluate(
     uncertainties = result.uncertainties()
     report: dict[str, Any] = {
         "test": metrics.summary(probs, targets, bins) | {"nodes": len(nodes)},
-        "errors": {name: _detection(score[nodes], wrong) for name, score in uncertainties.items()}
-        if 0 < wrong.sum() < len(wrong)
-        else {},
-        "conformal": {
-            rule: _sets(conformal_sets(result.probs, graph, split, rule=rule), nodes, targets)
-            for rule in conformal.RULES
-        },
+        "errors": _detection(uncertainties, nodes, wrong),
+        "conformal": {},
     }
-    if ood.any() and not ood.all():
+    for rule in conformal.RULES:
+        sets = conformal.conformal_sets(result.probs, graph, split, rule=rule)
+        size, coverage = float(sets.size[nodes].mean()), sets.coverage(nodes, targets)
+        report["conformal"][rule] = {"level": sets.level, "coverage": coverage, "size": size}
+    if detection := _detection(uncertainties, test, ood):
         unseen = test[ood]
         report["ood"] = {"nodes": len(unseen)}
         for name, of_probs in (("confidence", metrics.confidence), ("prob_std", metrics.prob_std)):
             score = of_probs(result.probs)
             means = {"in": float(score[nodes].mean()), "out": float(score[unseen].mean())}
             report["ood"][name] = means
-        report["ood"]["scores"] = {
-            name: _detection(score[test], ood) for name, score in uncertainties.items()
-        }
+        report["ood"]["scores"] = detection
     if result.var is not None:
         distance = graph.mean_hops(split.train) if distance is None else distance
         report["structure"] = {
@@ -377,19 +373,16 @@ def evaluate(
     return report
 
 
-def _sets(sets: Sets, nodes: np.ndarray, targets: np.ndarray) -> dict[str, float]:
+def _detection(
+    uncertainties: Mapping[str, np.ndarray], nodes: np.ndarray, positive: np.ndarray
+) -> dict[str, dict[str, float]]:
+    """How well each score finds the positive ones of these nodes; empty if all or none are."""
+    if positive.all() or not positive.any():
+        return {}
+    measures = {"auroc": metrics.auroc, "aupr": metrics.aupr, "fpr95": metrics.fpr_at_95}
     return {
-        "level": sets.level,
-        "coverage": sets.coverage(nodes, targets),
-        "size": float(sets.size[nodes].mean()),
-    }
-
-
-def _detection(score: np.ndarray, positive: np.ndarray) -> dict[str, float]:
-    return {
-        "auroc": metrics.auroc(score, positive),
-        "aupr": metrics.aupr(score, positive),
-        "fpr95": metrics.fpr_at_95(score, positive),
+        name: {measure: of(score[nodes], positive) for measure, of in measures.items()}
+        for name, score in uncertainties.items()
     }
 
 

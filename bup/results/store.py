@@ -102,9 +102,9 @@ class Store:
         """The stored result, or None; a damaged, foreign or outdated file is set aside."""
         path = self.path(run)
         try:
-            packed = self._checked(files.read(path), run)
+            _, contents = unpack_result(files.read(path), run)
             files.mark_used(path)
-            return packed
+            return contents
         except FileNotFoundError:
             return self._shipped(run)
         except OSError as error:
@@ -117,7 +117,7 @@ class Store:
         """The result that came with the package, if it is of this run."""
         path = SHIPPED / f"{run.key}.bup"
         try:
-            return self._checked(files.read(path), run)
+            return unpack_result(files.read(path), run)[1]
         except FileNotFoundError:
             return None
         except (OSError, files.DamagedFile) as error:
@@ -159,13 +159,6 @@ class Store:
                     runs.append(stored)
         return runs
 
-    @staticmethod
-    def _checked(packed: files.Contents, run: Run) -> files.Contents:
-        stored, content = unpack_result(packed)
-        if stored != run:
-            raise files.DamagedFile("it belongs to another run")
-        return content
-
 
 @lru_cache(maxsize=64)
 def _folders(root: Path, stamp: int, pattern: str) -> tuple[Path, ...]:
@@ -187,8 +180,10 @@ def pack_result(run: Run, arrays: Mapping[str, np.ndarray], values: Mapping[str,
     return files.pack(arrays, envelope)
 
 
-def unpack_result(packed: files.Contents) -> tuple[Run, files.Contents]:
-    """The run and the result that a file holds; raises DamagedFile."""
+def unpack_result(
+    packed: files.Contents, expected: Run | None = None
+) -> tuple[Run, files.Contents]:
+    """The run and the result that a file holds; raises DamagedFile, also for another run."""
     envelope = packed.values
     if not isinstance(envelope, dict):
         raise files.DamagedFile("it is no result")
@@ -200,4 +195,6 @@ def unpack_result(packed: files.Contents) -> tuple[Run, files.Contents]:
         raise files.DamagedFile(f"its specification cannot be read ({error})") from error
     if not isinstance(envelope.get("values"), dict):
         raise files.DamagedFile("it lacks its values")
+    if expected not in (None, run):
+        raise files.DamagedFile("it belongs to another run")
     return run, files.Contents(packed.arrays, envelope["values"])
