@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bup.engine.loop import Cancelled, Progress
     from bup.explanation import detection as finding
     from bup.explanation import inspection
+    from bup.explanation.explain import explain
     from bup.graph import Graph, words
     from bup.imported import predictions
     from bup.methods import METHODS
@@ -44,6 +45,7 @@ __version__ = "0.1.0"
 _NAMES_IN = {
     "bup.datasets": ("GRAPHS", "load_graph"),
     "bup.engine.loop": ("Cancelled", "Progress"),
+    "bup.explanation.explain": ("explain",),
     "bup.graph": ("Graph",),
     "bup.methods": ("METHODS",),
     "bup.results.result": ("Result", "evaluate"),

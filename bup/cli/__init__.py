@@ -16,6 +16,7 @@ COMMANDS = {
     "graph": "bup.cli.graphs",
     "methods": "bup.cli.methods",
     "fit": "bup.cli.fitting",
+    "explain": "bup.cli.explain",
     "import": "bup.cli.importing:import_predictions",
     "reproduce": "bup.cli.reproduction",
     "exercises": "bup.cli.exercises",

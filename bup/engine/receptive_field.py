@@ -37,6 +37,38 @@ class Inputs:
         nodes = np.arange(self.words.shape[0])
         return ReceptiveField(self, [nodes], [nodes], [nodes])
 
+    def without(self, links: Sequence[tuple[int, int]], words: Sequence[tuple[int, int]]) -> Inputs:
+        """The matrices of the graph without some links, and without some words (node, word)."""
+        kernel, adjacency, rows = self.kernel, self.links, self.words
+        if links:
+            ends = np.array([*links, *(link[::-1] for link in links)]).T
+            removed = sparse.csr_array((np.ones(ends.shape[1]), tuple(ends)), shape=kernel.shape)
+            degree = np.diff(kernel.indptr)
+            grow = np.sqrt(degree / (degree - np.diff(removed.indptr)))
+            left = kernel - kernel.multiply(removed)
+            kernel = sparse.csr_array(left.multiply(grow[:, None]).multiply(grow[None, :]))
+            adjacency = sparse.csr_array(adjacency - adjacency.multiply(removed))
+        if words:
+            rows = rows.copy()
+            for node, word in words:
+                rows.data[rows.indptr[node] + np.flatnonzero(rows[[node]].indices == word)] = 0
+            for node in {node for node, _ in words}:
+                row = rows.data[rows.indptr[node] : rows.indptr[node + 1]]
+                row /= np.abs(row).sum() or 1
+        return Inputs(rows, kernel, adjacency)
+
+    def unlinked(self) -> Inputs:
+        """The matrices of the graph without any link."""
+        n = self.words.shape[0]
+        return Inputs(self.words, sparse.eye_array(n, format="csr"), sparse.csr_array((n, n)))
+
+    def rows(self, nodes: np.ndarray) -> tuple[np.ndarray, sparse.csr_array]:
+        """The nodes that some nodes read, and the kernel between these and those [nodes, read]."""
+        kernel = self.kernel[nodes]
+        read, places = np.unique(kernel.indices, return_inverse=True)
+        shape = (len(nodes), len(read))
+        return read, sparse.csr_array((kernel.data, places, kernel.indptr), shape=shape)
+
     def _with_neighbours(self, nodes: np.ndarray) -> np.ndarray:
         return np.unique(self.kernel[nodes].indices).astype(np.int64)
 

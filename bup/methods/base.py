@@ -15,7 +15,7 @@ from bup.engine.loop import OnEpoch, Schedule, Trained
 from bup.engine.receptive_field import Inputs
 from bup.errors import BupError
 from bup.graph import Graph
-from bup.io.lazy import Tensor, torch
+from bup.io.lazy import Tensor, sparse, special, torch
 from bup.propagation import Propagation
 from bup.run.settings import setting
 from bup.run.spec import Value
@@ -130,6 +130,32 @@ def intervals_by_prediction(
     return probability_intervals(rule, result, mean, var, level)
 
 
+def softmax(outputs: np.ndarray) -> np.ndarray:
+    return special.softmax(outputs, axis=-1)
+
+
+class TwoLayers(NamedTuple):
+    """A trained network without biases: K relu(K X W_1) W_2, or relu(X W_1) W_2 without links.
+
+    Several members, such as those of an ensemble, average their probabilities.
+    """
+
+    first: np.ndarray  # [members, f, hidden]
+    second: np.ndarray  # [members, hidden, c]
+    reads_links: bool = True
+    probabilities: Callable[[np.ndarray], np.ndarray] = softmax
+    """From outputs [..., c] to class probabilities [..., c]."""
+
+
+class Differentiable(NamedTuple):
+    """A trained network of any form, after its product with the words of all nodes."""
+
+    outputs: Callable[[Tensor], Tensor]
+    """From X W [n, hidden] to outputs [n, c], of which probabilities are the softmax."""
+    first: np.ndarray | None = None  # W [f, hidden]; None: the network reads X itself
+    features: sparse.csr_array | None = None  # X [n, f]; None: the rows of words of every method
+
+
 class StoredRequirements(NamedTuple):
     """The arrays and numbers that a stored run must contain, by name."""
 
@@ -153,6 +179,17 @@ class Explains:
     """The messages of some nodes under a run's weights, on such a graph."""
     requires: Callable[[Result, Graph], StoredRequirements] | None = None
     """The arrays and numbers that this needs of a stored run."""
+    layers: Callable[[Result], TwoLayers] | None = None
+    """A run's network, whose outputs are exactly a sum over the words that it reads."""
+    network: Callable[[Result, Graph, Inputs], Differentiable] | None = None
+    """A run's network on a graph, whose outputs are such a sum up to a remainder."""
+    remainder: str = ""
+    """What of a run's answer is no such sum, as text."""
+
+    @property
+    def reasons(self) -> bool:
+        """Whether it tells which nodes and words speak for an answer."""
+        return self.layers is not None or self.network is not None
 
     @property
     def intervals(self) -> bool:

@@ -8,19 +8,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bup.engine.loop import Parameters, Trained
+from bup.engine.receptive_field import Inputs
 from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.graph.operators import walk
 from bup.io.lazy import Tensor, functional, sparse, torch
-from bup.methods.base import Fitted, Method, ScheduleSettings
+from bup.methods.base import Differentiable, Explains, Fitted, Method, ScheduleSettings
 from bup.methods.network import SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores.samples import SAMPLED, sample_scores
+
+if TYPE_CHECKING:
+    from bup.results.result import Result
 
 LAYERS = 4
 TEMPERATURE = 0.67  # of the relaxed masks
@@ -203,6 +208,24 @@ def scaled_words(graph: Graph) -> sparse.csr_array:
     return words / size
 
 
+def network(result: Result, graph: Graph, inputs: Inputs) -> Differentiable:
+    """The network of a run in which every link counts as much as it does on average."""
+    w = {name: torch.from_numpy(array) for name, array in result.weights.items()}
+    kernel = Csr.from_scipy(walk(graph))
+    share = result.constants["kept_links"]
+
+    def outputs(projected: Tensor) -> Tensor:
+        hidden = share * kernel.matmul(projected) + w["bias_1"][0]
+        for k in range(2, LAYERS + 1):
+            weights, biases = w[f"weight_{k}"], w[f"bias_{k}"]
+            parts = hidden.relu().chunk(len(weights), dim=1)
+            products = [part @ weight for part, weight in zip(parts, weights, strict=True)]
+            hidden = share * kernel.matmul(torch.stack(products).sum(0)) + biases.sum(0)
+        return hidden
+
+    return Differentiable(outputs, result.weights["weight_1"][0], scaled_words(graph))
+
+
 BBDE = Method(
     name="bbde",
     title="Learned link dropout (BBDE)",
@@ -213,6 +236,7 @@ BBDE = Method(
     effort=3,
     reads_whole_graph=True,
     fit_one=BbdeNetwork.fit_one,
+    explains=Explains(network=network, remainder="random dropping of links and biases"),
     scores=SAMPLED,
     is_stochastic=True,
 )

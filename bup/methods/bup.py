@@ -269,7 +269,9 @@ METHOD = Method(
     effort=2.5,
     fit_batch=BupNetwork.fit_batch,
     scores=(MESSAGE_STD, MESSAGE_ENTROPY),
-    explains=Explains(True, intervals_by_prediction, propagation_of, trace, requirements),
+    explains=Explains(
+        True, intervals_by_prediction, propagation_of, trace, requirements, gcn.layers
+    ),
     link=link_by_prediction,
     app_defaults={"propagation": "doubt"},
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bup.engine.layers import dropout_factors
 from bup.engine.loop import Parameters, Schedule, Trained
@@ -20,11 +21,14 @@ from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.graph.operators import normalised_links
 from bup.io.lazy import Tensor, functional, torch
-from bup.methods.base import Fitted, Method
+from bup.methods.base import Differentiable, Explains, Fitted, Method
 from bup.methods.network import NetworkSettings, SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
+
+if TYPE_CHECKING:
+    from bup.results.result import Result
 
 HOPS = 5
 STAYS = 0.5  # share of a node's own message that it retains in every hop
@@ -94,7 +98,7 @@ def apply_dropout(values: Tensor, rate: float, generator: torch.Generator | None
 
 def encode(
     p: Parameters,
-    words: Csr,
+    message: Tensor,
     links: Csr,
     order: Tensor | None = None,
     rate: float = 0.0,
@@ -102,10 +106,11 @@ def encode(
 ) -> Tensor:
     """Latent vectors [n, hidden] of all nodes; ``order`` shuffles the words among the nodes.
 
+    ``message`` is X [W_0, ..., W_5].
+
     (I / 2 + D^-1/2 A D^-1/2)^k X W_k for k = 0, ..., 5, each of length 1, and a layer over all.
     """
     width = p["judge"].shape[-1]
-    message = words.matmul(p["hops"][0])
     message = message if order is None else message[order]
     messages = []
     for hop in range(HOPS + 1):
@@ -168,6 +173,9 @@ class DegemNetwork(SingleNetwork):
         self.samples = torch.empty(0, s.hidden)
         self.parameters = initial_parameters(graph, len(split.classes), s, [generator])
 
+    def _message(self, p: Parameters) -> Tensor:
+        return self.words.matmul(p["hops"][0])
+
     def schedule(self) -> Schedule:
         return self.s.schedule("last")
 
@@ -175,8 +183,8 @@ class DegemNetwork(SingleNetwork):
         (generator,) = generators
         p, dropout = self.parameters, (self.s.dropout, generator)
         order = torch.randperm(self.words.shape[0], generator=generator)
-        latent = encode(p, self.words, self.links, None, *dropout)
-        shuffled = encode(p, self.words, self.links, order, *dropout)
+        latent = encode(p, self._message(p), self.links, None, *dropout)
+        shuffled = encode(p, self._message(p), self.links, order, *dropout)
         fixed = latent.detach()
         summary = p["say"][0].detach() @ fixed
         hidden = head_hidden(p, fixed, summary)
@@ -211,16 +219,23 @@ class DegemNetwork(SingleNetwork):
         return functional.binary_cross_entropy_with_logits(logits, truth)
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        latent = encode(self.parameters, self.words, self.links)
+        latent = encode(self.parameters, self._message(self.parameters), self.links)
         logits = class_logits(self.parameters, latent[self.held_out.nodes])
         return validation_metrics(logits.log_softmax(-1), self.held_out.labels, logits)
 
     def predict(self, trained: Trained, generator: torch.Generator) -> Fitted:
         p = trained.parameters
-        latent = encode(p, self.words, self.links)
+        latent = encode(p, self._message(p), self.links)
         logits = class_logits(p, latent)
         scores = {"learned_energy": energy(p, head_hidden(p, latent, p["say"][0] @ latent))}
         return Fitted.of(trained, logits.softmax(-1), mean=logits, scores=scores)
+
+
+def network(result: Result, graph: Graph, inputs: Inputs) -> Differentiable:
+    """The encoder and the classifier of a run on a graph."""
+    p = {name: torch.from_numpy(array)[None] for name, array in result.weights.items()}
+    links = Csr.from_scipy(normalised_links(graph))
+    return Differentiable(lambda x: class_logits(p, encode(p, x, links)), result.weights["hops"])
 
 
 METHOD = Method(
@@ -235,6 +250,7 @@ METHOD = Method(
     memory=11,
     reads_whole_graph=True,
     fit_one=DegemNetwork.fit_one,
+    explains=Explains(network=network, remainder="biases and lengths of messages"),
     is_stochastic=True,  # which words are shuffled to which node depends on the nodes' order
     scores=(
         Score(

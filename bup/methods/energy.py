@@ -11,7 +11,7 @@ from bup.graph import Graph
 from bup.graph.operators import neighbour_mean
 from bup.io.lazy import Tensor, torch
 from bup.methods import gcn
-from bup.methods.base import Method
+from bup.methods.base import Explains, Method
 from bup.run.splits import Split
 from bup.scores import Score
 
@@ -44,6 +44,7 @@ METHOD = Method(
     "among strangers counts as one.",
     settings=gcn.WideGcnSettings,
     fit_batch=EnergyNetwork.fit_batch,
+    explains=Explains(layers=gcn.layers),
     scores=(
         Score(
             "energy",

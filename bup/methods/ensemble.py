@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +13,13 @@ from bup.engine.loop import OnEpoch
 from bup.graph import Graph
 from bup.io.lazy import torch
 from bup.methods import gcn
-from bup.methods.base import Fitted, Method
+from bup.methods.base import Explains, Fitted, Method, TwoLayers
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores.samples import SAMPLED, sample_scores
+
+if TYPE_CHECKING:
+    from bup.results.result import Result
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,14 @@ def _average(members: Sequence[Fitted]) -> Fitted:
         probs=probs.numpy(),
         history=history,
         kept_epoch=max(m.kept_epoch for m in members),
+        weights={name: np.stack([m.weights[name] for m in members]) for name in members[0].weights},
         own_scores={name: score.numpy() for name, score in scores.items()},
     )
+
+
+def layers(result: Result) -> TwoLayers:
+    """The networks of a run, from their weights [members, ...]."""
+    return TwoLayers(result.weights["mean_1"], result.weights["mean_2"])
 
 
 METHOD = Method(
@@ -63,5 +73,6 @@ METHOD = Method(
     "The answer is the mean of theirs; where the ten disagree, the model does not know.",
     settings=EnsembleSettings,
     fit_batch=fit_batch,
+    explains=Explains(layers=layers, remainder="the average of the members' probabilities"),
     scores=SAMPLED,
 )

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bup.engine.layers import Dropout, dropout_factors, glorot, per_seed_product
 from bup.engine.loop import Parameters, Schedule, Trained
 from bup.engine.receptive_field import ReceptiveField
 from bup.engine.sparse import Csr
 from bup.io.lazy import Tensor, functional, torch
-from bup.methods.base import Fitted, Method
+from bup.methods.base import Explains, Fitted, Method, TwoLayers
 from bup.methods.network import BatchNetwork, NetworkSettings
 from bup.run.settings import setting
 from bup.run.splits import Split
+
+if TYPE_CHECKING:
+    from bup.results.result import Result
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,11 @@ class GcnNetwork(BatchNetwork):
         return {}
 
 
+def layers(result: Result) -> TwoLayers:
+    """The network of a run, from its weights."""
+    return TwoLayers(result.weights["mean_1"][None], result.weights["mean_2"][None])
+
+
 METHOD = Method(
     name="gcn",
     title="Graph convolutional network (GCN)",
@@ -143,6 +152,7 @@ METHOD = Method(
     "sure it is of the message itself.",
     settings=GcnSettings,
     fit_batch=GcnNetwork.fit_batch,
+    explains=Explains(layers=layers),
     # What is calibrated afterwards gets as much width and patience as BUP has.
     calibrated_defaults={"hidden": 64, "keep": "best", "patience": 40},
 )

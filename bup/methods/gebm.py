@@ -11,7 +11,7 @@ from bup.engine.sparse import Csr
 from bup.graph.operators import walk
 from bup.io.lazy import Tensor, torch
 from bup.methods import gcn
-from bup.methods.base import Method
+from bup.methods.base import Explains, Method
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
@@ -89,6 +89,7 @@ METHOD = Method(
     "class's training nodes. Its energy adds up what a node, its neighbourhood and its group say.",
     settings=GebmSettings,
     fit_batch=GebmNetwork.fit_batch,
+    explains=Explains(layers=gcn.layers),
     scores=(
         Score(
             "graph_energy",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bup.engine.layers import dropout_factors, glorot
 from bup.engine.loop import Parameters, Trained
@@ -12,11 +13,14 @@ from bup.engine.receptive_field import Inputs
 from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.io.lazy import Tensor, distributions, functional, torch
-from bup.methods.base import Fitted, Method
+from bup.methods.base import Differentiable, Explains, Fitted, Method
 from bup.methods.network import NetworkSettings, SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
+
+if TYPE_CHECKING:
+    from bup.results.result import Result
 
 LAYERS = 10  # of each class's flow
 STEPS, TELEPORT = 10, 0.1
@@ -75,13 +79,16 @@ def log_density(p: Parameters, latent: Tensor) -> Tensor:
 
 def concentration(
     p: Parameters,
-    words: Csr,
+    projected: Tensor,
     kernel: Csr,
     dropout: float = 0.0,
     generators: Sequence[torch.Generator] | None = None,
 ) -> Tensor:
-    """alpha [n, c]: one plus the evidence of a node and, by personalised PageRank, of others."""
-    hidden = (words.matmul(p["mean_1"][0]) + p["bias_1"][0]).relu()
+    """alpha [n, c]: one plus the evidence of a node and, by personalised PageRank, of others.
+
+    ``projected`` is X W_1.
+    """
+    hidden = (projected + p["bias_1"][0]).relu()
     if generators is not None and dropout:
         factors = dropout_factors(dropout, [hidden.numel()], generators)
         hidden = hidden * factors.view_as(hidden)
@@ -108,12 +115,21 @@ class GpnNetwork(SingleNetwork):
         self.words, self.kernel = Csr.from_scipy(inputs.words), Csr.from_scipy(inputs.kernel)
         self.parameters = initial_parameters(graph.num_features, len(split.classes), s, [generator])
 
+    def _concentration(
+        self,
+        p: Parameters,
+        dropout: float = 0.0,
+        generators: Sequence[torch.Generator] | None = None,
+    ) -> Tensor:
+        projected = self.words.matmul(p["mean_1"][0])
+        return concentration(p, projected, self.kernel, dropout, generators)
+
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         self.epoch += 1
         p = self.parameters
         if self.epoch <= WARM_UP:
             p = {name: t.detach() if name in self.decayed else t for name, t in p.items()}
-        alpha = concentration(p, self.words, self.kernel, self.s.dropout, generators)
+        alpha = self._concentration(p, self.s.dropout, generators)
         alpha = alpha[self.train.nodes]
         own = alpha.gather(-1, self.train.labels[:, None])[:, 0]
         # The expected log-likelihood under the Dirichlet distribution, in closed form.
@@ -122,15 +138,22 @@ class GpnNetwork(SingleNetwork):
         return (surprise - ENTROPY_WEIGHT * entropy)[None]
 
     def validation(self) -> tuple[Tensor, Tensor]:
-        alpha = concentration(self.parameters, self.words, self.kernel)[self.held_out.nodes]
+        alpha = self._concentration(self.parameters)[self.held_out.nodes]
         log_probs = (alpha / alpha.sum(-1, keepdim=True)).log()
         return validation_metrics(log_probs, self.held_out.labels, alpha)
 
     def predict(self, trained: Trained, generator: torch.Generator) -> Fitted:
-        alpha = concentration(trained.parameters, self.words, self.kernel)
+        alpha = self._concentration(trained.parameters)
         total = alpha.sum(-1)
         scores = {"lack_of_evidence": -total.log()}
         return Fitted.of(trained, alpha / total[:, None], scores=scores)
+
+
+def network(result: Result, graph: Graph, inputs: Inputs) -> Differentiable:
+    """The network of a run on a graph; its outputs are log alpha."""
+    p = {name: torch.from_numpy(array)[None] for name, array in result.weights.items()}
+    kernel = Csr.from_scipy(inputs.kernel)
+    return Differentiable(lambda x: concentration(p, x, kernel).log(), result.weights["mean_1"])
 
 
 METHOD = Method(
@@ -142,6 +165,7 @@ METHOD = Method(
     settings=GpnSettings,
     effort=5,
     fit_one=GpnNetwork.fit_one,
+    explains=Explains(network=network, remainder="densities and biases"),
     scores=(
         Score(
             "lack_of_evidence",

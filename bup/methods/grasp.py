@@ -11,7 +11,7 @@ from bup.engine.loop import Trained
 from bup.graph import Graph
 from bup.io.lazy import Tensor, torch
 from bup.methods import gcn
-from bup.methods.base import Method
+from bup.methods.base import Explains, Method
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
@@ -86,6 +86,7 @@ METHOD = Method(
     "meets.",
     settings=GraspSettings,
     fit_batch=GraspNetwork.fit_batch,
+    explains=Explains(layers=gcn.layers),
     scores=(
         Score(
             "lack_of_support",

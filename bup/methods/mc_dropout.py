@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bup.engine.loop import Trained
 from bup.io.lazy import torch
 from bup.methods import gcn
-from bup.methods.base import Fitted, Method
+from bup.methods.base import Explains, Fitted, Method
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores.samples import SAMPLED, sample_scores
@@ -37,6 +37,7 @@ METHOD = Method(
     "The answer is the mean; where the ten disagree, the network does not know.",
     settings=McDropoutSettings,
     fit_batch=McDropoutNetwork.fit_batch,
+    explains=Explains(layers=gcn.layers, remainder="the average over random dropout"),
     scores=SAMPLED,
     is_stochastic=True,
 )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from bup.engine.layers import per_seed_product
 from bup.engine.loop import Parameters
 from bup.engine.receptive_field import ReceptiveField
 from bup.io.lazy import Tensor, torch
 from bup.methods import gcn
-from bup.methods.base import Method
+from bup.methods.base import Explains, Method, TwoLayers
+
+if TYPE_CHECKING:
+    from bup.results.result import Result
 
 
 class MlpNetwork(gcn.GcnNetwork):
@@ -26,6 +30,11 @@ class MlpNetwork(gcn.GcnNetwork):
         return per_seed_product(hidden, rows, p["mean_2"])
 
 
+def layers(result: Result) -> TwoLayers:
+    """The network of a run, from its weights."""
+    return gcn.layers(result)._replace(reads_links=False)
+
+
 METHOD = Method(
     name="mlp",
     title="Perceptron without links (MLP)",
@@ -33,4 +42,5 @@ METHOD = Method(
     "the other methods do better than this one is what the links are worth.",
     settings=gcn.WideGcnSettings,
     fit_batch=MlpNetwork.fit_batch,
+    explains=Explains(layers=layers),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +13,14 @@ from bup.engine.receptive_field import Inputs, ReceptiveField
 from bup.graph import Graph
 from bup.io.lazy import Tensor, distributions, functional, torch
 from bup.methods import gcn
-from bup.methods.base import Fitted, Method
+from bup.methods.base import Explains, Fitted, Method, TwoLayers
 from bup.methods.network import NetworkSettings, SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
+
+if TYPE_CHECKING:
+    from bup.results.result import Result
 
 MOST_EVIDENCE = 1e4
 TEACHER_RAMP = 200  # epochs until the teacher counts in full
@@ -111,6 +115,17 @@ class SgcnNetwork(SingleNetwork):
         return Fitted.of(trained, alpha / total[:, None], scores=scores)
 
 
+def evidence_shares(outputs: np.ndarray) -> np.ndarray:
+    """Class probabilities [..., c] of outputs: alpha over its sum."""
+    alpha = 1 + np.exp(outputs.clip(max=np.log(MOST_EVIDENCE)))
+    return alpha / alpha.sum(axis=-1, keepdims=True)
+
+
+def layers(result: Result) -> TwoLayers:
+    """The network of a run, whose outputs are the logarithms of evidence."""
+    return gcn.layers(result)._replace(probabilities=evidence_shares)
+
+
 METHOD = Method(
     name="sgcn",
     title="Subjective GCN (S-GCN, GKDE)",
@@ -120,6 +135,7 @@ METHOD = Method(
     settings=SgcnSettings,
     effort=7,
     fit_one=SgcnNetwork.fit_one,
+    explains=Explains(layers=layers),
     scores=(
         Score(
             "vacuity", "Vacuity", "epistemic", "Lack of evidence for any class: 1 if there is none."

@@ -10,22 +10,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from bup.engine.layers import dropout_factors, glorot
 from bup.engine.loop import Parameters, Schedule, Trained
+from bup.engine.receptive_field import Inputs
 from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.graph.operators import normalised_rows
 from bup.io.lazy import Tensor, torch
-from bup.methods.base import Fitted, Method, ScheduleSettings
+from bup.methods.base import Differentiable, Explains, Fitted, Method, ScheduleSettings
 from bup.methods.gcn import words_product
 from bup.methods.network import SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores.samples import SAMPLED, sample_scores
+
+if TYPE_CHECKING:
+    from bup.results.result import Result
 
 TEMPERATURE = 0.1  # of both the prior and the posterior
 TRAINING_DRAWS = 3
@@ -231,6 +235,18 @@ def objective(log_probs: Tensor, labels: Tensor, log_ratios: Tensor) -> Tensor:
     return (math.log(draws) - terms.logsumexp(0)).mean()
 
 
+def network(result: Result, graph: Graph, inputs: Inputs) -> Differentiable:
+    """The network of a run on the graph as it is: the learned links are not stored."""
+    w = {name: torch.from_numpy(array) for name, array in result.weights.items()}
+    kernel = Csr.from_scipy(inputs.kernel)
+
+    def outputs(projected: Tensor) -> Tensor:
+        hidden = (kernel.matmul(projected) + w["bias_1"]).relu()
+        return kernel.matmul(hidden @ w["weight_2"]) + w["bias_2"]
+
+    return Differentiable(outputs, result.weights["weight_1"])
+
+
 METHOD = Method(
     name="vgcn",
     title="Variational graph convolutional network (VGCN)",
@@ -243,6 +259,7 @@ METHOD = Method(
     stores_node_pairs=True,
     reads_whole_graph=True,
     fit_one=VgcnNetwork.fit_one,
+    explains=Explains(network=network, remainder="drawn graphs and biases"),
     scores=SAMPLED,
     max_nodes=6000,
     limit_reason="it learns one number for every pair of nodes",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor, nn
 
 from bup import likelihood
@@ -20,6 +21,7 @@ from bup.graph import Graph
 from bup.imported import predictions
 from bup.imported.predictions import Predictions
 from bup.methods import complete
+from bup.methods.base import Differentiable
 from bup.methods.network import NetworkSettings
 from bup.results.result import Result
 from bup.run.settings import make_settings
@@ -284,6 +286,19 @@ class _Module:
         with torch.no_grad():
             answer = self._answer({})
         return answer if isinstance(answer, tuple) else answer.softmax(-1)
+
+
+def network(module: nn.Module, graph: Graph) -> Differentiable:
+    """A trained module on a graph, as a function of the features that it reads."""
+    module.eval()
+
+    def outputs(x: Tensor) -> Tensor:
+        data = graph.to_pyg()
+        data.x = x
+        answer = module(*_inputs(module, data))
+        return answer[0] if isinstance(answer, tuple | list) else answer
+
+    return Differentiable(outputs, features=sparse.csr_array(graph.features))
 
 
 def _inputs(module: nn.Module, data: Any) -> tuple[Any, ...]:

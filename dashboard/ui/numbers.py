@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import math
 
-
-def percent(share: float, digits: int = 1) -> str:
-    """A probability as a percentage: never 0%, and 100% only if it is 1."""
-    text = f"{share:.{digits}%}"
-    under, over = ("<", ">") if digits else ("under ", "over ")
-    step = 10.0**-digits
-    if text == f"{0:.{digits}%}":
-        return f"{under}{step:.{digits}f}%"
-    if text == f"{1:.{digits}%}" and share < 1:
-        return f"{over}{100 - step:.{digits}f}%"
-    return text
+from bup.io.numbers import percent as percent
 
 
 def percent_range(low: float, high: float) -> str:

@@ -336,7 +336,7 @@ def test_degem_joins_what_arrives_over_none_to_five_links(path_graph, degem_part
             length = np.maximum(np.linalg.norm(message, axis=1, keepdims=True), 1e-12)
             arrived.append(np.maximum(message / length, 0))
         slow = np.concatenate(arrived, 1) @ p["join"][0].numpy() + p["join_bias"][0].numpy()
-        found = degem.encode(p, words, links, given)
+        found = degem.encode(p, words.matmul(p["hops"][0]), links, given)
         assert np.allclose(found, np.maximum(slow, 0), atol=1e-5)
 
 
