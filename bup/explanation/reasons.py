@@ -116,15 +116,17 @@ class Reasons(Contributions):
 
     def table(self) -> pd.DataFrame:
         """One row per node: ``id``, ``title``, ``class``, ``told``, ``links_away``, ``through``,
-        ``contribution`` and its strongest ``words``.
+        ``contribution`` and, where the graph has words, the strongest ``words``.
         """
         id_of = self.graph.node_id
         columns = self._node_columns() | {
             "links_away": self.links_away,
             "through": [id_of(n) if n >= 0 else "" for n in self.through],
             "contribution": self.contributions,
-            "words": [", ".join(w for w, _ in self.strongest_words(n)) for n in self.nodes],
         }
+        if self.graph.words is not None:
+            strongest = (self.strongest_words(node) for node in self.nodes)
+            columns["words"] = [", ".join(word for word, _ in words) for words in strongest]
         return pandas.DataFrame(columns)
 
     def figure(self) -> Any:
