@@ -3,13 +3,14 @@
 from collections.abc import Hashable
 from typing import Any
 
-from bup.datasets import citation, folder, pyg, synthetic, uploads, variants
+from bup.datasets import almanac, citation, folder, pyg, synthetic, uploads, variants
 from bup.datasets.graph_source import GraphSource
 from bup.errors import BupError, quote
 from bup.graph import Graph
 
 SOURCES: tuple[GraphSource, ...] = (
     *citation.SOURCES,
+    almanac.SOURCE,
     synthetic.SOURCE,
     *variants.SOURCES,
     pyg.SOURCE,
@@ -55,9 +56,9 @@ def load_graph(name: str) -> Graph:
     Parameters
     ----------
     name : str
-        ``cora``, ``citeseer`` or ``pubmed``, which are fetched on first use; ``synthetic`` or
-        ``synthetic:homophily=0.6,nodes=500``, drawn from a known model; ``folder:PATH``, your
-        files; ``pyg:Amazon/Photo``, what PyTorch Geometric can download.
+        ``cora``, ``citeseer`` or ``pubmed``, which are fetched on first use; ``almanac``, of the
+        package; ``synthetic`` or ``synthetic:homophily=0.6,nodes=500``, drawn from a known model;
+        ``folder:PATH``, your files; ``pyg:Amazon/Photo``, what PyTorch Geometric can download.
 
     Returns
     -------

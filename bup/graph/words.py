@@ -38,19 +38,20 @@ def tokens(text: str) -> list[str]:
     return words
 
 
-def tfidf(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
+def tfidf(texts: Sequence[str], fewest: int = 2) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """TF-IDF features [n, words] of texts, and the words.
 
-    English stop words are left out, and so are words of a single text unless there are no others.
+    English stop words are left out, and so are words of fewer than ``fewest`` texts unless there
+    are no others.
     """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 
     def analyse(text: str) -> list[str]:
         return [token for token in tokens(text) if token not in ENGLISH_STOP_WORDS]
 
-    for fewest in (2, 1):
+    for least in (fewest, 1):
         vectoriser = TfidfVectorizer(
-            analyzer=analyse, min_df=fewest, max_features=MOST_WORDS, dtype=np.float32
+            analyzer=analyse, min_df=least, max_features=MOST_WORDS, dtype=np.float32
         )
         try:
             features = vectoriser.fit_transform(texts)

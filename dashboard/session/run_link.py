@@ -21,7 +21,7 @@ from dashboard.ui.wording import choice_titles
 
 
 def graph_names() -> list[str]:
-    """The graphs on offer; without a network the app opens on the synthetic one."""
+    """The graphs on offer; without a network the app opens on the almanac."""
     return sorted(datasets.list_graphs(), key=lambda name: not datasets.is_available(name))
 
 

@@ -64,7 +64,7 @@ def _fetch(name: str, damage: str) -> Graph:
     raise BupError(
         f"{name} ({title}) is not in the cache and cannot be fetched{damage}: "
         f"{'; '.join(failures)}. Connect to the network and try again, copy {cache_path(name)} "
-        "from a machine that has it, or work offline with 'synthetic' or 'folder:PATH'"
+        "from a machine that has it, or work offline with 'almanac', 'synthetic' or 'folder:PATH'"
     )
 
 

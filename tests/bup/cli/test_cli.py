@@ -45,7 +45,7 @@ def test_graphs_lists_every_graph(bup):
     assert code == 0
     names = [row["name"] for row in json.loads(out)]
     assert names == [
-        *("cora", "citeseer", "pubmed", "synthetic"),
+        *("cora", "citeseer", "pubmed", "almanac", "synthetic"),
         *("fewer:GRAPH:SHARE", "noisy:GRAPH:SHARE", "pyg:SET/NAME", "folder:PATH", "own:TOKEN"),
     ]
     assert "folder:PATH" in bup("graphs")[1]

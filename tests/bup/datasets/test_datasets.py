@@ -84,6 +84,7 @@ BASES = {
     "cora": True,
     "citeseer": True,
     "pubmed": True,
+    "almanac": True,
     "synthetic:nodes=50": True,
     "synthetic:nodes=1000000,mean_degree=8": True,  # its size is refused, see below
     "pyg:Amazon/Photo": False,
