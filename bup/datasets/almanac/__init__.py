@@ -75,7 +75,7 @@ def _read(files: list[Path]) -> dict[str, Line]:
 
 def _links(lines: dict[str, Line]) -> list[tuple[str, str]]:
     """All links, each once."""
-    lines_of: dict[frozenset[str], str] = {}
+    where: dict[frozenset[str], str] = {}
     links = []
     for title, line in lines.items():
         for other in line.see_also:
@@ -84,10 +84,10 @@ def _links(lines: dict[str, Line]) -> list[tuple[str, str]]:
                 problem = "no line has this title: correct it, or add a line"
             elif other == title:
                 problem = "a thing does not link to itself: take this link out"
-            elif link in lines_of:
-                problem = f"this link is already in {lines_of[link]}: keep one of the two"
+            elif link in where:
+                problem = f"this link is already in {where[link]}: keep one of the two"
             else:
-                lines_of[link] = line.where
+                where[link] = line.where
                 links.append((title, other))
                 continue
             raise BupError(f"{line.where}: {quote(title)} links to {quote(other)}: {problem}")
