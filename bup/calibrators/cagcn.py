@@ -14,6 +14,7 @@ from bup.io.lazy import Tensor, functional, torch
 HIDDEN = 16
 DROPOUT = 0.5
 MARGIN = 0.5
+MOST_STRETCH = 80.0  # its exponential is finite in single precision
 
 
 def fit(data: CalibrationData) -> Calibrated:
@@ -38,7 +39,8 @@ def fit(data: CalibrationData) -> Calibrated:
         if generator is not None:
             mask = dropout_factors(DROPOUT, [hidden.numel()], [generator])
             hidden = hidden * mask.view_as(hidden)
-        return (1.1 + (kernel.matmul(hidden @ w_2) + b_2).exp()).log()
+        stretch = (kernel.matmul(hidden @ w_2) + b_2).clamp(max=MOST_STRETCH)
+        return (1.1 + stretch.exp()).log()
 
     def loss(scale_logits: Tensor, labels: Tensor) -> Tensor:
         first, second = scale_logits.softmax(-1).topk(2).values.unbind(-1)

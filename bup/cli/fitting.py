@@ -41,6 +41,8 @@ def fit(
 
     For example: bup fit --graph cora --per-class 20 --left-out 6 --set lam=2
     """
+    from bup.results.result import guessing_warning
+
     loaded = bup.load_graph(graph_name)
     unjudged: tuple[int, ...] = ()
     if protocol is not None:
@@ -59,6 +61,8 @@ def fit(
         print_json(head | {"constants": dict(result.constants), **report})
     else:
         print_report(result, report, bins, was_stored)
+        if warning := guessing_warning(result, loaded):
+            print(f"bup: {warning}", file=sys.stderr)
 
 
 def parse_setting(text: str) -> tuple[str, Value]:

@@ -16,6 +16,7 @@ from bup.errors import BupError
 from bup.graph import PARTS, Graph
 from bup.io import files
 from bup.io.lazy import pandas as pd
+from bup.io.numbers import percent
 from bup.metrics import conformal
 from bup.results.store import pack_result
 from bup.run.spec import Run, Spec
@@ -371,6 +372,29 @@ def evaluate(
             for name in ("message_std", "message_entropy")
         }
     return report
+
+
+def guessing_warning(result: Result, graph: Graph) -> str:
+    """A sentence about a run that is hardly more often right than one answer for all; else empty.
+
+    Hardly: by less than two standard errors on its test nodes.
+    """
+    probs, targets, nodes = result.judged(graph)
+    if not len(nodes):
+        return ""
+    shares = np.bincount(targets, minlength=len(result.split.classes)) / len(nodes)
+    most, accuracy = float(shares.max()), float(metrics.hits(probs, targets).mean())
+    if accuracy > most + 2 * np.sqrt(most * (1 - most) / len(nodes)):
+        return ""
+    usual = graph.class_names[result.split.classes[int(shares.argmax())]]
+    text = (
+        f"This model is right on {percent(accuracy)} of the {len(nodes):,} test "
+        f"{graph.noun.many}; answering {usual} every time would be right on {percent(most)}. It "
+        "has learned next to nothing."
+    )
+    if "weight_decay" in dict(result.spec.settings):
+        text += " Try a smaller weight decay, such as 0.0005, or more labels per class."
+    return text
 
 
 def _detection(

@@ -13,7 +13,7 @@ from bup.graph import Graph
 from bup.io import files
 from bup.io.csv import csv_text
 from bup.propagation import Propagation
-from bup.results.result import Result, evaluate, node_table
+from bup.results.result import Result, evaluate, guessing_warning, node_table
 from bup.run.spec import Run, Spec
 from bup.scores import SCORES
 from bup.training import fitting
@@ -44,6 +44,11 @@ class LoadedRun:
         """Why it is not on disk; empty if it is."""
         packed = unstored.find(self.run)
         return packed[1] if packed else ""
+
+    @cached_property
+    def guessing_warning(self) -> str:
+        """A sentence if it is hardly better than guessing; empty if it is."""
+        return guessing_warning(self.result, self.graph)
 
     @cached_property
     def table(self) -> pd.DataFrame:

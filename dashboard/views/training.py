@@ -42,6 +42,8 @@ def load_or_train(spec: Spec, graph: Graph) -> LoadedRun | None:
         _remember(spec)
         if why := loaded_run.unstored_reason:
             st.warning(escaped(f"This model is trained and shown, but {why}."))
+        if warning := loaded_run.guessing_warning:
+            st.warning(escaped(warning))
         return loaded_run
     split_of(graph, spec)
     METHODS[spec.method].check(graph)

@@ -5,7 +5,7 @@ import pytest
 
 import bup
 from bup.graph import Graph, simple_edges
-from bup.results.result import errors_from_left_out, node_table
+from bup.results.result import errors_from_left_out, guessing_warning, node_table
 
 
 def test_judged_are_the_test_nodes_that_could_be_answered_rightly(citeseer):
@@ -115,3 +115,16 @@ def test_what_goes_wrong_only_without_its_class_is_right_with_it(citeseer):
     assert found.tolist() == [node for _, node in sorted(slowly)] and len(found) > 3
     assert (hidden.predicted[found] != 5).all()
     assert not len(errors_from_left_out(shown, shown, citeseer)), "nothing was hidden"
+
+
+def test_a_run_that_is_no_better_than_one_answer_for_all_says_so():
+    graph = bup.load_graph("synthetic:nodes=300,classes=3,words=80")
+    result = bup.fit(graph, epochs=30, validation=60, test=100)
+    assert guessing_warning(result, graph) == ""
+    collapsed = dataclasses.replace(result, probs=np.tile([0.4, 0.3, 0.3], (300, 1)))
+    share = float((graph.labels[result.split.test] == 0).mean())
+    warning = guessing_warning(collapsed, graph)
+    assert f"right on {share:.1%} of the 100 test papers" in warning
+    assert "smaller weight decay" in warning
+    own = dataclasses.replace(collapsed, spec=dataclasses.replace(result.spec, settings=()))
+    assert "weight decay" not in guessing_warning(own, graph)
