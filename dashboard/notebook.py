@@ -22,6 +22,7 @@ import plotly.graph_objects as go
 import bup
 from bup import metrics
 from bup.errors import BupError
+from bup.explanation.reasons import GroupReasons, Reasons
 from bup.graph import Graph
 from bup.methods import describe_run
 from bup.metrics import Scheme, conformal
@@ -32,6 +33,7 @@ from dashboard import layouts
 from dashboard.figures import compare as compared
 from dashboard.figures import map as maps
 from dashboard.figures import ood, structure
+from dashboard.figures import reasons as reasoned
 from dashboard.figures import reliability as reliable
 from dashboard.figures import training as trained
 from dashboard.session import run_link
@@ -346,6 +348,33 @@ def against(
         log,
         structure.binned_medians(x[nodes], y[nodes]),
     )
+
+
+def reasons(reasons: Reasons | GroupReasons, dark: bool = False) -> go.Figure:
+    """Draw which nodes speak for an answer and which against it.
+
+    Parameters
+    ----------
+    reasons : Reasons or GroupReasons
+        What ``bup.explain(result, node).reasons`` holds, or the reasons of a group of nodes.
+    dark : bool, default False
+        Colours for a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import bup
+    >>> result = bup.fit("synthetic:nodes=60,classes=2,words=20", per_class=5, epochs=3)
+    >>> figure = bup.explain(result, node=35).figure()
+    """
+    if isinstance(reasons, GroupReasons):
+        return reasoned.group_figure(reasons, _theme(reasons.result, dark))
+    if not isinstance(reasons, Reasons):
+        raise BupError(f"reasons are those that bup.explain returns, got {reasons!r}")
+    return reasoned.reasons_figure(reasons, _theme(reasons.result, dark))
 
 
 def training(result: Result, dark: bool = False) -> go.Figure:

@@ -50,6 +50,11 @@ class Contributions:
         return np.isin(self.nodes, self.result.split.train)
 
     @property
+    def support(self) -> float:
+        """All that speaks for the answer: the sum of the positive contributions."""
+        return float(self.contributions[self.contributions > 0].sum())
+
+    @property
     def remainder(self) -> float:
         """What of the gap is no sum over words: 0 but for rounding where nothing is."""
         return self.gap - float(self.contributions.sum())
@@ -58,6 +63,10 @@ class Contributions:
     def remainder_name(self) -> str:
         """What the remainder comes from; empty where nothing remains."""
         return remainder_of(self.result)
+
+    def figure(self) -> Any:
+        """The contributions as a Plotly figure, for notebooks."""
+        return plugins.load(plugins.PUBLIC, "figures").reasons(self)
 
     def _node_columns(self) -> dict[str, Any]:
         graph, names = self.graph, np.array([*self.graph.class_names, ""])
@@ -129,10 +138,6 @@ class Reasons(Contributions):
             columns["words"] = [", ".join(word for word, _ in words) for words in strongest]
         return pandas.DataFrame(columns)
 
-    def figure(self) -> Any:
-        """The contributions as a Plotly figure, for notebooks."""
-        return plugins.load(plugins.PUBLIC, "figures").reasons(self)
-
 
 @dataclass(frozen=True, eq=False)
 class GroupReasons(Contributions):
@@ -155,13 +160,13 @@ class GroupReasons(Contributions):
 
     def table(self) -> pd.DataFrame:
         """One row per node: ``id``, ``title``, ``class``, ``told``, ``member`` of the group, how
-        many members it ``supports``, ``contribution`` and its ``share`` of the gap.
+        many members it ``supports``, ``contribution`` and its ``share`` of all support.
         """
         columns = self._node_columns() | {
             "member": np.isin(self.nodes, self.members),
             "supports": self.supported,
             "contribution": self.contributions,
-            "share": self.contributions / self.gap,
+            "share": self.contributions / (self.support or 1),
         }
         return pandas.DataFrame(columns)
 
