@@ -5,7 +5,7 @@ numbers from 0 to c - 1, ``var`` is [n, c]; errors are fractions of 1, never per
 classes tie for the largest probability, the lower-numbered one is the prediction.
 """
 
-from __future__ import annotations
+# ruff: noqa: F401 (names for ``bup.metrics.NAME``)
 
 from bup.metrics.bootstrap import Interval, bootstrap_intervals
 from bup.metrics.calibration import (
@@ -39,40 +39,3 @@ from bup.metrics.nodes import (
 from bup.metrics.overview import METRICS, Metric, summary
 from bup.metrics.proper import SMALLEST, accuracy, brier_score, negative_log_likelihood
 from bup.metrics.selective import RiskCoverage, risk_coverage
-
-__all__ = [
-    "METRICS",
-    "SMALLEST",
-    "Correlation",
-    "Interval",
-    "Metric",
-    "PrecisionRecall",
-    "ReliabilityBins",
-    "RiskCoverage",
-    "Roc",
-    "Scheme",
-    "accuracy",
-    "adaptive_calibration_error",
-    "aupr",
-    "auroc",
-    "average_calibration_error",
-    "bootstrap_intervals",
-    "brier_score",
-    "classwise_calibration_error",
-    "confidence",
-    "expected_calibration_error",
-    "fpr_at_95",
-    "grouped_calibration_error",
-    "hits",
-    "message_entropy",
-    "message_std",
-    "negative_log_likelihood",
-    "precision_recall",
-    "predictive_entropy",
-    "prob_std",
-    "reliability_bins",
-    "risk_coverage",
-    "roc",
-    "spearman",
-    "summary",
-]

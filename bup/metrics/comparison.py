@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -81,13 +82,6 @@ def reruns_to_settle(difference: Paired, comparisons: int = 1) -> int | None:
     if not difference.std > 0:
         return None
     effect, level = abs(difference.mean) / difference.std, LEVEL / max(comparisons, 1)
-    low, high = 1, MOST_RERUNS  # not enough, enough
-    if power(effect, high, level) < POWER:
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        if power(effect, middle, level) >= POWER:
-            high = middle
-        else:
-            low = middle
-    return high
+    reruns = range(2, MOST_RERUNS + 1)
+    place = bisect_left(reruns, POWER, key=lambda count: power(effect, count, level))
+    return reruns[place] if place < len(reruns) else None

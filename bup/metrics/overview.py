@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -31,95 +33,8 @@ class Metric:
         return self.label.partition("(")[2].rstrip(")") or self.label
 
 
-METRICS: dict[str, Metric] = {
-    metric.key: metric
-    for metric in (
-        Metric(
-            "accuracy",
-            "Accuracy",
-            "The share of nodes whose most probable class is the true one.",
-            higher_is_better=True,
-            percent=True,
-        ),
-        Metric(
-            "ece",
-            "Expected calibration error (ECE)",
-            "How far confidence is from accuracy among nodes of similar confidence, "
-            "averaged over nodes.",
-            higher_is_better=False,
-            percent=True,
-        ),
-        Metric(
-            "ace",
-            "Average calibration error (ACE)",
-            "How far confidence is from accuracy among nodes of similar confidence, averaged over "
-            "the levels of confidence, however few nodes they hold.",
-            higher_is_better=False,
-            percent=True,
-        ),
-        Metric(
-            "adaptive_ace",
-            "Adaptive calibration error",
-            "How far the probability of a class is from how often that class occurs, averaged over "
-            "classes and over bins that hold equally many nodes.",
-            higher_is_better=False,
-            percent=True,
-        ),
-        Metric(
-            "classwise_ece",
-            "Class-wise calibration error",
-            "How far the probability of a class is from how often that class occurs, averaged over "
-            "nodes and then over classes.",
-            higher_is_better=False,
-            percent=True,
-        ),
-        Metric(
-            "nll",
-            "Negative log-likelihood (NLL)",
-            "How surprised the model is by the true class; a confident mistake costs most.",
-            higher_is_better=False,
-            percent=False,
-        ),
-        Metric(
-            "brier",
-            "Brier score",
-            "The squared distance between the probabilities and the true class: 0 is perfect, "
-            "2 is certain and wrong.",
-            higher_is_better=False,
-            percent=False,
-        ),
-        Metric(
-            "auroc",
-            "AUROC",
-            "How often a node of the sought group gets a higher score than another node: "
-            "one half is guessing.",
-            higher_is_better=True,
-            percent=True,
-        ),
-        Metric(
-            "aupr",
-            "AUPR",
-            "How pure the flagged nodes are, averaged over how many of the sought group are found: "
-            "the share of that group is guessing.",
-            higher_is_better=True,
-            percent=True,
-        ),
-        Metric(
-            "fpr95",
-            "False alarms at 95% found (FPR95)",
-            "The share of the other nodes that are flagged too once 95% of the sought group are.",
-            higher_is_better=False,
-            percent=True,
-        ),
-        Metric(
-            "aurc",
-            "Area under the risk-coverage curve (AURC)",
-            "The error rate among the most certain nodes, averaged over how many of them are kept.",
-            higher_is_better=False,
-            percent=True,
-        ),
-    )
-}
+_TABLE = Path(__file__).with_name("metrics.toml").read_text(encoding="utf-8")
+METRICS = {key: Metric(key, **facts) for key, facts in tomllib.loads(_TABLE).items()}
 
 
 def summary(probs: np.ndarray, labels: np.ndarray, bins: int = 10) -> dict[str, float]:
