@@ -13,11 +13,15 @@ import numpy as np
 from bup.io.lazy import Tensor, functional, torch
 
 
-def glorot(generators: Sequence[torch.Generator], rows: int, columns: int) -> Tensor:
-    """Uniform initial weights [seeds, rows, columns], each seed from its own generator."""
-    limit = (6 / (rows + columns)) ** 0.5
-    draws = [torch.rand(rows, columns, generator=g) for g in generators]
+def uniform(generators: Sequence[torch.Generator], limit: float, *shape: int) -> Tensor:
+    """Initial weights [seeds, *shape] between -limit and limit, each seed from its generator."""
+    draws = [torch.rand(shape, generator=generator) for generator in generators]
     return (2 * torch.stack(draws) - 1) * limit
+
+
+def glorot(generators: Sequence[torch.Generator], rows: int, columns: int) -> Tensor:
+    """Uniform initial weights [seeds, rows, columns] for a layer of this size."""
+    return uniform(generators, (6 / (rows + columns)) ** 0.5, rows, columns)
 
 
 class Dropout(NamedTuple):

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bup.engine.layers import dropout_factors
+from bup.engine.layers import uniform
 from bup.engine.loop import Parameters, Schedule, Trained
 from bup.engine.receptive_field import Inputs
 from bup.engine.sparse import Csr
@@ -22,6 +22,7 @@ from bup.graph import Graph
 from bup.graph.operators import normalised_links
 from bup.io.lazy import Tensor, functional, torch
 from bup.methods.base import Differentiable, Explains, Fitted, Method
+from bup.methods.gcn import apply_dropout
 from bup.methods.network import NetworkSettings, SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
@@ -55,11 +56,6 @@ class DegemSettings(NetworkSettings):
     )
 
 
-def uniform(generators: Sequence[torch.Generator], limit: float, *shape: int) -> Tensor:
-    draws = [torch.rand(shape, generator=generator) for generator in generators]
-    return (2 * torch.stack(draws) - 1) * limit
-
-
 def initial_parameters(
     graph: Graph, classes: int, s: DegemSettings, generators: Sequence[torch.Generator]
 ) -> Parameters:
@@ -89,20 +85,13 @@ LEARNED = (
 )
 
 
-def apply_dropout(values: Tensor, rate: float, generator: torch.Generator | None) -> Tensor:
-    """Apply dropout if there is a generator."""
-    if generator is None or not rate:
-        return values
-    return values * dropout_factors(rate, [values.numel()], [generator]).view_as(values)
-
-
 def encode(
     p: Parameters,
     message: Tensor,
     links: Csr,
     order: Tensor | None = None,
     rate: float = 0.0,
-    generator: torch.Generator | None = None,
+    generators: Sequence[torch.Generator] | None = None,
 ) -> Tensor:
     """Latent vectors [n, hidden] of all nodes; ``order`` shuffles the words among the nodes.
 
@@ -118,7 +107,7 @@ def encode(
             message = STAYS * message + links.matmul(message)
         messages.append(functional.normalize(message[:, :width], dim=-1).relu())
         message = message[:, width:].contiguous()
-    joined = apply_dropout(torch.cat(messages, -1), rate, generator)
+    joined = apply_dropout(torch.cat(messages, -1), [len(message)], rate, generators)
     return (joined @ p["join"][0] + p["join_bias"][0]).relu()
 
 
@@ -131,7 +120,7 @@ def energy(
     hidden: Tensor,
     usual: Tensor | None = None,
     rate: float = 0.0,
-    generator: torch.Generator | None = None,
+    generators: Sequence[torch.Generator] | None = None,
 ) -> Tensor:
     """Energy [n] from what ``head_hidden`` gives, each unit scaled as among ``usual``.
 
@@ -140,7 +129,7 @@ def energy(
     usual = hidden if usual is None else usual
     variance, mean = torch.var_mean(usual, 0, correction=0)
     scaled = (hidden - mean) / (variance + 1e-5).sqrt() * p["scale"][0] + p["shift"][0]
-    return (apply_dropout(scaled, rate, generator) @ p["head_out"][0])[:, 0]
+    return (apply_dropout(scaled, [len(scaled)], rate, generators) @ p["head_out"][0])[:, 0]
 
 
 def langevin(
@@ -181,7 +170,7 @@ class DegemNetwork(SingleNetwork):
 
     def training_loss(self, generators: Sequence[torch.Generator]) -> Tensor:
         (generator,) = generators
-        p, dropout = self.parameters, (self.s.dropout, generator)
+        p, dropout = self.parameters, (self.s.dropout, generators)
         order = torch.randperm(self.words.shape[0], generator=generator)
         latent = encode(p, self._message(p), self.links, None, *dropout)
         shuffled = encode(p, self._message(p), self.links, order, *dropout)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bup.engine.layers import dropout_factors, glorot
+from bup.engine.layers import glorot, uniform
 from bup.engine.loop import Parameters, Trained
 from bup.engine.receptive_field import Inputs
 from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.io.lazy import Tensor, distributions, functional, torch
 from bup.methods.base import Differentiable, Explains, Fitted, Method
+from bup.methods.gcn import apply_dropout
 from bup.methods.network import NetworkSettings, SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
@@ -39,18 +40,15 @@ class GpnSettings(NetworkSettings):
 def initial_parameters(
     words: int, classes: int, s: GpnSettings, generators: Sequence[torch.Generator]
 ) -> Parameters:
-    def uniform(*shape: int) -> Tensor:
-        draws = [torch.rand(*shape, generator=g) for g in generators]
-        return (2 * torch.stack(draws) - 1) * s.latent**-0.5
-
+    limit = s.latent**-0.5
     return {
         "mean_1": glorot(generators, words, s.hidden),
         "bias_1": torch.zeros(len(generators), s.hidden),
         "mean_2": glorot(generators, s.hidden, s.latent),
         "bias_2": torch.zeros(len(generators), s.latent),
-        "centre": uniform(LAYERS, classes, s.latent),
-        "radius": uniform(LAYERS, classes),
-        "push": uniform(LAYERS, classes),
+        "centre": uniform(generators, limit, LAYERS, classes, s.latent),
+        "radius": uniform(generators, limit, LAYERS, classes),
+        "push": uniform(generators, limit, LAYERS, classes),
     }
 
 
@@ -89,9 +87,7 @@ def concentration(
     ``projected`` is X W_1.
     """
     hidden = (projected + p["bias_1"][0]).relu()
-    if generators is not None and dropout:
-        factors = dropout_factors(dropout, [hidden.numel()], generators)
-        hidden = hidden * factors.view_as(hidden)
+    hidden = apply_dropout(hidden, [len(hidden)], dropout, generators)
     latent = hidden @ p["mean_2"][0] + p["bias_2"][0]
     classes, size = p["centre"].shape[2:]
     # The prior over classes is that of the training nodes, as many of each. The budget grows with

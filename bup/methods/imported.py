@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bup import likelihood, metrics
 from bup.engine.loop import OnEpoch
@@ -25,9 +24,6 @@ from bup.run.settings import setting
 from bup.run.splits import Split
 from bup.scores import Score
 from bup.scores.messages import MESSAGE_ENTROPY, MESSAGE_STD
-
-if TYPE_CHECKING:
-    pass
 
 
 def score_of(name: str) -> Score:
@@ -83,14 +79,9 @@ def fitted(given: Predictions, graph: Graph, usual: Split, s: ImportedSettings) 
     split = given.split(usual)
     probs = given.probs
     if probs is None:
-        assert (
-            isinstance(s, ImportedMessageSettings)
-            and given.mean is not None
-            and given.var is not None
-        )
-        probs = link_by_prediction(
-            s, torch.from_numpy(given.mean), torch.from_numpy(given.var)
-        ).numpy()
+        assert given.mean is not None and given.var is not None
+        message = torch.from_numpy(given.mean), torch.from_numpy(given.var)
+        probs = link_by_prediction(s, *message).numpy()
     nodes = split.validation
     targets = split.targets(graph.labels[nodes])
     nll = metrics.negative_log_likelihood(probs[nodes], targets)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bup.engine.layers import dropout_factors, glorot
+from bup.engine.layers import glorot
 from bup.engine.loop import Parameters, Schedule, Trained
 from bup.engine.receptive_field import Inputs
 from bup.engine.sparse import Csr
@@ -22,7 +22,7 @@ from bup.graph import Graph
 from bup.graph.operators import normalised_rows
 from bup.io.lazy import Tensor, torch
 from bup.methods.base import Differentiable, Explains, Fitted, Method, ScheduleSettings
-from bup.methods.gcn import words_product
+from bup.methods.gcn import apply_dropout, words_product
 from bup.methods.network import SingleNetwork, validation_metrics
 from bup.run.settings import setting
 from bup.run.splits import Split
@@ -157,8 +157,7 @@ def log_probabilities(
     for links, phi in zip(graphs, entries, strict=True):
         weights = links.weights(phi)
         hidden = (propagate(projected, links, weights) + p["bias_1"][0]).relu()
-        if drops is not None and dropout:
-            hidden = hidden * dropout_factors(dropout, [hidden.numel()], drops).view_as(hidden)
+        hidden = apply_dropout(hidden, [len(hidden)], dropout, drops)
         outputs.append(propagate(hidden @ p["weight_2"][0], links, weights) + p["bias_2"][0])
     return torch.stack(outputs).log_softmax(-1)
 
