@@ -1,17 +1,11 @@
 """The table of calibrators. A calibrator is one file in this package and one line here."""
 
-from __future__ import annotations
+# ruff: noqa: F401 (names for ``bup.calibrators.NAME``)
 
 import dataclasses
 
 from bup.calibrators import bias, cagcn, gats, spread, temperature, variance, wats
-from bup.calibrators.base import (
-    Calibrated,
-    CalibrationData,
-    Calibrator,
-    LabelledNodes,
-    Outputs,
-)
+from bup.calibrators.base import Calibrated, CalibrationData, Calibrator, LabelledNodes, Outputs
 
 CALIBRATORS: dict[str, Calibrator] = {
     calibrator.name: calibrator
@@ -57,17 +51,3 @@ def calibrate(data: CalibrationData, chosen: str) -> Calibrated | None:
         constants = result.constants | after.constants
         result = Calibrated(after.probs, constants, result.var_factor * after.var_factor)
     return result
-
-
-__all__ = [
-    "CALIBRATORS",
-    "JOIN",
-    "Calibrated",
-    "CalibrationData",
-    "Calibrator",
-    "LabelledNodes",
-    "Outputs",
-    "calibrate",
-    "choices",
-    "parse_calibrate",
-]

@@ -17,12 +17,8 @@ class _Bar:
     """A live progress bar on stderr; silent if stderr is no terminal."""
 
     def __init__(self, *columns: str | ProgressColumn, total: int | None = None) -> None:
-        self.bar = Progress(
-            *columns,
-            console=Console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
+        quiet = not sys.stderr.isatty()
+        self.bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet)
         self.task = self.bar.add_task("starting", total=total)
 
     def __enter__(self) -> Self:
@@ -39,8 +35,7 @@ class TrainingBar(_Bar):
     def __init__(self) -> None:
         super().__init__(
             "epoch {task.completed}/{task.total}",
-            BarColumn(),
-            TimeRemainingColumn(),
+            *(BarColumn(), TimeRemainingColumn()),
             "{task.description}",
         )
 
@@ -74,11 +69,8 @@ class SweepBar(_Bar):
         words = in_words(specs[0], (spec.seed for spec in specs))
         self.bar.update(self.task, completed=self.done, description=f"{left} left, last: {words}")
         if self.bar.disable:
-            print(
-                f"{self.done} of {self.total} runs, about {left} left: {words}",
-                file=sys.stderr,
-                flush=True,
-            )
+            text = f"{self.done} of {self.total} runs, about {left} left: {words}"
+            print(text, file=sys.stderr, flush=True)
 
 
 def duration(seconds: float) -> str:

@@ -21,35 +21,30 @@ FILES = (".csv", ".tsv", ".txt", ".npz")
 
 def split_options(command: F) -> F:
     """Which nodes train, validate and test."""
-    for option in reversed(
-        (
-            click.option("--per-class", type=int, help="Training nodes per class; 20 by default."),
-            click.option(
-                "--validation", type=int, help="Validation nodes; 200 unless the graph is small."
-            ),
-            click.option(
-                "--test",
-                type=int,
-                help="Test nodes; 2000 unless the graph is small; 0 for all the rest.",
-            ),
-            click.option(
-                "--seed", default=0, show_default=True, help="Seed of the split and the weights."
-            ),
-            click.option(
-                "--left-out",
-                multiple=True,
-                metavar="CLASS",
-                help="A class never seen, by number or name; may be repeated.",
-            ),
-            click.option(
-                "--split",
-                default="",
-                metavar="SPLIT",
-                help="In place of the numbers: public, 20/10/70, graph (the one that came with "
-                "it), or a csv or npz file with one of your own.",
-            ),
-        )
-    ):
+    options = (
+        click.option("--per-class", type=int, help="Training nodes per class; 20 by default."),
+        click.option(
+            "--validation", type=int, help="Validation nodes; 200 unless the graph is small."
+        ),
+        click.option(
+            "--test", type=int, help="Test nodes; 2000 unless the graph is small; 0 for the rest."
+        ),
+        click.option("--seed", default=0, show_default=True, help="Seed of split and weights."),
+        click.option(
+            "--left-out",
+            multiple=True,
+            metavar="CLASS",
+            help="A class never seen, by number or name; may be repeated.",
+        ),
+        click.option(
+            "--split",
+            default="",
+            metavar="SPLIT",
+            help="In place of the numbers: public, 20/10/70, graph (the one that came with it), "
+            "or a csv or npz file with one of your own.",
+        ),
+    )
+    for option in reversed(options):
         command = option(command)
     return command
 
