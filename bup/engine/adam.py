@@ -1,7 +1,5 @@
 """Torch's Adam without torch's compiler, whose import takes longer than a small run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bup.io.lazy import Tensor, torch

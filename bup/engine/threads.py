@@ -1,7 +1,5 @@
 """Training on one thread, so that a run has the same bits on any number of cores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

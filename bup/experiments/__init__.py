@@ -2,8 +2,6 @@
 
 # ruff: noqa: F401 (names for ``bup.experiments.NAME``)
 
-from __future__ import annotations
-
 from bup.experiments.comparisons import Comparison, comparisons
 from bup.experiments.measures import (
     calibration_numbers,

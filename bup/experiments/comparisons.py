@@ -1,7 +1,5 @@
 """A table's comparisons: every variant against the reference, on the same splits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

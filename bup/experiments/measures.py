@@ -1,7 +1,5 @@
 """The numbers that are measured of a run: functions of its result, graph and protocol."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from scipy.special import rel_entr

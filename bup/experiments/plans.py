@@ -1,7 +1,5 @@
 """The runs of one table or of all of them, and how long they take."""
 
-from __future__ import annotations
-
 import dataclasses
 import statistics
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Figures that were published: the paper's tables, and what others report for their protocols."""
 
-from __future__ import annotations
-
 import functools
 import tomllib
 from importlib import resources

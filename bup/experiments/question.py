@@ -1,7 +1,5 @@
 """What a question is, and the runs that answer it."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The paper's questions, and ours, as ``questions.toml`` describes them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bup.experiments import measures, protocols

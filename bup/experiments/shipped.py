@@ -4,8 +4,6 @@ The key of a row is that of its run, which holds the specification and the conte
 rows of another graph or of other settings are not found.
 """
 
-from __future__ import annotations
-
 import datetime
 import functools
 import gzip

@@ -1,7 +1,5 @@
 """Tables beside the paper's, with a test against the reference."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

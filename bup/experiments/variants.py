@@ -1,7 +1,5 @@
 """The rows of a table: methods with settings."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

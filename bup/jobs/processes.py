@@ -1,7 +1,5 @@
 """Training processes on this machine, as seen by the process that starts them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Many runs trained side by side, here or on a cluster; each result is stored as it arrives."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 from collections import deque

@@ -1,7 +1,5 @@
 """A task, the owner that hands it out, and the executor that trains it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 

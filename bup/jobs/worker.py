@@ -6,8 +6,6 @@ from time to time, then ``{"end": "done"}``, ``{"end": "failed", "error": one se
 entry for each run, null or a packed result in base64, and ``why`` the reason.
 """
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

@@ -10,8 +10,6 @@ theta_c, and that is all they share: given theta_c they are independent, which l
 ``probability_distribution`` are what predictions are made of.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """What messages and labels have to be."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from bup.errors import BupError

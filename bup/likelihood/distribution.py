@@ -1,7 +1,5 @@
 """How uncertain the predictive probabilities themselves are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

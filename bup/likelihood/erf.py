@@ -1,7 +1,5 @@
 """The paper's shortcut: the product of the probabilities to beat each other class."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """The likelihood as one integral over the label's own message, by quadrature."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Quasi Monte Carlo over all gaps at once."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """The standard normal distribution, with all its digits however far out."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Messages row by row: the label against the other classes, and a few rows at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """The ways to turn messages into probabilities, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

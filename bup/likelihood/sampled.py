@@ -1,7 +1,5 @@
 """The softmax of a random message, averaged: another model of the label, for comparison."""
 
-from __future__ import annotations
-
 import math
 
 from torch import Tensor

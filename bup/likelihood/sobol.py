@@ -1,7 +1,5 @@
 """Points that fill the unit cube evenly."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import torch

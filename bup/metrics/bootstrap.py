@@ -1,7 +1,5 @@
 """Where a metric might have fallen had other test nodes been drawn."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

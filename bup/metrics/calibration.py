@@ -1,7 +1,5 @@
 """How far confidence is from accuracy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What the arrays that are measured have to be."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bup.errors import BupError

@@ -1,7 +1,5 @@
 """Whether two methods differ, judged by reruns: intervals, paired tests, and what is left open."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass

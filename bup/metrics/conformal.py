@@ -5,8 +5,6 @@ score, sets the bar for the classes of all others. If calibration and test nodes
 the sets of test nodes contain their class with at least the chosen probability, whatever the model.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rank correlation with an interval."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

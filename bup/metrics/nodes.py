@@ -1,7 +1,5 @@
 """Metrics of each node on its own."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bup.io.lazy import special

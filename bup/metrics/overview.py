@@ -1,7 +1,5 @@
 """Every metric by its key: its name, its meaning, its value."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Accuracy, and the scores that only true probabilities minimise."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bup.metrics import checks

@@ -1,7 +1,5 @@
 """What keeping only the most certain nodes gains."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ These follow from what every method, or every method with variances, has; what a
 for itself it names in ``Method.scores``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from bup.scores import messages, probabilities

@@ -1,7 +1,5 @@
 """What an uncertainty score is: one number per node that says how sure a model is of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Scores of messages that have a variance."""
 
-from __future__ import annotations
-
 from bup import metrics
 from bup.scores.base import Score
 

@@ -1,7 +1,5 @@
 """Scores of class probabilities, which every method has."""
 
-from __future__ import annotations
-
 from bup import metrics
 from bup.scores.base import Score
 

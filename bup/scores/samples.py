@@ -1,7 +1,5 @@
 """Scores of methods whose predictions are averages over draws."""
 
-from __future__ import annotations
-
 from bup.io.lazy import Tensor, torch
 from bup.scores.base import Score
 
