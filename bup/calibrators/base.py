@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,12 +47,9 @@ class Outputs:
         Several factors give [factors, nodes, c]. Logits are divided by the factor's square root,
         because their scale is a standard deviation.
         """
-        if isinstance(factors, float):
-            return self._scaled_probs(nodes, factors)
-        each = self.logits.new_tensor(factors)[:, None, None]
-        return self._scaled_probs(nodes, each)
-
-    def _scaled_probs(self, nodes: Tensor | slice, factor: float | Tensor) -> Tensor:
+        factor: Any = factors
+        if not isinstance(factors, float):
+            factor = self.logits.new_tensor(factors)[:, None, None]
         if self.link is None or self.mean is None or self.var is None:
             return (self.logits[nodes] / factor**0.5).softmax(-1)
         var = factor * self.var[nodes]

@@ -33,7 +33,7 @@ def fit(data: CalibrationData) -> Calibrated:
 CALIBRATOR = Calibrator(
     "bias",
     "Class bias",
-    "Multiplies the probability of each class by a number of its own, rows to the validation "
+    "Multiplies the probability of each class by a number of its own, fitted to the validation "
     "nodes: training shows all classes equally often, the graph does not. Answers may change.",
     fit,
     acts_on_probabilities=True,

@@ -19,7 +19,7 @@ HEADS = 8
 def fit(data: CalibrationData) -> Calibrated:
     """Outputs divided by a temperature per node, found by attention to its neighbours.
 
-    Each of eight heads reads a number off a node's outputs, sorted and scale_logits to [0, 1], and
+    Each of eight heads reads a number off a node's outputs, sorted and scaled to [0, 1], and
     averages it over the closed neighbourhood, weighted by the likeness of outputs. Confidence above
     the neighbours' and nearness to the training nodes enter by learned factors (Hsu et al. 2022).
     """

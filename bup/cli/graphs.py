@@ -58,18 +58,15 @@ def graph(name: str, as_json: bool) -> None:
     if as_json:
         print_json(figures)
         return
-    homophily = figures["homophily"]
-    components = figures["components"]
+    homophily, components = figures["homophily"], figures["components"]
+    alike = "unknown" if homophily is None else f"{homophily:.3f} of the edges join two of a class"
     facts = [
         ("nodes", f"{figures['nodes']:,}"),
         ("edges", f"{figures['edges']:,}"),
         ("features", f"{figures['features']:,} ({figures['density']:.1%} of the values not zero)"),
         ("classes", f"{figures['classes']}"),
         ("without a label", f"{figures['unlabelled']:,}"),
-        (
-            "homophily",
-            "unknown" if homophily is None else f"{homophily:.3f} of the edges join two of a class",
-        ),
+        ("homophily", alike),
         (
             "components",
             f"{components['count']:,}, the largest with {components['largest']:,} nodes",
@@ -78,19 +75,16 @@ def graph(name: str, as_json: bool) -> None:
     ]
     print_table([name, ""], facts)
     sizes = figures["class_sizes"]
-    print_table(
-        ["class", "name", "nodes", "share"],
-        (
-            (str(c), label, f"{size:,}", f"{size / max(1, sum(sizes.values())):.1%}")
-            for c, (label, size) in enumerate(sizes.items())
-        ),
-    )
-    print_table(
-        ["links", "nodes", "share"],
-        (
-            (row["degree"], f"{row['nodes']:,}", f"{row['nodes'] / figures['nodes']:.1%}")
-            for row in figures["degrees"]
-        ),
-    )
+    labelled = max(1, sum(sizes.values()))
+    rows: list[tuple[str, ...]] = [
+        (str(c), label, f"{size:,}", f"{size / labelled:.1%}")
+        for c, (label, size) in enumerate(sizes.items())
+    ]
+    print_table(["class", "name", "nodes", "share"], rows)
+    rows = [
+        (row["degree"], f"{row['nodes']:,}", f"{row['nodes'] / figures['nodes']:.1%}")
+        for row in figures["degrees"]
+    ]
+    print_table(["links", "nodes", "share"], rows)
     for note in figures["notes"]:
         Console().print(f"[dim]{escape(note)}[/]")

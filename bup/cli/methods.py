@@ -39,12 +39,8 @@ def methods(name: str | None, as_json: bool) -> None:
                 if getattr(method.explains, word)
             ],
             "settings": [
-                {
-                    "name": f.name,
-                    "default": f.default,
-                    **f.metadata,
-                    "choices": list(f.metadata["choices"]),
-                }
+                {"name": f.name, "default": f.default, **f.metadata}
+                | {"choices": list(f.metadata["choices"])}
                 for f in dataclasses.fields(method.settings)
             ],
         }
@@ -68,17 +64,13 @@ def methods(name: str | None, as_json: bool) -> None:
         if changed := method["when_calibrated"]:
             settings = ", ".join(f"{key}={format_value(value)}" for key, value in changed.items())
             console.print(f"  {method['name']}+CALIBRATOR, as in tables, has {settings}")
-        print_table(
-            ["setting", "default", "what it is", "allowed"],
-            (
-                (f["name"], format_value(f["default"]), f["help"], _allowed(f))
-                for f in method["settings"]
-            ),
-        )
-        print_table(
-            ["score (higher: less certain)", "kind of doubt", "what it is"],
-            ((score["name"], score["kind"], score["help"]) for score in method["scores"]),
-        )
+        rows: list[tuple[str, ...]] = [
+            (f["name"], format_value(f["default"]), f["help"], _allowed(f))
+            for f in method["settings"]
+        ]
+        print_table(["setting", "default", "what it is", "allowed"], rows)
+        rows = [(score["name"], score["kind"], score["help"]) for score in method["scores"]]
+        print_table(["score (higher: less certain)", "kind of doubt", "what it is"], rows)
 
 
 def _allowed(setting: dict[str, Any]) -> str:

@@ -56,9 +56,7 @@ def _read_sizes(context: click.Context, option: click.Parameter, text: str | Non
 @click.option("--everything", is_flag=True, help="With all: what it leaves out by default, too.")
 @click.option("--plan", "plan_only", is_flag=True, help="Say what would be trained, and stop.")
 @click.option(
-    "--measured",
-    is_flag=True,
-    help="From the results that came with the package; trains nothing.",
+    "--measured", is_flag=True, help="From the results that came with the package; trains nothing."
 )
 @click.option("--against", metavar="METHOD", help="Test all others against this one.")
 @click.option("--tests", is_flag=True, help="Print every comparison with the reference, in words.")
@@ -112,10 +110,9 @@ def reproduce(
     cores = workers or _cores()
     seconds = e.estimate_seconds(plans, graphs, e.load_shipped()) if missing or plan_only else {}
     costs = {run.spec: seconds[run] for run in seconds}
-    if plan_request.question == e.ALL or plan_only:
-        _print_plan(
-            missing, costs, cores, plan_request.everything or plan_request.question != e.ALL
-        )
+    every = plan_request.question == e.ALL
+    if every or plan_only:
+        _print_plan(missing, costs, cores, whole=plan_request.everything or not every)
     if plan_only:
         return 0
     if missing:
@@ -157,14 +154,14 @@ def _print_plan(
     """How much there is to train, and what is left out."""
     from bup import experiments as e
 
-    seconds = sum(costs[spec] for spec in missing) / cores
-    print(
-        f"{len(missing)} of {len(costs)} runs are to be trained: about {duration(seconds)} on "
-        f"{cores} core{'s' if cores > 1 else ''}; what is stored is not trained again"
-        if missing
-        else f"all {len(costs)} runs are stored: nothing is to be trained",
-        file=sys.stderr,
-    )
+    text = f"all {len(costs)} runs are stored: nothing is to be trained"
+    if missing:
+        time = duration(sum(costs[spec] for spec in missing) / cores)
+        text = (
+            f"{len(missing)} of {len(costs)} runs are to be trained: about {time} on {cores} "
+            f"core{'s' if cores > 1 else ''}; what is stored is not trained again"
+        )
+    print(text, file=sys.stderr)
     if not whole:
         print("left out, unless --everything is given:", file=sys.stderr)
         for text in e.describe_exclusions():

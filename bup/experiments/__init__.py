@@ -18,12 +18,7 @@ from bup.experiments.plans import (
     estimate_seconds,
     make_plans,
 )
-from bup.experiments.protocols import (
-    PROTOCOLS,
-    Protocol,
-    find_protocol,
-    published_protocols,
-)
+from bup.experiments.protocols import PROTOCOLS, Protocol, find_protocol, published_protocols
 from bup.experiments.question import (
     CELL,
     PlannedRun,

@@ -39,33 +39,24 @@ class Comparison:
 
     def in_words(self) -> str:
         """``ECE of gcn is 1.20 above that of bup (95% interval 0.40 to 2.00, ...): worse.``"""
-        digits, method = self.quantity.digits, self.cell[3]
-        if self.difference.reruns < 2:
-            return (
-                f"{self.quantity.title} of {method} against {self.reference}: one rerun says "
-                "nothing of chance."
-            )
-        mean, low, high = (
-            self.difference.mean,
-            self.difference.interval.low,
-            self.difference.interval.high,
-        )
-        where = "above" if mean >= 0 else "below"
-        if mean < 0:
-            low, high = -high, -low
+        digits, test = self.quantity.digits, self.difference
+        what = f"{self.quantity.title} of {self.cell[3]}"
+        if test.reruns < 2:
+            return f"{what} against {self.reference}: one rerun says nothing of chance."
+        where, ends = "above", (test.interval.low, test.interval.high)
+        if test.mean < 0:
+            where, ends = "below", (-test.interval.high, -test.interval.low)
+        low, high = (f"{end:.{digits}f}" for end in ends)
         text = (
-            f"{self.quantity.title} of {method} is {abs(mean):.{digits}f} {where} that of "
-            f"{self.reference} on the same splits (95% interval {low:.{digits}f} to "
-            f"{high:.{digits}f}, p = {_p(self.difference.p)}, corrected {_p(self.corrected)}): "
+            f"{what} is {abs(test.mean):.{digits}f} {where} that of {self.reference} on the same "
+            f"splits (95% interval {low} to {high}, p = {_p(test.p)}, corrected "
+            f"{_p(self.corrected)}): "
         )
         if self.differs:
             return text + {1: "better.", -1: "worse.", 0: "it differs."}[self.verdict]
-        more = self.reruns_needed
-        if more is None:
+        if (more := self.reruns_needed) is None:
             return text + "open, and more reruns are unlikely to settle it."
-        return (
-            text + f"open; about {more} reruns would settle it, {self.difference.reruns} are there."
-        )
+        return text + f"open; about {more} reruns would settle it, {test.reruns} are there."
 
 
 def comparisons(

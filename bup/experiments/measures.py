@@ -84,11 +84,8 @@ def unseen_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """The paper's Q2: how sure a model is of known and of unseen classes."""
     ood = result.split.is_ood(graph.labels[result.split.test])
     row: Row = {}
-    for key, values in (
-        ("confidence", metrics.confidence(result.probs)),
-        ("prob_std", metrics.prob_std(result.probs)),
-    ):
-        values = values[result.split.test]
+    for key in ("confidence", "prob_std"):
+        values = result.scores()[key][result.split.test]
         row |= {f"{key}_in": float(values[~ood].mean()), f"{key}_out": float(values[ood].mean())}
     both = row["confidence_in"] > row["confidence_out"] and row["prob_std_in"] > row["prob_std_out"]
     return row | {"in_above_out": 100.0 * both} | ood_numbers(result, graph, protocol)
@@ -113,8 +110,8 @@ def ood_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
 
 def epistemic_score(method: str) -> str:
     """A method's score for lack of evidence; the entropy if it has none."""
-    scores = [score.name for score in find(method).scores if score.kind == "epistemic"]
-    return scores[0] if scores else "predictive_entropy"
+    scores = (score.name for score in find(method).scores if score.kind == "epistemic")
+    return next(scores, "predictive_entropy")
 
 
 def structure_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
@@ -135,17 +132,16 @@ MESSAGE_SCORES = ("message_std", "message_entropy")
 
 def rule_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:
     """What message uncertainty and confidence find: mistakes, or unseen classes if there are."""
-    row = ablation_numbers(result, graph, protocol)
     if protocol.left_out:
-        positive = result.split.is_ood(graph.labels[result.split.test])
-        nodes = result.split.test
+        what, nodes = "unseen", result.split.test
+        positive = result.split.is_ood(graph.labels[nodes])
     else:
         probs, targets, nodes = result.judged(graph)
-        positive = ~metrics.hits(probs, targets)
-    what = "unseen" if protocol.left_out else "errors"
-    for score, values in result.uncertainties().items():
-        row[f"{what}_{score}"] = 100 * metrics.auroc(values[nodes], positive)
-    return row
+        what, positive = "errors", ~metrics.hits(probs, targets)
+    return ablation_numbers(result, graph, protocol) | {
+        f"{what}_{score}": 100 * metrics.auroc(values[nodes], positive)
+        for score, values in result.uncertainties().items()
+    }
 
 
 def ablation_numbers(result: Result, graph: Graph, protocol: Protocol) -> Row:

@@ -28,7 +28,7 @@ Plans = list[tuple[ResearchQuestion, list[PlannedRun]]]
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """A question, or all of them, and what is request for in place of their defaults."""
+    """A question, or all of them, and what is requested in place of their defaults."""
 
     question: str
     graphs: Sequence[str] = ()
@@ -43,7 +43,7 @@ class PlanRequest:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """A part of all questions that is left out unless request for."""
+    """A part of all questions that is left out unless it is requested."""
 
     questions: tuple[str, ...]
     methods: tuple[str, ...] = ()  # ("",): every method
@@ -93,11 +93,8 @@ def make_plans(request: PlanRequest) -> tuple[Plans, dict[str, Graph]]:
         planned = plan_runs(
             question, here, request.sizes, chosen, request.reruns, _protocols(question, request)
         )
-        if every and not request.everything:
-            left = (
-                run for run in planned if not any(x.leaves_out(question, run) for x in EXCLUSIONS)
-            )
-            planned = list(left)
+        left_out = EXCLUSIONS if every and not request.everything else ()
+        planned = [run for run in planned if not any(x.leaves_out(question, run) for x in left_out)]
         plans.append((question, planned))
     return plans, graphs
 
@@ -105,16 +102,17 @@ def make_plans(request: PlanRequest) -> tuple[Plans, dict[str, Graph]]:
 def _against(
     question: ResearchQuestion, request: PlanRequest, rows: Sequence[str]
 ) -> ResearchQuestion:
-    if request.against is None and question.reference not in rows:
-        return dataclasses.replace(question, reference=rows[0])
-    if request.against is None or (request.question == ALL and request.against not in rows):
-        return question
-    if request.against not in rows:
+    reference = request.against
+    if reference is None:
+        reference = question.reference if question.reference in rows else rows[0]
+    elif reference not in rows and request.question == ALL:
+        reference = question.reference
+    elif reference not in rows:
         raise BupError(
-            f"{question.name} has no row {request.against!r} to compare the others with: choose "
-            f"one of {', '.join(rows)}"
+            f"{question.name} has no row {reference!r} to compare the others with: choose one of "
+            f"{', '.join(rows)}"
         )
-    return dataclasses.replace(question, reference=request.against)
+    return dataclasses.replace(question, reference=reference)
 
 
 def _protocols(

@@ -11,10 +11,9 @@ import importlib.resources
 import json
 import math
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -112,7 +111,11 @@ def unpack(content: bytes) -> ShippedResults:
             raise ValueError(f"version {plain['version']}, not {VERSION}")
         measured = {
             question: {
-                key: dict(_present(table["columns"], values))
+                key: {
+                    name: value
+                    for name, value in zip(table["columns"], values, strict=True)
+                    if value is not None
+                }
                 for key, values in table["rows"].items()
             }
             for question, table in plain["tables"].items()
@@ -122,10 +125,6 @@ def unpack(content: bytes) -> ShippedResults:
         raise BupError(
             f"the results that came with the package cannot be read ({error}): install it again"
         ) from error
-
-
-def _present(columns: list[str], values: list[Any]) -> Iterator[tuple[str, Any]]:
-    return ((k, v) for k, v in zip(columns, values, strict=True) if v is not None)
 
 
 def _rounded(row: Row) -> Row:

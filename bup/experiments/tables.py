@@ -29,22 +29,20 @@ def summary(question: ResearchQuestion, rows: pd.DataFrame) -> pd.DataFrame:
             if values.empty:
                 continue
             test = tests.get((cell, quantity.key))
-            interval = student_interval(values.to_numpy())
-            lines.append(
-                dict(zip(CELL, cell, strict=True))
-                | {
-                    "quantity": quantity.key,
-                    "reruns": len(values),
-                    "mean": values.mean(),
-                    "std": values.std(ddof=1) if len(values) > 1 else math.nan,
-                    "low": interval.low,
-                    "high": interval.high,
-                    "paper": paper.get(quantity.key, math.nan),
-                    "difference": values.mean() - paper.get(quantity.key, math.nan),
-                    "p": math.nan if test is None else test.corrected,
-                    "verdict": 0 if test is None else test.verdict,
-                }
-            )
+            interval, published = student_interval(values.to_numpy()), paper.get(quantity.key)
+            line = {
+                "quantity": quantity.key,
+                "reruns": len(values),
+                "mean": values.mean(),
+                "std": values.std(ddof=1),
+                "low": interval.low,
+                "high": interval.high,
+                "paper": math.nan if published is None else published,
+                "p": math.nan if test is None else test.corrected,
+                "verdict": 0 if test is None else test.verdict,
+            }
+            line["difference"] = line["mean"] - line["paper"]
+            lines.append(dict(zip(CELL, cell, strict=True)) | line)
     return pd.DataFrame(lines, columns=[*CELL, *MEASURED])
 
 
@@ -96,36 +94,40 @@ def format_markdown(question: ResearchQuestion, rows: pd.DataFrame) -> str:
     if lines.p.notna().any():
         notes.append(note_on_test(question))
     places = [c for c in CELL if c in ("graph", "method") or rows[c].any()]
-    table = _line([c.replace("_", " ") for c in (*places, *question.words)], question.quantities)
+    table = _head([c.replace("_", " ") for c in (*places, *question.words)], question.quantities)
     for cell, part in lines.groupby(CELL, sort=False):
         where = dict(zip(CELL, cell, strict=True))
         of_cell = (rows[list(where)] == pd.Series(where)).all(axis=1)
         words = [str(rows.loc[of_cell, word].iloc[0]).replace("_", " ") for word in question.words]
         by_key = {line.quantity: line for line in part.itertuples()}
-        texts = [
+        texts = (
             format_cell(by_key[f.key], f.digits) if f.key in by_key else ""
             for f in question.quantities
-        ]
-        table += "| " + " | ".join([*(str(where[c]) for c in places), *words, *texts]) + " |\n"
+        )
+        table += _row(*(where[c] for c in places), *words, *texts)
     return head + table + _paragraph(" ".join(filter(None, notes)))
 
 
 def _pooled_table(question: ResearchQuestion, rows: pd.DataFrame) -> str:
     keys = [f.key for f in question.quantities]
     means = rows.groupby("method")[keys].mean().sort_values(keys[1])
-    table = _line(["settings"], question.quantities)
+    table = _head(["settings"], question.quantities)
     for label, row in means.iterrows():
-        texts = [
+        texts = (
             "" if math.isnan(row[f.key]) else f"{row[f.key]:.{f.digits}f}"
             for f in question.quantities
-        ]
-        table += "| " + " | ".join([str(label), *texts]) + " |\n"
+        )
+        table += _row(label, *texts)
     return table
 
 
-def _line(places: Sequence[str], quantities: Sequence[Quantity]) -> str:
+def _head(places: Sequence[str], quantities: Sequence[Quantity]) -> str:
     names = [*places, *(f.title for f in quantities)]
-    return "| " + " | ".join(names) + " |\n" + "|" + "---|" * len(names) + "\n"
+    return _row(*names) + "|" + "---|" * len(names) + "\n"
+
+
+def _row(*cells: Any) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |\n"
 
 
 def _reruns(lines: pd.DataFrame) -> str:

@@ -10,6 +10,8 @@ theta_c, and that is all they share: given theta_c they are independent, which l
 ``probability_distribution`` are what predictions are made of.
 """
 
+# ruff: noqa: F401 (names for ``bup.likelihood.NAME``)
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +24,6 @@ if TYPE_CHECKING:
         probability_distribution,
     )
     from bup.likelihood.rules import class_probabilities, log_likelihood
-
-__all__ = [
-    "DISTRIBUTIONS",
-    "RULES",
-    "ProbabilityDistribution",
-    "class_probabilities",
-    "log_likelihood",
-    "probability_density",
-    "probability_distribution",
-]
 
 # Their gradients need torch to be defined; the names of the rules are settings, and do not.
 _LATE = {

@@ -13,12 +13,8 @@ def split_by_label(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Mean and variance [n, 1] of each row's label, then those [n, c - 1] of the other classes."""
     label, others = columns_by_label(labels, mean.shape[-1])
-    return (
-        mean.gather(-1, label),
-        var.gather(-1, label),
-        mean.gather(-1, others),
-        var.gather(-1, others),
-    )
+    of_label = mean.gather(-1, label), var.gather(-1, label)
+    return *of_label, mean.gather(-1, others), var.gather(-1, others)
 
 
 def columns_by_label(labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:

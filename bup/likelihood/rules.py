@@ -1,6 +1,7 @@
 """The ways to turn messages into probabilities, by name."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -70,25 +71,20 @@ def class_probabilities(
     check_messages(mean, var, values=check)
     classes = mean.shape[-1]
     points = points or PREDICTION_POINTS.get(rule, 0)
-    if rule == "exact":
-        return in_chunks(
-            lambda m, v: exact.probabilities(m, v, points), mean, var, points or exact.USUAL_NODES
-        )
-    if rule == "sampled":
-        return in_chunks(
-            lambda m, v: sampled.softmax_samples(m, v, points, seed).mean(0), mean, var, points
-        )
 
-    if rule == "erf":
-        return in_chunks(erf.probabilities, mean, var, classes)
-
-    def every_label(mean: Tensor, var: Tensor) -> Tensor:
+    def genz_probabilities(mean: Tensor, var: Tensor) -> Tensor:
         labels = torch.arange(classes, device=mean.device).repeat(len(mean))
         rows = mean.repeat_interleave(classes, 0), var.repeat_interleave(classes, 0)
-        log_lik = _LOG_LIKELIHOODS[rule](*rows, labels, points, seed)
-        return log_lik.view(-1, classes).softmax(-1)
+        return genz.log_likelihood(*rows, labels, points, seed).view(-1, classes).softmax(-1)
 
-    return in_chunks(every_label, mean, var, classes * max(points, 1))
+    by_rule: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], int]] = {
+        "erf": (erf.probabilities, classes),
+        "exact": (partial(exact.probabilities, points=points), points or exact.USUAL_NODES),
+        "genz": (genz_probabilities, classes * points),
+        "sampled": (lambda m, v: sampled.softmax_samples(m, v, points, seed).mean(0), points),
+    }
+    probabilities, cost = by_rule[rule]
+    return in_chunks(probabilities, mean, var, cost)
 
 
 def check_rule(rule: str, points: int | None) -> None:

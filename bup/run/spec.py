@@ -112,11 +112,7 @@ class Spec:
 
     @classmethod
     def for_graph(
-        cls,
-        graph: Graph,
-        method: str = "bup",
-        settings: Any = (),
-        **fields: Any,
+        cls, graph: Graph, method: str = "bup", settings: Any = (), **fields: Any
     ) -> Spec:
         """A specification with the graph's name and its usual numbers of nodes."""
         validation, test = usual_sizes(graph)
