@@ -172,9 +172,7 @@ def train(
     return [
         Trained(
             parameters={name: best_parameters[name][s : s + 1] for name in best_parameters},
-            history={
-                n: list(column) for n, column in zip(names, zip(*h, strict=True), strict=True)
-            },
+            history=dict(zip(names, map(list, zip(*h, strict=True)), strict=True)),
             kept_epoch=best[s][1],
         )
         for s, h in enumerate(histories)

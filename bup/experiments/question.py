@@ -100,18 +100,10 @@ def plan_runs(
             sizes or question.sizes,
             variants or question.variants,
         ):
-            if protocol.split:
-                size = 0  # as the split says
-            spec = complete(
-                Spec.for_graph(
-                    graph,
-                    who.method,
-                    who.settings,
-                    per_class=size or Spec.per_class,
-                    left_out=protocol.left_out,
-                    split=protocol.split,
-                )
-            )
+            size = 0 if protocol.split else size  # as the split says
+            nodes: Row = {"per_class": size or Spec.per_class}
+            nodes |= {"left_out": protocol.left_out, "split": protocol.split}
+            spec = complete(Spec.for_graph(graph, who.method, who.settings, **nodes))
             most = find(spec.method).max_nodes
             if not variants and most is not None and graph.num_nodes > most:
                 continue

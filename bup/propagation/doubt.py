@@ -73,12 +73,9 @@ class UntrainedDoubt(NoPropagation):
     def walk(self) -> sparse.csr_array:
         return walk(self.graph)
 
-    def coordinates(self, dims: int) -> np.ndarray:
-        """The first ``dims`` topics [n, dims], the same for every split."""
-        return self._topics[:, :dims]
-
     @cached_property
-    def _topics(self) -> np.ndarray:
+    def coordinates(self) -> np.ndarray:
+        """Coordinates of the words around every node [n, d], the same for every split."""
         return topics(self.graph, self.walk, self.graph.num_classes + max(EXTRA_TOPICS))
 
     def after_training(
@@ -138,7 +135,7 @@ class Doubt(Propagation):
         labels = self.split.targets(self.graph.labels[nodes])
         evidence = np.zeros((self.graph.num_nodes, classes))
         for extra in EXTRA_TOPICS:
-            z = before.coordinates(classes + extra)
+            z = before.coordinates[:, : classes + extra]
             ratio = class_log_ratios(z, nodes, labels, classes) - np.log(classes)
             total = special.logsumexp(ratio, axis=1)
             evidence += np.exp(ratio - np.logaddexp(0, total)[:, None]) / len(EXTRA_TOPICS)

@@ -180,14 +180,12 @@ def parse_parts(file: str, cells: np.ndarray) -> np.ndarray:
     """Places in ``PARTS`` [n] from the words in a file's column."""
     places_of = {part: place for place, part in enumerate(PARTS)}
     places_of |= dict.fromkeys(("", "unused", "none"), NO_PART)
-    places = np.empty(len(cells), dtype=np.int8)
-    for i, cell in enumerate(cells.tolist()):
-        word = str(cell).strip().lower()
-        place = places_of.get(_ALIASES.get(word, word))
-        if place is None:
-            raise BupError(
-                f"{quote(file)}: {quote(str(cell))} is no part of a split: write train, "
-                "validation, test or nothing"
-            )
-        places[i] = place
-    return places
+    words = [str(cell).strip().lower() for cell in cells.tolist()]
+    places = [places_of.get(_ALIASES.get(word, word)) for word in words]
+    if None in places:
+        cell = str(cells[places.index(None)])
+        raise BupError(
+            f"{quote(file)}: {quote(cell)} is no part of a split: write train, validation, test "
+            "or nothing"
+        )
+    return np.array(places, dtype=np.int8)

@@ -38,12 +38,11 @@ def make_settings(kind: type[T], values: Mapping[str, Value], method: str) -> T:
     for name in values:
         if name not in fields:
             raise BupError(f"{method} has no setting {name!r}: it has {', '.join(fields)}")
-    return kind(
-        **{
-            name: _check_value(f, types[name], values.get(name, f.default))
-            for name, f in fields.items()
-        }
-    )
+    checked = {
+        name: _check_value(f, types[name], values.get(name, f.default))
+        for name, f in fields.items()
+    }
+    return kind(**checked)
 
 
 def _check_value(f: dataclasses.Field, kind: type, value: Any) -> Any:

@@ -85,11 +85,8 @@ def spec_of_predictions(
         per_class = max(1, min(20, int(sizes[list(given.classes)].min()) // 3))
     left_out = tuple(c for c in range(graph.num_classes) if c not in given.classes)
     settings = {"predictions": given.key, **settings}
-    return complete(
-        Spec.for_graph(
-            graph, given.method, settings, per_class=per_class, left_out=left_out, seed=seed
-        )
-    )
+    fields = {"per_class": per_class, "left_out": left_out, "seed": seed}
+    return complete(Spec.for_graph(graph, given.method, settings, **fields))
 
 
 def fit_model(
@@ -167,11 +164,8 @@ def fit_model(
                 network, schedule, [torch.Generator()], on_epoch, buffers=network.buffers
             )
         answer = network.predict(trained.parameters)
-        learned = {
-            "history": trained.history,
-            "kept_epoch": trained.kept_epoch,
-            "model": network.module,
-        }
+        learned = {"history": trained.history, "kept_epoch": trained.kept_epoch}
+        learned["model"] = network.module
     elif callable(model) and not isinstance(model, type):
         answer = model(graph, split)
     else:
