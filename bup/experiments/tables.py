@@ -9,7 +9,7 @@ import pandas as pd
 from bup.experiments.comparisons import Comparison, comparisons
 from bup.experiments.published import published_figures
 from bup.experiments.question import CELL, Quantity, ResearchQuestion
-from bup.metrics.comparison import LEVEL, student_interval
+from bup.metrics.comparison import LEVEL, paired
 
 MEASURED = ["quantity", "reruns", "mean", "std", "low", "high", "paper", "difference"]
 MEASURED += ["p", "verdict"]
@@ -29,7 +29,7 @@ def summary(question: ResearchQuestion, rows: pd.DataFrame) -> pd.DataFrame:
             if values.empty:
                 continue
             test = tests.get((cell, quantity.key))
-            interval, published = student_interval(values.to_numpy()), paper.get(quantity.key)
+            interval, published = paired(values.to_numpy()).interval, paper.get(quantity.key)
             line = {
                 "quantity": quantity.key,
                 "reruns": len(values),

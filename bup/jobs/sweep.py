@@ -58,15 +58,11 @@ def tasks_of(specs: Iterable[Spec], graphs: Mapping[str, Graph]) -> list[Task]:
     for spec in specs:
         cell = dataclasses.replace(spec, seed=0)
         cells.setdefault(cell, []).append(Run(spec, graphs[spec.graph].digest))
-    return [
-        Task(batch)
-        for cell, members in cells.items()
-        for batch in _batches(members, BATCH if methods.find(cell.method).batches_seeds else 1)
-    ]
-
-
-def _batches(members: list[Run], size: int) -> list[tuple[Run, ...]]:
-    return [tuple(members[i : i + size]) for i in range(0, len(members), size)]
+    tasks = []
+    for cell, runs in cells.items():
+        size = BATCH if methods.find(cell.method).batches_seeds else 1
+        tasks += [Task(tuple(runs[i : i + size])) for i in range(0, len(runs), size)]
+    return tasks
 
 
 class _Sweep:

@@ -80,10 +80,8 @@ class SgcnNetwork(SingleNetwork):
     ) -> None:
         super().__init__(graph, split, seed, s, generator)
         inputs, classes = Inputs.of(graph), len(split.classes)
-        self.everything, self.validation_field = (
-            inputs.everything(),
-            inputs.field([split.validation]),
-        )
+        self.everything = inputs.everything()
+        self.validation_field = inputs.field([split.validation])
         self.targets = functional.one_hot(self.train.labels, classes).float()
         self.prior = distributions.Dirichlet(kernel_evidence(graph, split))
         (teacher,) = gcn.GcnNetwork.fit_batch(graph, [split], [seed], gcn.GcnSettings(), None)

@@ -21,16 +21,11 @@ class Paired:
     reruns: int
     mean: float
     std: float
-    interval: Interval
+    interval: Interval  # of the mean over all possible reruns; NaN for a single one
     p: float  # two-sided; NaN for a single rerun
 
 
-def student_interval(values: Sequence[float] | np.ndarray, level: float = 1 - LEVEL) -> Interval:
-    """Where the mean over all possible reruns lies, by those at hand; NaN for a single one."""
-    return paired(values, level).interval
-
-
-def paired(differences: Sequence[float] | np.ndarray, level: float = 1 - LEVEL) -> Paired:
+def paired(differences: Sequence[float] | np.ndarray) -> Paired:
     """Student's paired t test: are these differences zero on average?
 
     It assumes differences that are roughly normal. Those between two means over some thousand test
@@ -42,7 +37,7 @@ def paired(differences: Sequence[float] | np.ndarray, level: float = 1 - LEVEL) 
         return Paired(n, mean, np.nan, Interval(np.nan, np.nan), np.nan)
     std = float(values.std(ddof=1))
     error = std / np.sqrt(n)
-    half = float(t.ppf((1 + level) / 2, n - 1)) * error
+    half = float(t.ppf(1 - LEVEL / 2, n - 1)) * error
     # Without an error it is the same difference every time.
     p = float(2 * t.sf(abs(mean) / error, n - 1)) if error else float(mean == 0)
     return Paired(n, mean, std, Interval(mean - half, mean + half), p)

@@ -103,9 +103,8 @@ def conformal_sets(
         share, neighbour_scores = NEIGHBOURS, scores
         if rule == "measured":
             share, neighbour_scores = measured_share(graph, split.train), scores.copy()
-            neighbour_scores[split.train] = (
-                1  # a labelled neighbour speaks for its class and no other
-            )
+            # A labelled neighbour speaks for its class and no other.
+            neighbour_scores[split.train] = 1
             neighbour_scores[split.train, split.targets(graph.labels[split.train])] = 0
         scores = (1 - share) * scores + share * (neighbour_mean(graph) @ neighbour_scores)
     nodes = split.validation

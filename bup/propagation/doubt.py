@@ -36,7 +36,7 @@ from bup.io.lazy import Tensor, sparse, special, torch
 from bup.propagation.arithmetic import Operation, ProductTerm
 from bup.propagation.base import Breakdown, Formula, Propagation, Rule, Shares
 from bup.propagation.none import NoPropagation
-from bup.propagation.topics import class_log_ratios, topics, walk_mean
+from bup.propagation.topics import Scatter, topics, walk_mean
 from bup.run.settings import setting
 from bup.run.splits import Split
 
@@ -136,7 +136,7 @@ class Doubt(Propagation):
         evidence = np.zeros((self.graph.num_nodes, classes))
         for extra in EXTRA_TOPICS:
             z = before.coordinates[:, : classes + extra]
-            ratio = class_log_ratios(z, nodes, labels, classes) - np.log(classes)
+            ratio = Scatter.of(z, nodes, labels, classes).log_ratios(z) - np.log(classes)
             total = special.logsumexp(ratio, axis=1)
             evidence += np.exp(ratio - np.logaddexp(0, total)[:, None]) / len(EXTRA_TOPICS)
         return evidence

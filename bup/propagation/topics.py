@@ -90,13 +90,6 @@ class Scatter:
         return np.stack(of_classes, axis=1) - at_large[:, None]
 
 
-def class_log_ratios(
-    z: np.ndarray, nodes: np.ndarray, labels: np.ndarray, classes: int
-) -> np.ndarray:
-    """How much better each class explains every node than all nodes together do [n, c]."""
-    return Scatter.of(z, nodes, labels, classes).log_ratios(z)
-
-
 def _log_normal(x: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """log N(x; 0, covariance) of every row, up to a constant."""
     root = np.linalg.cholesky(covariance)

@@ -17,7 +17,7 @@ from bup.graph import Graph, simple_edges
 from bup.graph.operators import unit_rows, walk
 from bup.propagation import RULES
 from bup.propagation import doubt as rule
-from bup.propagation.topics import class_log_ratios, topics, walk_mean
+from bup.propagation.topics import Scatter, topics, walk_mean
 from bup.run.splits import Split
 
 
@@ -75,7 +75,7 @@ def test_topics_have_a_second_way(cora, monkeypatch):
 def test_ratios_are_those_of_normal_densities():
     random = np.random.RandomState(0)
     z, nodes, labels = random.randn(50, 3), np.arange(9), np.arange(9) % 3
-    ratios = class_log_ratios(z, nodes, labels, 3)
+    ratios = Scatter.of(z, nodes, labels, 3).log_ratios(z)
     total = np.cov(z.T, bias=True)
     means = [z[nodes[labels == c]].mean(axis=0) for c in range(3)]
     within = sum((z[i] - means[labels[i]])[:, None] * (z[i] - means[labels[i]]) for i in nodes) / 6
@@ -94,7 +94,8 @@ def test_doubt_is_what_its_formula_says(seed):
     z = topics(graph, walk(graph), 7)
     known = np.zeros(graph.num_nodes)
     for dims in (3, 5, 7):
-        ratio = np.exp(class_log_ratios(z[:, :dims], np.arange(6), graph.labels[:6], 3)).mean(1)
+        scatter = Scatter.of(z[:, :dims], np.arange(6), graph.labels[:6], 3)
+        ratio = np.exp(scatter.log_ratios(z[:, :dims])).mean(1)
         known += ratio / (1 + ratio) / 3
     top = mean.max(axis=1)
     strong = 1 / (1 + np.exp(-(top - top[:6].mean() / 2) / top[:6].std()))
