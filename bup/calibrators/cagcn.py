@@ -42,11 +42,11 @@ def fit(data: CalibrationData) -> Calibrated:
         stretch = (kernel.matmul(hidden @ w_2) + b_2).clamp(max=MOST_STRETCH)
         return (1.1 + stretch.exp()).log()
 
-    def loss(scale_logits: Tensor, labels: Tensor) -> Tensor:
-        first, second = scale_logits.softmax(-1).topk(2).values.unbind(-1)
-        right = scale_logits.argmax(-1) == labels
+    def loss(scaled: Tensor, labels: Tensor) -> Tensor:
+        first, second = scaled.softmax(-1).topk(2).values.unbind(-1)
+        right = scaled.argmax(-1) == labels
         gap = torch.where(right, 1 - first + second, first - second)
-        return functional.cross_entropy(scale_logits, labels) + MARGIN * gap.mean()
+        return functional.cross_entropy(scaled, labels) + MARGIN * gap.mean()
 
     best = fit_factors(data, layers, factors, loss, generator)
     return scale_logits(logits, factors(best, None))

@@ -31,8 +31,6 @@ class TaskOwner(Protocol):
 
 
 class Executor(Protocol):
-    """Trains tasks."""
-
     def start(self, owner: TaskOwner) -> None:
         """Take tasks from this owner from now on."""
 

@@ -105,7 +105,7 @@ def complete(spec: Spec) -> Spec:
     if implied:
         given = dict(spec.settings)
         for name in ("calibrate", "propagation"):
-            if given.get(name, implied.get(name)) != implied.get(name, given.get(name)):
+            if name in implied and given.get(name, implied[name]) != implied[name]:
                 raise BupError(
                     f"{spec.method} asks for {implied[name]}, the setting {name} for "
                     f"{given[name]}: leave one of them out"

@@ -145,19 +145,18 @@ def log_probabilities(
     graphs: Sequence[DrawnLinks],
     entries: Sequence[Tensor],
     dropout: float = 0.0,
-    generator: torch.Generator | None = None,
+    generators: Sequence[torch.Generator] | None = None,
 ) -> Tensor:
-    """Log class probabilities [draws, n, c] under drawn graphs; a generator switches dropout on.
+    """Log class probabilities [draws, n, c] under drawn graphs; ``generators`` switch dropout on.
 
     ``entries`` are the entries of phi at each graph's links.
     """
-    drops = None if generator is None else [generator]
-    projected = words_product(words, p["weight_1"], dropout, drops)
+    projected = words_product(words, p["weight_1"], dropout, generators)
     outputs = []
     for links, phi in zip(graphs, entries, strict=True):
         weights = links.weights(phi)
         hidden = (propagate(projected, links, weights) + p["bias_1"][0]).relu()
-        hidden = apply_dropout(hidden, [len(hidden)], dropout, drops)
+        hidden = apply_dropout(hidden, [len(hidden)], dropout, generators)
         outputs.append(propagate(hidden @ p["weight_2"][0], links, weights) + p["bias_2"][0])
     return torch.stack(outputs).log_softmax(-1)
 
@@ -193,14 +192,9 @@ class VgcnNetwork(SingleNetwork):
         self.graphs = draw_links(self.prior + shift.detach(), self.pairs, uniforms)
         place = torch.cat([links.place for links in self.graphs])
         shifts, log_ratios = LogRatios.apply(shift, place, uniforms)
-        log_probs = log_probabilities(
-            self.parameters,
-            self.words,
-            self.graphs,
-            (self.prior[place] + shifts).split([len(links.place) for links in self.graphs]),
-            self.s.dropout,
-            generators[0],
-        )
+        entries = (self.prior[place] + shifts).split([len(links.place) for links in self.graphs])
+        dropout = self.s.dropout, generators
+        log_probs = log_probabilities(self.parameters, self.words, self.graphs, entries, *dropout)
         return objective(log_probs[:, self.train.nodes], self.train.labels, log_ratios)[None]
 
     def validation(self) -> tuple[Tensor, Tensor]:

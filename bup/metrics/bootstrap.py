@@ -12,8 +12,6 @@ from bup.metrics.proper import brier_scores, log_losses
 
 @dataclass(frozen=True)
 class Interval:
-    """Where a metric might have fallen had other test nodes been drawn."""
-
     low: float
     high: float
 

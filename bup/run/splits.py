@@ -73,7 +73,6 @@ def sizes(
 
 
 def split_of(graph: Graph, spec: Spec) -> Split:
-    """The split of a specification."""
     if spec.split == PUBLIC:
         return public_split(graph, spec.left_out)
     if spec.split.startswith(custom_split.PREFIX):

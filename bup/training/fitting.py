@@ -304,7 +304,6 @@ def _checked(run: Run, contents: files.Contents, graph: Graph) -> Result:
 
 
 def save(result: Result, graph: Graph, store: Store | None = None) -> None:
-    """Put a result in the store."""
     (store or Store()).save(run_of(result.spec, graph), *result.pack())
 
 
