@@ -1,7 +1,5 @@
 """Class bias: corrects for class shares that differ between the training nodes and the graph."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bup.calibrators.base import Calibrated, CalibrationData, Calibrator

@@ -1,7 +1,5 @@
 """GATS (Hsu et al. 2022): a temperature for every node, by attention to its neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -9,8 +9,6 @@ mistakes are to be expected of any message, and the others can stay as sure as t
 s, the typical factor, and w, how uncertain it is, are fitted.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Temperature scaling (Guo et al. 2017)."""
 
-from __future__ import annotations
-
 from bup.calibrators.base import Calibrated, CalibrationData, Calibrator, fit_scale
 from bup.io.lazy import functional
 

@@ -1,7 +1,5 @@
 """One factor on the variances of all messages."""
 
-from __future__ import annotations
-
 from bup.calibrators.base import Calibrated, CalibrationData, Calibrator, fit_scale, label_nll
 
 

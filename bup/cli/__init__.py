@@ -1,7 +1,5 @@
 """The ``bup`` command: what needs torch is imported where it is used, so that the rest is quick."""
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib import import_module

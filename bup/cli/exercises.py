@@ -1,7 +1,5 @@
 """``bup exercises``: a sheet to print, with solutions, from the numbers of runs."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

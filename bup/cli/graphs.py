@@ -1,7 +1,5 @@
 """``bup graphs`` and ``bup graph``: the graphs, and figures of one."""
 
-from __future__ import annotations
-
 import sys
 
 import click

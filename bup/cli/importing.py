@@ -1,7 +1,5 @@
 """``bup import``: predictions that were made elsewhere, judged like any other run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

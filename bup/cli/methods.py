@@ -1,7 +1,5 @@
 """``bup methods``: what can be trained."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

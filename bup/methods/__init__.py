@@ -1,7 +1,5 @@
 """The table of methods. A method is one file in this package and one line here."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import shlex

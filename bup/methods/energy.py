@@ -1,7 +1,5 @@
 """GNNSafe (Wu et al. 2023): the free energy of a GCN's outputs, spread along the links."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """GEBM (Fuchsgruber et al. 2024): energies at three scales, bounded by a density."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

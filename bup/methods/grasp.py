@@ -1,7 +1,5 @@
 """GRASP (Ma et al. 2024): confidence spread along links, with labelled nodes as its sources."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Answers that were made elsewhere, as runs beside ours: nothing is trained, a file is read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bup import likelihood, metrics

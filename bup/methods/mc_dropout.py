@@ -1,7 +1,5 @@
 """Monte Carlo dropout (Gal and Ghahramani 2016) on a GCN: dropout stays on when predicting."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bup.engine.loop import Trained

@@ -1,7 +1,5 @@
 """How variance travels along links. A rule is one file in this package and one line here."""
 
-from __future__ import annotations
-
 from bup.propagation import conditional, doubt, evidence, gcn, none
 from bup.propagation.base import Breakdown, Formula, Propagation, Rule, Shares
 

@@ -1,7 +1,5 @@
 """A computation written out: products of factors, functions of them, and their sum."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

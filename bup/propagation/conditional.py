@@ -5,8 +5,6 @@ correlation, a node's variance is multiplied by one number that no variance deci
 that number; explanations take the covariance matrix apart as the paper writes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

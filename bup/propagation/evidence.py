@@ -1,7 +1,5 @@
 """Our first rule: every neighbour is a measurement, and precisions add up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What the paper argues against: variances averaged like messages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """No propagation, for comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The table of correlations. A correlation is one file in this package and one line here."""
 
-from __future__ import annotations
-
 from bup.propagation.correlations import degrees, words
 from bup.propagation.correlations.base import LinkCorrelation
 

@@ -1,7 +1,5 @@
 """What a correlation is. Each is a file in this package and a line in its table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The paper's correlation: the fewer links two linked nodes have, the stronger."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bup.graph import Graph

@@ -1,7 +1,5 @@
 """The paper's correlation times the likeness of two nodes' words."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bup.graph import Graph
