@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 import bup
+from bup.errors import explain_os_error
 
 
 @click.command()
@@ -35,10 +36,6 @@ def exercises(output: Path, name: str, seed: int) -> None:
         sheets.ranking(graph, hidden, random),
     ]
     about = f"Five exercises from real runs on the graph {name}, seed {seed}."
-    try:
+    with explain_os_error(f"{output} cannot be written", "choose another -o"):
         files.write_atomically(output, sheets.sheet(tasks, about).encode())
-    except OSError as error:
-        raise bup.BupError(
-            f"{output} cannot be written ({error.strerror or error}): choose another -o"
-        ) from error
     print(f"{output}: {len(tasks)} exercises with solutions")

@@ -8,6 +8,7 @@ import bup
 from bup.cli.fitting import parse_setting
 from bup.cli.output import json_option, print_json
 from bup.cli.report import print_report
+from bup.errors import explain_os_error
 
 
 @click.command("import")
@@ -39,12 +40,8 @@ def import_predictions(
     from bup.training.torch_model import run_of_predictions
 
     pairs = dict(map(parse_setting, settings))
-    try:
+    with explain_os_error(f"{file} cannot be read", "give a csv or npz file"):
         content = file.read_bytes()
-    except OSError as error:
-        raise bup.BupError(
-            f"{file} cannot be read ({error.strerror}): give a csv or npz file"
-        ) from error
     graph = bup.load_graph(graph_name)
     given = predictions.read(graph, file.name, content)
     spec = run_of_predictions(graph, given, per_class, seed, **pairs)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bup.errors import BupError
+from bup.errors import explain_os_error
 
 if TYPE_CHECKING:  # what needs SciPy is imported where it is used
     from bup.graph import Graph
@@ -90,8 +90,6 @@ def _split(graph: Graph, text: str) -> Any:
         return text
     from bup.run import custom_split
 
-    try:
+    with explain_os_error(f"{text} cannot be read", "give a csv or npz"):
         content = Path(text).read_bytes()
-    except OSError as error:
-        raise BupError(f"{text} cannot be read ({error.strerror}): give a csv or npz") from error
     return custom_split.save(graph, custom_split.read(graph, Path(text).name, content))

@@ -26,7 +26,7 @@ def walk(graph: Graph) -> sparse.csr_array:
 
 def neighbour_mean(graph: Graph) -> sparse.csr_array:
     """D^-1 A, without self-loops; a node without neighbours keeps its own value."""
-    links = np.asarray(graph.adjacency.sum(axis=1)).ravel()
+    links = graph.adjacency.sum(axis=1)
     alone = sparse.diags_array((links == 0).astype(np.float64))
     mean = sparse.diags_array(1 / np.maximum(links, 1)) @ graph.adjacency
     return sparse.csr_array(mean + alone)
@@ -34,7 +34,7 @@ def neighbour_mean(graph: Graph) -> sparse.csr_array:
 
 def normalised_links(graph: Graph) -> sparse.csr_array:
     """D^-1/2 A D^-1/2 without self-loops; nodes without links have empty rows."""
-    links = np.asarray(graph.adjacency.sum(axis=1)).ravel()
+    links = graph.adjacency.sum(axis=1)
     root = sparse.diags_array(np.where(links > 0, 1 / np.sqrt(np.maximum(links, 1)), 0))
     return sparse.csr_array(root @ graph.adjacency @ root)
 
@@ -42,12 +42,12 @@ def normalised_links(graph: Graph) -> sparse.csr_array:
 def normalised_rows(features: sparse.csr_array | np.ndarray) -> sparse.csr_array:
     """Features with rows that sum to 1 in absolute value; empty rows stay empty."""
     matrix = sparse.csr_array(features, dtype=np.float64)
-    total = np.asarray(abs(matrix).sum(axis=1)).ravel()
+    total = abs(matrix).sum(axis=1)
     return sparse.csr_array(matrix.multiply((1 / np.where(total > 0, total, 1))[:, None]))
 
 
 def unit_rows(features: sparse.csr_array | np.ndarray) -> sparse.csr_array:
     """Features with rows of length 1, so that a product of two is their cosine."""
     matrix = sparse.csr_array(features, dtype=np.float64)
-    length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    length = np.sqrt(matrix.multiply(matrix).sum(axis=1))
     return sparse.csr_array(matrix.multiply((1 / np.where(length > 0, length, 1))[:, None]))

@@ -55,7 +55,7 @@ def spread(graph: Graph, certainty: np.ndarray, train: np.ndarray) -> np.ndarray
     links keeps its certainty.
     """
     joined = linked_sources(graph, certainty, train)
-    links = np.asarray(graph.adjacency.sum(axis=1)).ravel().astype(np.float64)
+    links = graph.adjacency.sum(axis=1).astype(np.float64)
     links[joined] += WEIGHT * len(joined)
     alone = links == 0
     now = certainty.astype(np.float64)

@@ -31,7 +31,7 @@ def topics(graph: Graph, p: sparse.csr_array, dims: int) -> np.ndarray:
     words = sparse.csr_array(graph.features, dtype=np.float64)
     values = words.data[words.data != 0]
     if values.size and np.ptp(values) == 0:
-        counts = np.asarray((words != 0).sum(axis=0)).ravel()
+        counts = (words != 0).sum(axis=0)
         rarity = np.log((graph.num_nodes + 1) / (counts + 1))
         words = sparse.csr_array(words @ sparse.diags_array(rarity))
     words = unit_rows(words)

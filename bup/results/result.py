@@ -12,7 +12,7 @@ import numpy as np
 
 from bup import metrics, scores
 from bup.datasets import as_graph, load_graph
-from bup.errors import BupError
+from bup.errors import BupError, explain_os_error
 from bup.graph import PARTS, Graph
 from bup.io import files
 from bup.io.lazy import pandas as pd
@@ -158,12 +158,8 @@ class Result:
             If the file cannot be written.
         """
         place, run = _as_path(path), Run(self.spec, self.get_graph().digest)
-        try:
+        with explain_os_error(f"{path} cannot be written", "choose another place"):
             files.write_atomically(place, pack_result(run, *self.pack()))
-        except OSError as error:
-            raise BupError(
-                f"{path} cannot be written ({error.strerror or error}): choose another place"
-            ) from error
 
     @staticmethod
     def load(path: Path | str, graph: Graph | str | None = None) -> Result:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bup.datasets.tables.csv import read_frame
-from bup.errors import BupError, quote, quote_all
+from bup.errors import BupError, explain_os_error, quote, quote_all
 from bup.graph import NO_PART, PARTS, Graph
 from bup.io import files
 
@@ -110,14 +110,10 @@ def save(graph: Graph, parts: np.ndarray) -> str:
     name = PREFIX + files.key_of(hashlib.sha256(graph.digest.encode() + parts.tobytes()))
     path = _path(name)
     values = {"version": _VERSION, "digest": graph.digest}
-    try:
+    remedy = "free some space there, or set BUP_CACHE to another folder"
+    with explain_os_error(f"the split cannot be kept in {path.parent}", remedy):
         if not path.exists():
             files.write_atomically(path, files.pack({"parts": parts}, values))
-    except OSError as error:
-        raise BupError(
-            f"the split cannot be kept in {path.parent} ({error.strerror or error}): free some "
-            "space there, or set BUP_CACHE to another folder"
-        ) from error
     return name
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar
 
 from filelock import FileLock
 
-from bup.errors import BupError
+from bup.errors import BupError, explain_os_error
 from bup.io import files, limits, run_folders
 
 MARKED = 86_400  # seconds between the mark on an expired upload and its deletion
@@ -81,7 +81,7 @@ class UploadStore:
         Within the share of a visitor, the uploads that were not opened for longest make room.
         """
         path = self.path(token)
-        try:
+        with explain_os_error("it cannot be kept here", "the disk may be full"):
             path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(path.parent.parent / ".lock", timeout=_LOCK_SECONDS):
                 sweep()
@@ -92,10 +92,6 @@ class UploadStore:
                 if uploader is not None and not path.exists():
                     files.write_atomically(path.with_suffix(_OWNER), " ".join(uploader).encode())
                 files.write_atomically(path, data)
-        except OSError as error:
-            raise BupError(
-                f"it cannot be kept here ({error.strerror or error}): the disk may be full"
-            ) from error
 
     def paths(self) -> list[Path]:
         """The files of all uploads, for callers who may know about all of them."""

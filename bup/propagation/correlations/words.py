@@ -12,7 +12,7 @@ def between(graph: Graph, i: np.ndarray, j: np.ndarray, lam: float) -> np.ndarra
     """cos(x_i, x_j) / sqrt(lam d_i d_j); 0 where one of them has no words."""
     nodes, place = np.unique(np.concatenate([i, j]), return_inverse=True)
     words = unit_rows(graph.features[nodes])
-    cosine = np.asarray(words[place[: len(i)]].multiply(words[place[len(i) :]]).sum(axis=1)).ravel()
+    cosine = words[place[: len(i)]].multiply(words[place[len(i) :]]).sum(axis=1)
     return cosine * degrees.between(graph, i, j, lam)
 
 
