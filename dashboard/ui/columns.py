@@ -6,12 +6,15 @@ runs of that method.
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
+from bup.errors import BupError
 from bup.methods import METHODS
 from bup.methods.imported import is_score, score_of
 from bup.scores import KINDS, SCORES, Score
@@ -70,45 +73,8 @@ def _of_score(score: Score) -> Column:
     )
 
 
-OTHERS = {
-    "correct": Column(
-        "Right or wrong",
-        "Whether the predicted class is the true one; nodes of left-out classes are always wrong.",
-        "category",
-        dot_meaning="whether the answer is right",
-    ),
-    "predicted": Column(
-        "Predicted class",
-        "The class that the model predicts.",
-        "category",
-        dot_meaning="the class that the model predicts",
-    ),
-    "true": Column(
-        "True class", "The class that the data give.", "category", dot_meaning="its true class"
-    ),
-    "part": Column(
-        "Part of the split",
-        "What a node was used for: training, choosing the best epoch (validation), testing, or "
-        "nothing; nodes of left-out classes are never trained on.",
-        "category",
-        dot_meaning="what it was used for",
-    ),
-    "degree": Column(
-        "Degree",
-        "How many links a node has; the colours are on a log scale.",
-        low="few links",
-        high="many links",
-        log=True,
-        dot_meaning="the more links it has",
-    ),
-    "distance": Column(
-        "Distance to training",
-        "How many links away the nearest training node is.",
-        low="near",
-        high="far",
-        dot_meaning="the further it is from the nodes whose class the model was given",
-    ),
-}
+_TABLE = (Path(__file__).parent / "columns.toml").read_text(encoding="utf-8")
+OTHERS = {name: Column(**facts) for name, facts in tomllib.loads(_TABLE).items()}
 """Columns that do not say how sure the model is."""
 
 
@@ -125,6 +91,14 @@ def all_columns(table: pd.DataFrame) -> dict[str, Column]:
         own = [score_of(name) for name in table.columns if is_score(name)]
     scores = {score.name: _of_score(score) for score in (*own, *SCORES.values())}
     return {name: column for name, column in (scores | OTHERS).items() if name in table}
+
+
+def column_of(table: pd.DataFrame, name: str) -> Column:
+    """The column of this name; raises BupError if charts cannot show it."""
+    known = all_columns(table)
+    if name not in known:
+        raise BupError(f"this run cannot be coloured by {name!r}: choose one of {', '.join(known)}")
+    return known[name]
 
 
 def score_title(name: str) -> str:

@@ -3,57 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 
 from bup import calibrators
 
-SETTINGS = {
-    "propagation": "Propagation rule",
-    "lam": "Weakening of the correlations (λ)",
-    "correlation": "Correlation of linked messages",
-    "neighbours": "Neighbours of a node",
-    "isolation": "Doubt added for few links",
-    "known": "Labels that count as known",
-    "layers": "Variance between layers",
-    "calibrate": "Calibration afterwards",
-    "loss": "Likelihood in training",
-    "prediction": "Likelihood in predictions",
-    "hidden": "Width of the hidden layer",
-    "dropout": "Dropout rate",
-    "learning_rate": "Learning rate",
-    "weight_decay": "Weight decay",
-    "decay": "Weight decay",
-    "epochs": "Epochs at most",
-    "patience": "Patience (epochs)",
-    "keep": "Weights to keep",
-    "samples": "Samples per answer",
-    "members": "Networks per answer",
-    "link_trust": "Trust in the given links",
-    "missing_links": "Chance of a missing link",
-    "latent": "Latent dimensions",
-    "prior_weight": "Weight of the prior",
-    "error_rate": "Rate of wrong labels",
-}
-"""Titles by the name in commands; other settings get that name as their title."""
-
-CHOICES = {
-    "loss": {
-        "erf": "Pairwise bound (erf)",
-        "exact": "Exact integral",
-        "genz": "Quasi-Monte Carlo (Genz)",
-        "sampled": "Softmax of samples",
-    },
-    "layers": {"simple": "Nothing in between", "paper": "As published"},
-    "correlation": {"degrees": "How few links", "words": "How few links and like words"},
-    "neighbours": {"apart": "Vary independently", "linked": "Vary together where linked"},
-    "known": {"training": "Training", "validation": "Training and validation"},
-    "keep": {"last": "The last epoch's", "best": "The best epoch's"},
-}
-CHOICES["prediction"] = CHOICES["loss"]
+_TABLES = tomllib.loads((Path(__file__).parent / "wording.toml").read_text(encoding="utf-8"))
+_SETTINGS: dict[str, str] = _TABLES["settings"]
+_CHOICES: dict[str, dict[str, str]] = _TABLES["choices"]
+_CHOICES["prediction"] = _CHOICES["loss"]
 
 
 def setting_title(name: str) -> str:
-    return SETTINGS.get(name, name.replace("_", " ").capitalize())
+    return _SETTINGS.get(name, name.replace("_", " ").capitalize())
 
 
 def setting_help(f: dataclasses.Field) -> str:
@@ -63,7 +26,7 @@ def setting_help(f: dataclasses.Field) -> str:
 def choice_titles(f: dataclasses.Field) -> dict[str, str]:
     """The titles of a setting's choices, by their names in commands. Links contain these titles."""
     choices = f.metadata["choices"]
-    titles: dict[str, str] = CHOICES.get(f.name, {})
+    titles: dict[str, str] = _CHOICES.get(f.name, {})
     if f.name == "calibrate":
         titles = {name: _calibration(name) for name in choices}
     table = choices if isinstance(choices, Mapping) else {}
