@@ -192,13 +192,11 @@ def risk_coverage(
     >>> figure = bup.figures.risk_coverage(result)
     """
     theme = _theme(result, dark)
-    other = None if rival is None else (_curve(rival), _name(rival))
-    return reliable.risk_coverage_figure(_curve(result), coverage, theme, _name(result), other)
-
-
-def _curve(result: Result) -> metrics.RiskCoverage:
-    probs, targets, _ = _eval_set(result)
-    return metrics.risk_coverage(1 - metrics.confidence(probs), metrics.hits(probs, targets))
+    curve = reliable.risk_coverage(_eval_set(result))
+    other = None
+    if rival is not None:
+        other = reliable.risk_coverage(_eval_set(rival)), _name(rival)
+    return reliable.risk_coverage_figure(curve, coverage, theme, _name(result), other)
 
 
 def set_sizes(
@@ -259,9 +257,7 @@ def unseen(result: Result, score: str = "confidence", dark: bool = False) -> go.
     >>> result = bup.fit(graph, per_class=5, epochs=3, left_out=[2])
     >>> figure = bup.figures.unseen(result)
     """
-    _scores_of(result, score)
-    table = result.table()
-    return ood.score_histograms(table[table.part == "test"], score, _theme(result, dark))
+    return ood.score_histograms(_check(result).table(), score, _theme(result, dark))
 
 
 def roc(result: Result, score: str = "confidence", dark: bool = False) -> go.Figure:
@@ -291,13 +287,7 @@ def roc(result: Result, score: str = "confidence", dark: bool = False) -> go.Fig
     positive = result.split.is_ood(result.get_graph().labels[test])
     if not 0 < positive.sum() < len(positive):
         raise BupError("no test node is of a class never shown: fit with left_out=[a class number]")
-    values = _scores_of(result, score)[test]
-    curve = ood.DetectionCurve(
-        score,
-        metrics.roc(values, positive),
-        metrics.auroc(values, positive),
-        metrics.precision_recall(values, positive),
-    )
+    curve = ood.DetectionCurve.of(score, _scores_of(result, score)[test], positive)
     return ood.roc_figure([curve], _theme(result, dark))
 
 
@@ -334,8 +324,8 @@ def against(
             f"score must be one of {', '.join(known)} and axis degree or mean_distance, got "
             f"{score!r} and {axis!r}"
         )
+    x, y = structure.place_and_score(table, axis, score)
     log = axis == "degree"
-    x, y = table[axis].to_numpy(float) + log, table[score].to_numpy()  # logs have no zero
     nodes = np.flatnonzero(np.isfinite(x))
     return structure.against_figure(
         x[nodes],

@@ -19,10 +19,13 @@ from bup.propagation import RULES
 from bup.run.spec import Spec, format_value
 from dashboard import layouts
 from dashboard.cache.run_cache import LoadedRun
+from dashboard.charts.chart import Chart
+from dashboard.charts.compare import TABLE_CAPTION, metrics_table
 from dashboard.components.map import map_data
 from dashboard.components.map.parcels import quantise
 from dashboard.export import views
-from dashboard.export.views import Block, Chart
+from dashboard.export.views import Block
+from dashboard.figures.compare import wide_table
 from dashboard.session import run_link
 from dashboard.session.view import View
 from dashboard.ui import columns
@@ -130,9 +133,9 @@ def _run(name: str, view: View, limits: Mapping[str, Any], shared: SharedLists) 
             for colour, column in columns.menu_columns(table).items()
         ],
         "views": {
-            "reliability": [_block(b, shared) for b in views.reliability(view)],
-            "unseen": [_block(b, shared) for b in views.unseen(view)],
-            "structure": [_block(b, shared) for b in views.structure(view)],
+            "reliability": [_block(b, shared) for b in views.reliability_blocks(view)],
+            "unseen": [_block(b, shared) for b in views.unseen_blocks(view)],
+            "structure": [_block(b, shared) for b in views.structure_blocks(view)],
         },
     }
 
@@ -179,8 +182,16 @@ def _intervals(view: View) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _comparison(each: Mapping[str, View], shared: SharedLists) -> dict[str, Any]:
-    found = views.compare(each)
-    return found | {"charts": [_chart(chart, shared) for chart in found["charts"]]}
+    table, first = wide_table(metrics_table(each)), next(iter(each.values()))
+    words = first.say(TABLE_CAPTION)
+    if len({np.sort(view.result.split.test).tobytes() for view in each.values()}) > 1:
+        words += first.say(" These runs were tested on different nodes, which is a part of it.")
+    return {
+        "head": list(table.columns),
+        "rows": table.to_numpy().tolist(),
+        "words": words,
+        "charts": [_chart(chart, shared) for chart in views.compare_charts(each)],
+    }
 
 
 def _block(block: Block, shared: SharedLists) -> dict[str, Any]:
@@ -192,13 +203,16 @@ def _block(block: Block, shared: SharedLists) -> dict[str, Any]:
 
 
 def _chart(chart: Chart, shared: SharedLists) -> dict[str, Any]:
-    figure = json.loads(chart.figure.to_json())
+    figure = json.loads(chart.figure.json)
     figure["layout"].pop("template", None)
     groups = None
-    if chart.groups is not None:
-        groups = {str(k): [title, nodes.tolist()] for k, (title, nodes) in chart.groups.items()}
-    return {"title": chart.title, "words": chart.words, "groups": groups} | {
-        "figure": {"data": shared.share(figure["data"]), "layout": figure["layout"]}
+    if chart.lists is not None:
+        groups = {str(k): [nodes.title, nodes.nodes.tolist()] for k, nodes in chart.lists.items()}
+    return {
+        "title": chart.title,
+        "words": chart.caption,
+        "groups": groups,
+        "figure": {"data": shared.share(figure["data"]), "layout": figure["layout"]},
     }
 
 

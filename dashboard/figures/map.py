@@ -10,7 +10,6 @@ import pandas as pd
 import plotly.graph_objects as go
 from PIL import ImageColor
 
-from bup.errors import BupError
 from dashboard.figures.edges import bounds
 from dashboard.figures.style import escape_markup, shorten
 from dashboard.ui import columns
@@ -54,17 +53,12 @@ def map_figure(
     are small dots without an index. Of more than ``MOST_POINTS`` nodes some are drawn, those shown
     first. ``edge_png`` is ``edges.edge_image`` as a data URI.
     """
-    all_columns = columns.all_columns(table)
-    if colour_by not in all_columns:
-        names = ", ".join(all_columns)
-        raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {names}")
-    everyone = np.ones(len(table), dtype=bool)
-    shown = everyone if shown is None else np.asarray(shown, dtype=bool)
+    column = columns.column_of(table, colour_by)
+    shown = np.ones(len(table), bool) if shown is None else np.asarray(shown, bool)
     number = sample_nodes(shown)
     table, shown, places = table.iloc[number], shown[number], positions[number].astype(np.float32)
     n = len(table)
     size = size or float(np.clip(330 / np.sqrt(n), 3, 9)) * (1.3 if theme.large else 1)
-    column = all_columns[colour_by]
     values, marker, entries = (
         _scores(table[colour_by], column, theme)
         if column.kind == "score"

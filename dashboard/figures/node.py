@@ -11,6 +11,7 @@ from plotly.subplots import make_subplots
 from bup.errors import BupError
 from bup.propagation import Shares
 from dashboard.figures.style import apply_style, hatch, marker, row_axis, shorten
+from dashboard.ui.numbers import signed
 from dashboard.ui.theme import IN, WRONG, Theme
 
 MOST_NEIGHBOURS = 8
@@ -97,7 +98,7 @@ def _add_waterfall(
                     "color": colour if clickable else colour + "90",
                     "pattern": hatch(pattern, theme.background),
                 },
-                text=[f"{change:+.{digits}f}".replace("-", "−") for change in parts[here]],
+                text=[signed(change, digits) for change in parts[here]],
                 textposition="outside",
                 cliponaxis=False,
                 textfont={"size": theme.font_size - 2},

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bup import metrics
 from bup.errors import BupError
 from bup.metrics import PrecisionRecall, Roc
 from dashboard.figures.style import (
@@ -143,6 +144,11 @@ class DetectionCurve(NamedTuple):
     roc: Roc
     auroc: float
     precision_recall: PrecisionRecall
+
+    @classmethod
+    def of(cls, label: str, doubt: np.ndarray, sought: np.ndarray) -> DetectionCurve:
+        roc, precision_recall = metrics.roc(doubt, sought), metrics.precision_recall(doubt, sought)
+        return cls(label, roc, metrics.auroc(doubt, sought), precision_recall)
 
 
 def roc_figure(

@@ -9,8 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bup import metrics
 from bup.graph.noun import Noun
 from bup.metrics import ReliabilityBins, RiskCoverage
+from bup.results.result import EvalSet
 from dashboard.figures.style import (
     RUN_STYLES,
     RunStyle,
@@ -248,6 +250,12 @@ def _stacked_bars(
             name=name,
         )
     return figure
+
+
+def risk_coverage(judged: EvalSet) -> RiskCoverage:
+    """How often the answers for these nodes are right, by how many of them are answered."""
+    probs, targets, _ = judged
+    return metrics.risk_coverage(1 - metrics.confidence(probs), metrics.hits(probs, targets))
 
 
 def risk_coverage_figure(

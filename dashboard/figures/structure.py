@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -68,6 +69,11 @@ def _resampled_medians(
         return middle
     place = 1 - (1 - place) * random.random_sample(resamples) ** (1 / (n - k))
     return (middle + ordered[(n * place).astype(int).clip(max=n - 1)]) / 2
+
+
+def place_and_score(table: pd.DataFrame, axis: str, score: str) -> tuple[np.ndarray, np.ndarray]:
+    """Two columns of a node table; a degree counts the node itself, because logs have no zero."""
+    return table[axis].to_numpy(float) + (axis == "degree"), table[score].to_numpy()
 
 
 def against_figure(

@@ -12,3 +12,8 @@ def percent_range(low: float, high: float) -> str:
     return " to ".join(
         dict.fromkeys(percent(min(end, math.nextafter(1, 0))) for end in (low, high))
     )
+
+
+def signed(number: float, digits: int = 2) -> str:
+    """A change with its sign, and a minus as wide as the plus."""
+    return f"{number:+.{digits}f}".replace("-", "−")

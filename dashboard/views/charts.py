@@ -8,6 +8,7 @@ from functools import partial
 import plotly.graph_objects as go
 import streamlit as st
 
+from dashboard.charts.chart import Chart
 from dashboard.components.chart import ChartFigure, Mark, chart
 from dashboard.figures.map import MOST_POINTS
 from dashboard.session.view import View
@@ -28,15 +29,15 @@ def clickable(
     st.caption(caption)
 
 
-def node_chart(
-    view: View,
-    figure: go.Figure | ChartFigure,
-    key: str,
-    caption: str,
-    marks: Sequence[Mark] = (),
-) -> None:
+def node_chart(view: View, figure: go.Figure, key: str, caption: str) -> None:
     """A chart whose points are nodes: a click picks one."""
-    clickable(figure, key, caption, partial(pick_node, view), marks)
+    clickable(figure, key, caption, partial(pick_node, view))
+
+
+def show(view: View, drawing: Chart) -> None:
+    """A chart of ``dashboard.charts`` whose points are nodes: a click picks one."""
+    pick = partial(pick_node, view)
+    clickable(drawing.figure, drawing.key, drawing.caption, pick, drawing.marks)
 
 
 def node_map(

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 
 import pandas as pd
 import streamlit as st
 
-from bup import metrics
 from bup.experiments import epistemic_score
 from dashboard.cache import maps
+from dashboard.charts import compare
 from dashboard.components.chart import ChartFigure
 from dashboard.figures.card import MethodAnswer, answers_table
-from dashboard.figures.compare import (
-    disagreement_table,
-    metrics_table,
-    overlay_reliability,
-    wide_table,
-)
+from dashboard.figures.compare import disagreement_table, wide_table
 from dashboard.figures.pair import paired_maps
 from dashboard.session.view import View
 from dashboard.ui import columns
@@ -32,7 +26,7 @@ from dashboard.views.comparison_runs import (
     label_of,
     specs_of_labels,
 )
-from dashboard.views.highlight import Highlights, NodeList
+from dashboard.views.highlight import Highlights
 from dashboard.views.node_card import node_card
 from dashboard.views.reruns import compare_reruns
 
@@ -69,39 +63,16 @@ def page(view: View) -> None:
 
 def _metrics(view: View, views: Mapping[str, View]) -> None:
     st.header("The numbers")
-    numbers = metrics_table(
-        {label: v.loaded_run.report() for label, v in views.items()},
-        {label: metrics.bootstrap_intervals(*v.judged()[:2]) for label, v in views.items()},
-    )
+    numbers = compare.metrics_table(views)
     st.dataframe(wide_table(numbers), hide_index=True, width="stretch")
-    st.caption(
-        view.say(
-            "In brackets: 95% intervals from resampling the test nodes. A star marks the best; "
-            "where intervals overlap, the difference may be chance."
-        )
-    )
+    st.caption(view.say(compare.TABLE_CAPTION))
     exports.csv_button("CSV", numbers, "comparison", icon=None)
 
 
 def _calibration(view: View, views: Mapping[str, View]) -> None:
-    st.header("Calibration")
-    bins, lists = {}, []
-    for label, v in views.items():
-        probs, targets, nodes = v.judged()
-        bins[label] = reliability = metrics.reliability_bins(probs, targets, 10)
-        for b, (low, high) in enumerate(pairwise(reliability.edges)):
-            title = f"of which {escaped(label)} is {low:.0%} to {high:.0%} sure"
-            lists.append(NodeList(title, nodes[reliability.member == b]))
-    highlights = Highlights(view, "compare")
-    highlights.chart(
-        overlay_reliability(list(bins.items()), view.theme),
-        "overlay",
-        "The nearer a line is to the diagonal, the better its confidence agrees with its accuracy. "
-        "Above the diagonal a method is under-confident, below it over-confident."
-        + view.say(" Click a point to see its nodes."),
-        dict(enumerate(lists)),
-        settings=tuple(views),
-    )
+    chart, highlights = compare.calibration(views), Highlights(view, "compare")
+    st.header(chart.title)
+    highlights.chart(chart)
     highlights.show()
 
 

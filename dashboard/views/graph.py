@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from dashboard.cache import graphs
-from dashboard.components.chart import Mark
+from dashboard.charts.chart import Chart, NodeList, nodes_by
+from dashboard.components.chart import ChartFigure, Mark
 from dashboard.figures.summary import class_sizes_figure, degrees_figure
 from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
-from dashboard.views import exports, tables
-from dashboard.views.highlight import Highlights, NodeList, nodes_by
+from dashboard.ui.metric_row import metric_row
+from dashboard.views import exports
+from dashboard.views.highlight import Highlights
 from dashboard.views.node_card import node_card
 
 COLUMNS = ("true", "degree", "part")
@@ -24,7 +28,7 @@ def page(view: View) -> None:
     graph = view.graph
     figures = graphs.description(graph)
     homophily = figures["homophily"]
-    tables.metric_row(
+    metric_row(
         {
             view.say("Nodes"): f"{figures['nodes']:,}",
             "Links": f"{figures['edges']:,}",
@@ -42,42 +46,55 @@ def page(view: View) -> None:
     )
     for note in figures["notes"]:
         st.info(escaped(note))
-    highlights, every = Highlights(view, "graph"), np.arange(graph.num_nodes)
-    left, right = st.columns(2)
-    with left:
-        st.header(view.say("How many nodes does each class have?"))
-        highlights.chart(
-            class_sizes_figure(figures["class_sizes"], view.theme),
-            "class_sizes",
-            view.say(
-                "A class of few nodes is harder to learn and easier to overlook. The colours are "
-                "those of the map. Click a bar to see its nodes."
-            ),
-            {
-                c: NodeList(f"of the class {escaped(graph.class_names[c])}", nodes, COLUMNS)
-                for c, nodes in nodes_by(graph.labels, every).items()
-                if c >= 0
-            },
-            [Mark(0.0, float(label)) for i in view.marked if (label := int(graph.labels[i])) >= 0],
-        )
     counts = np.bincount(graph.degree)
-    with right:
-        st.header(view.say("How many links does a node have?"))
-        highlights.chart(
-            degrees_figure(counts, view.theme),
-            "degrees",
-            view.say(
-                "A point for every number of links that occurs. Most nodes have few links, and a "
-                "few have very many. Click a point to see its nodes."
-            ),
-            {
-                k: NodeList(f"with {k:,} link{'s' if k != 1 else ''}", nodes, COLUMNS)
-                for k, nodes in nodes_by(graph.degree, every).items()
-            },
-            [Mark(float(k + 1), float(counts[k])) for i in view.marked for k in (graph.degree[i],)],
-        )
+    highlights = Highlights(view, "graph")
+    for column, chart in zip(
+        st.columns(2),
+        (_class_sizes(view, figures["class_sizes"]), _degrees(view, counts)),
+        strict=True,
+    ):
+        with column:
+            st.header(chart.title)
+            highlights.chart(chart)
     highlights.show()
     degrees = np.flatnonzero(counts)
     rows = pd.DataFrame({"links": degrees, graph.noun.many: counts[degrees]})
     exports.show_numbers(rows, f"{view.spec.graph}-links", "degrees")
     exports.downloads(view)
+
+
+def _class_sizes(view: View, sizes: Mapping[str, int]) -> Chart:
+    graph, labels = view.graph, view.graph.labels
+    return Chart(
+        "class_sizes",
+        view.say("How many nodes does each class have?"),
+        ChartFigure.of(class_sizes_figure(sizes, view.theme)),
+        view.say(
+            "A class of few nodes is harder to learn and easier to overlook. The colours are those "
+            "of the map. Click a bar to see its nodes."
+        ),
+        {
+            c: NodeList(f"of the class {graph.class_names[c]}", nodes, COLUMNS)
+            for c, nodes in nodes_by(labels, np.arange(len(labels))).items()
+            if c >= 0
+        },
+        [Mark(0.0, float(labels[i])) for i in view.marked if labels[i] >= 0],
+    )
+
+
+def _degrees(view: View, counts: np.ndarray) -> Chart:
+    degree = view.graph.degree
+    return Chart(
+        "degrees",
+        view.say("How many links does a node have?"),
+        ChartFigure.of(degrees_figure(counts, view.theme)),
+        view.say(
+            "A point for every number of links that occurs. Most nodes have few links, and a few "
+            "have very many. Click a point to see its nodes."
+        ),
+        {
+            k: NodeList(f"with {k:,} link{'s' if k != 1 else ''}", nodes, COLUMNS)
+            for k, nodes in nodes_by(degree, np.arange(len(degree))).items()
+        },
+        [Mark(float(degree[i] + 1), float(counts[degree[i]])) for i in view.marked],
+    )

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.cache import maps
-from dashboard.components.chart import ChartFigure, Mark
+from dashboard.charts.chart import Chart, NodeList
 from dashboard.session.view import View
+from dashboard.ui.markdown import escaped
 from dashboard.views import charts, exports, tables
 from dashboard.views.picking import pick_node
-
-COLUMNS = ("true", "predicted", "confidence")
-
-
-@dataclass(frozen=True, eq=False)
-class NodeList:
-    """Nodes in the order in which to show them, and what they have in common."""
-
-    title: str  # after "12 papers"
-    nodes: np.ndarray
-    columns: Sequence[str] = COLUMNS
 
 
 class Highlights:
@@ -39,18 +27,10 @@ class Highlights:
         self._key = f"highlight_{page}"
         self._lists: dict[Hashable, NodeList] = {}
 
-    def chart(
-        self,
-        figure: go.Figure | ChartFigure,
-        key: str,
-        caption: str,
-        lists: Mapping[int, NodeList],
-        marks: Sequence[Mark] = (),
-        settings: Hashable = None,
-    ) -> None:
-        """A chart whose points carry the numbers of ``lists``; a click highlights the list."""
-        on_pick = self.add(key, lists, settings)
-        charts.clickable(figure, key, caption, on_pick, marks)
+    def chart(self, chart: Chart) -> None:
+        """A chart whose points carry the numbers of its lists; a click highlights the list."""
+        on_pick = self.add(chart.key, chart.lists or {}, chart.settings)
+        charts.clickable(chart.figure, chart.key, chart.caption, on_pick, chart.marks)
 
     def add(
         self, key: str, lists: Mapping[int, NodeList], settings: Hashable = None
@@ -76,7 +56,7 @@ class Highlights:
         if chosen is None:
             return
         view, nodes, key = self.view, chosen.nodes, self._key
-        st.header(f"{view.graph.noun.count(len(nodes))} {chosen.title}", anchor=False)
+        st.header(f"{view.graph.noun.count(len(nodes))} {escaped(chosen.title)}", anchor=False)
         left, right = st.columns(2)
         with left:
             tables.node_table(view, nodes.tolist(), chosen.columns, f"{key}_list")
@@ -98,11 +78,3 @@ class Highlights:
                 f"{key}_map",
                 view.say("The same nodes, highlighted on the map. Click a node to pick it."),
             )
-
-
-def nodes_by(values: np.ndarray, nodes: np.ndarray) -> dict[int, np.ndarray]:
-    """The nodes of each value, ``values`` [m] being those of ``nodes`` [m], in their order."""
-    order = np.argsort(values, kind="stable")
-    distinct, starts = np.unique(values[order], return_index=True)
-    parts = np.split(nodes[order], starts[1:])
-    return dict(zip(distinct.tolist(), parts, strict=True)) if len(nodes) else {}

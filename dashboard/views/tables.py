@@ -9,7 +9,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dashboard.charts.chart import metric_texts
 from dashboard.session.view import View
+from dashboard.ui.metric_row import metric_row
 from dashboard.views.picking import pick_node
 
 MOST_ROWS = 1000
@@ -98,10 +100,7 @@ def _page_rows(view: View, count: int, key: str) -> slice:
     return slice(first, last)
 
 
-def metric_row(
-    values: Mapping[str, str], helps: Mapping[str, str] = MappingProxyType({}), columns: int = 0
-) -> None:
-    """Figures side by side; ``columns`` leaves room for that many."""
-    places = st.columns(columns or len(values))
-    for place, (label, value) in zip(places, values.items(), strict=False):
-        place.metric(label, value, help=helps.get(label))
+def show_metrics(view: View, values: Mapping[str, float]) -> None:
+    """Metrics side by side, from their values by key."""
+    texts = metric_texts(view, values)
+    metric_row({name: value for name, value, _ in texts}, {name: why for name, _, why in texts})

@@ -13,12 +13,10 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import KDTree
 
-from bup.errors import BupError
 from bup.graph import Graph
 from dashboard.components.map.excerpts import Excerpt, excerpt
 from dashboard.components.map.parcels import Parcel, delta_varint, pack, quantise
 from dashboard.ui import columns
-from dashboard.ui.columns import Column
 from dashboard.ui.theme import PART_COLOURS, Theme, category_colours, score_colours
 
 Limits = tuple[float, float]
@@ -124,7 +122,7 @@ def shades_of(
 ) -> tuple[np.ndarray, list[float]]:
     """The value of each node's colour, or the number of its category, as 16-bit steps [n]; and
     [first value, size of a step]."""
-    column = _column(table, colour_by)
+    column = columns.column_of(table, colour_by)
     if column.kind == "score":
         return quantise(column.shade(table[colour_by].to_numpy(np.float32)))
     names = pd.Index(list(category_colours(colour_by, class_names)))
@@ -134,7 +132,7 @@ def shades_of(
 
 def own_limits(table: pd.DataFrame, colour_by: str) -> Limits | None:
     """The first and last shade of the scale that fits a run; None for a category."""
-    column = _column(table, colour_by)
+    column = columns.column_of(table, colour_by)
     if column.kind != "score":
         return None
     return columns.colour_limits(column.shade(table[colour_by].to_numpy(np.float32)))
@@ -148,7 +146,7 @@ def look(
     limits: Limits | None,
 ) -> dict[str, Any]:
     """The colours of a map, and what its colours and shapes mean."""
-    column = _column(table, colour_by)
+    column = columns.column_of(table, colour_by)
     verdicts = columns.verdicts(table)
     unlabelled = " or unlabelled" if (table["true"] == "").any() else ""
     signs = {
@@ -188,11 +186,3 @@ def look(
         "ends": ends,
         "turn": "log" if column.log else "minus" if column.reverse else "",
     }
-
-
-def _column(table: pd.DataFrame, colour_by: str) -> Column:
-    by_name = columns.all_columns(table)
-    if colour_by not in by_name:
-        names = ", ".join(by_name)
-        raise BupError(f"this run cannot be coloured by {colour_by!r}: choose one of {names}")
-    return by_name[colour_by]

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from bup.propagation import Shares
 from dashboard.figures.style import apply_style, escape_markup
+from dashboard.ui.numbers import signed
 from dashboard.ui.theme import IN, WRONG, Theme
 
 
@@ -45,7 +46,3 @@ def rule_figures(
         # Room for the numbers beside the bars, which plotly does not count as part of them.
         figure.update_xaxes(title="variance", range=[0, highest * (1.5 if theme.large else 1.3)])
     return figures
-
-
-def signed(number: float) -> str:
-    return f"{number:+.2f}".replace("-", "−")

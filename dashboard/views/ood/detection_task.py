@@ -1,18 +1,12 @@
-"""What the page of unseen classes looks for, and the runs whose scores look for it."""
+"""The controls of what the page of unseen classes looks for, and by the scores of which runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-
-import numpy as np
 import streamlit as st
 
-from bup import metrics
 from bup.experiments import epistemic_score
 from bup.explanation import detection
-from bup.explanation.detection import DetectionNodes
-from dashboard.figures.ood import DetectionCurve
+from dashboard.charts.unseen import MISTAKES, UNSEEN, DetectionTask, Detector
 from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.link_choice import link_choice
@@ -25,74 +19,7 @@ from dashboard.views.comparison_runs import (
 )
 
 MOST_RIVALS = 2
-UNSEEN, MISTAKES = "unseen", "mistakes"
 TARGETS = {UNSEEN: "Classes never shown", MISTAKES: "Mistakes"}
-
-
-@dataclass(frozen=True, eq=False)
-class Detector:
-    """A run, and the score by which it ranks nodes."""
-
-    label: str
-    view: View
-    score: str
-    doubt: np.ndarray  # [n] higher is less certain
-
-    @property
-    def title(self) -> str:
-        return columns.score_columns(self.view.table)[self.score].label
-
-
-@dataclass(frozen=True, eq=False)
-class DetectionTask:
-    """What to find among the test nodes, by which scores, at which false alarms."""
-
-    target: str  # UNSEEN or MISTAKES
-    search: DetectionNodes
-    detectors: tuple[Detector, ...]  # this run first
-    false_alarms: float
-
-    @property
-    def first(self) -> Detector:
-        """The page's own run."""
-        return self.detectors[0]
-
-    @property
-    def words(self) -> str:
-        return "of a class never shown" if self.target == UNSEEN else "answered wrongly"
-
-    @property
-    def others(self) -> str:
-        return "of known classes" if self.target == UNSEEN else "answered rightly"
-
-    @cached_property
-    def flags(self) -> dict[str, np.ndarray]:
-        """Which nodes each detector flags [m], all at the same share of false alarms."""
-        return {d.label: self.search.flagged(d.doubt, self.false_alarms) for d in self.detectors}
-
-    @property
-    def missed(self) -> np.ndarray:
-        """The nodes to find that the page's own run does not flag."""
-        return self.search.nodes[self.search.positive & ~self.flags[self.first.label]]
-
-    def measure(self, detector: Detector, metric: str) -> float:
-        """AUROC, AUPR or FPR95 of a detector, by the metric's key."""
-        doubt = detector.doubt[self.search.nodes]
-        function = {"auroc": metrics.auroc, "aupr": metrics.aupr, "fpr95": metrics.fpr_at_95}
-        return function[metric](doubt, self.search.positive)
-
-    def curves(self) -> list[DetectionCurve]:
-        sought = self.search.positive
-        doubts = {d.label: d.doubt[self.search.nodes] for d in self.detectors}
-        return [
-            DetectionCurve(
-                label,
-                metrics.roc(doubt, sought),
-                metrics.auroc(doubt, sought),
-                metrics.precision_recall(doubt, sought),
-            )
-            for label, doubt in doubts.items()
-        ]
 
 
 def choose_task(view: View) -> DetectionTask:
@@ -153,9 +80,3 @@ def _detector(run: View, view: View, score: str) -> Detector:
     scores = run.result.uncertainties()
     used = score if score in scores else epistemic_score(run.spec.method)
     return Detector(label_of(run.spec, view), run, used, scores[used])
-
-
-def ranked(doubt: np.ndarray, nodes: np.ndarray, surest_first: bool = False) -> np.ndarray:
-    """Nodes from the most to the least doubted, or back; ties in the order of the graph."""
-    nodes = np.sort(nodes)
-    return nodes[np.argsort(-doubt[nodes], kind="stable")][:: -1 if surest_first else 1]

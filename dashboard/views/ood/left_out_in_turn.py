@@ -16,6 +16,7 @@ from bup.explanation import detection
 from bup.run.spec import Run, Spec
 from bup.training.fitting import run_of
 from dashboard.cache import run_cache
+from dashboard.charts.unseen import Detector
 from dashboard.session import sidebar
 from dashboard.session.training import submit, training_queue, wait_for
 from dashboard.session.view import View
@@ -23,7 +24,6 @@ from dashboard.training_queue.job import Job
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
 from dashboard.views import exports, tables
-from dashboard.views.ood.detection_task import Detector
 
 
 class LeftOutRun(NamedTuple):

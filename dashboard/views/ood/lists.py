@@ -7,12 +7,12 @@ import pandas as pd
 import streamlit as st
 
 from bup.explanation import detection
+from dashboard.charts.chart import NodeList
+from dashboard.charts.unseen import UNSEEN, DetectionTask, ranked
 from dashboard.session.view import View
 from dashboard.ui.link_choice import link_choice
-from dashboard.ui.markdown import escaped
 from dashboard.views import exports, tables
-from dashboard.views.highlight import Highlights, NodeList
-from dashboard.views.ood.detection_task import UNSEEN, DetectionTask, ranked
+from dashboard.views.highlight import Highlights
 
 LENGTHS = {n: f"top {n}" for n in (10, 25, 50, 100, 500)} | {0: "all"}
 MOST_GROUPS = 50
@@ -90,7 +90,7 @@ def missed_groups(view: View, task: DetectionTask, highlights: Highlights) -> No
         part = view.table.iloc[group]
         predicted = detection.agreement(part.predicted.tolist())
         surest_first = group[np.argsort(-part.confidence.to_numpy(), kind="stable")]
-        title = f"{task.words}, linked to each other and missed, taken for {escaped(predicted)}"
+        title = f"{task.words}, linked to each other and missed, taken for {predicted}"
         lists[number] = NodeList(title, surest_first)
         rows.append(
             {

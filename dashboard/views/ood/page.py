@@ -8,13 +8,15 @@ import streamlit as st
 
 from bup.experiments import PAPERS_BUP
 from bup.experiments.published import published_figures
+from dashboard.charts import unseen
+from dashboard.charts.unseen import UNSEEN
 from dashboard.session import sidebar
 from dashboard.session.view import View
 from dashboard.views import exports
 from dashboard.views.highlight import Highlights
 from dashboard.views.node_card import node_card
 from dashboard.views.ood import charts, left_out_in_turn
-from dashboard.views.ood.detection_task import UNSEEN, choose_task
+from dashboard.views.ood.detection_task import choose_task
 from dashboard.views.ood.lists import missed_groups, ranking
 
 
@@ -27,12 +29,12 @@ def page(view: View) -> None:
         charts.metrics_and_summary(view, task)
         left, right = st.columns(2)
         with left:
-            charts.distributions(view, task, highlights)
+            highlights.chart(unseen.distributions(task))
         with right:
             charts.curves(view, task)
         if len(task.detectors) > 1:
-            charts.found_by(view, task, highlights)
-        charts.confusion_matrix(view, task, highlights)
+            charts.with_title(highlights, unseen.found_by(task))
+        charts.with_title(highlights, unseen.confusion(task))
         highlighted = st.container()
         ranking(view, task)
         missed_groups(view, task, highlights)

@@ -112,6 +112,12 @@ def test_bars_and_cells_lead_to_all_of_their_papers_once(content, cora, run):
     assert counts == np.histogram(confidence, np.linspace(0, 1, 21))[0].tolist()
 
 
+def test_points_of_compared_runs_lead_to_papers(content, cora, run, rival):
+    calibration, roc = content["compare"]["charts"]
+    judged = [node for one in (run, rival) for node in one.judged(cora).nodes.tolist()]
+    assert members(calibration) == sorted(judged) and roc["groups"] is None
+
+
 def test_lists_that_charts_share_travel_once():
     shared, long = SharedLists(), [f"node {i}" for i in range(500)]
     first = shared.share({"text": long, "name": "a"})
