@@ -32,8 +32,8 @@ class LoadedRun:
         self.run, self.graph, self.result = run, graph, result
         self._reports: dict[int, dict[str, Any]] = {}
         # All students of a class look at the same nodes; each takes a few kilobytes.
-        self._inspected = lru_cache(512)(lambda node: self._inspector.inspect(node))
-        self._interval = lru_cache(4096)(lambda node: self._inspector.interval(node))
+        self._inspected = lru_cache(512)(lambda node: self.inspector.inspect(node))
+        self._interval = lru_cache(4096)(lambda node: self.inspector.interval(node))
 
     @property
     def spec(self) -> Spec:
@@ -72,7 +72,7 @@ class LoadedRun:
         return float(np.mean(doubt < doubt[node]))
 
     @cached_property
-    def _inspector(self) -> Inspector:
+    def inspector(self) -> Inspector:
         return Inspector(self.graph, self.result, graphs.inputs(self.graph))
 
     def inspection(
@@ -93,12 +93,12 @@ class LoadedRun:
     @property
     def propagation(self) -> Propagation | None:
         """The run's propagation rule on its graph; None if its method has no variances."""
-        return self._inspector.propagation
+        return self.inspector.propagation
 
     @cached_property
     def layer_stds(self) -> dict[str, np.ndarray]:
         """Root mean variance [n] of the hidden message before and after each propagation step."""
-        first, *others = self._inspector.layer_stds()
+        first, *others = self.inspector.layer_stds()
         steps = {f"step {number}": std for number, std in enumerate(others, 1)}
         return {"own words": first} | steps
 

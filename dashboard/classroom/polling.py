@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from functools import lru_cache
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -18,9 +18,7 @@ STUDENT, LEAD = "student", "lead"
 """Audiences: a student is told of less than the lecturer, who is told of every change."""
 OVER = "over"
 FRESH = 0.4  # seconds for which an answer serves all requests
-MOST_CACHED = 200
 
-_cached: OrderedDict[str, tuple[float, dict[str, str]]] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -44,19 +42,13 @@ def _answer(request: Request) -> Response:
 
 def news(code: str) -> dict[str, str]:
     """State of a class by audience, read once for all requests within a moment."""
-    now = time.monotonic()
     with _lock:
-        at, state = _cached.get(code, (-FRESH, {}))
-        if state and now - at < FRESH:
-            return state
-        room = Register().find(code)
-        state = (
-            {STUDENT: OVER, LEAD: OVER}
-            if room is None
-            else {STUDENT: room.news, LEAD: str(room.version)}
-        )
-        _cached[code] = now, state
-        _cached.move_to_end(code)
-        while len(_cached) > MOST_CACHED:
-            _cached.popitem(last=False)
-    return state
+        return _read(code, int(time.monotonic() / FRESH))
+
+
+@lru_cache(200)
+def _read(code: str, moment: int) -> dict[str, str]:
+    room = Register().find(code)
+    if room is None:
+        return {STUDENT: OVER, LEAD: OVER}
+    return {STUDENT: room.news, LEAD: str(room.version)}

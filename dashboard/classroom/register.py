@@ -194,22 +194,15 @@ class Register:
         """The guesses so far, by question; the latest question comes first."""
         with self._reading() as db:
             self._check_lecturer(db, lead)
-            counts: dict[str, dict[int, int]] = {}
-            for question_id, choice, number in db.execute(
+            counted = db.execute(
                 "SELECT question, choice, count(*) FROM guess WHERE code = ? "
                 "GROUP BY question, choice",
                 (lead.code,),
-            ):
-                counts.setdefault(question_id, {})[choice] = number
+            )
+            counts = {(question_id, choice): number for question_id, choice, number in counted}
             return [
-                Tally(
-                    question,
-                    tuple(
-                        counts.get(question.id, {}).get(i, 0) for i in range(len(question.options))
-                    ),
-                    revealed,
-                )
-                for question, revealed in _questions(db, lead.code)
+                Tally(q, tuple(counts.get((q.id, i), 0) for i in range(len(q.options))), revealed)
+                for q, revealed in _questions(db, lead.code)
             ]
 
     def guesses(self, lead: LecturerKey) -> list[Guess]:

@@ -7,10 +7,11 @@ import streamlit as st
 from scipy.special import softmax
 
 from bup import metrics
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.figures.learn.dots import dots_figure
 from dashboard.learn import cases, lesson
-from dashboard.learn.cases import Case
 from dashboard.learn.glossary import meaning
+from dashboard.ui.metric_row import metric_row
 
 FEW = 60
 
@@ -56,7 +57,7 @@ def page(here: lesson.Lesson) -> None:
         )
 
 
-def test_outputs(case: Case) -> tuple[np.ndarray, np.ndarray]:
+def test_outputs(case: LoadedRun) -> tuple[np.ndarray, np.ndarray]:
     """The GCN's numbers [n, c] before softmax, and the true columns, for the test papers."""
     nodes = case.result.split.test
     assert case.result.mean is not None
@@ -77,7 +78,7 @@ def _numbers(
         "ECE": f"{diagram.expected_error:.1%}" if filled else "?",
         "ACE": f"{diagram.average_error:.1%}" if filled else "?",
     }
-    lesson.show_numbers(numbers, {word: meaning(word) for word in ("ECE", "ACE")})
+    metric_row(numbers, {word: meaning(word) for word in ("ECE", "ACE")})
 
 
 def _question(here: lesson.Lesson, outputs: np.ndarray, targets: np.ndarray) -> bool:
@@ -94,7 +95,7 @@ def _question(here: lesson.Lesson, outputs: np.ndarray, targets: np.ndarray) -> 
     )
 
 
-def _in_practice(here: lesson.Lesson, case: Case) -> None:
+def _in_practice(here: lesson.Lesson, case: LoadedRun) -> None:
     """What a temperature fitted on validation papers does, computed by the method itself."""
     with st.expander("In practice: which temperature?"):
         fitted = cases.load_case(case.spec.graph, "gcn", calibrate="temperature")

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from bup import datasets, metrics
-from bup.explanation.inspection import Inspector
 from bup.graph import Graph
 from bup.methods import complete, resolve_name
-from bup.results.result import Result
 from bup.run.spec import Spec
 from dashboard.cache import graphs, run_cache
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.session import run_link
 from dashboard.session.training import load_or_wait, submit
 
 CALIBRATED: dict[str, Any] = resolve_name("gcn+temperature")[1]
 """Settings of a GCN whose confidence was corrected on the validation papers."""
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Case:
-    """A graph and a run on it."""
-
-    graph: Graph
-    spec: Spec
-    result: Result
 
 
 def graph_name() -> str:
@@ -39,11 +28,10 @@ def load_case(
     left_out: tuple[int, ...] = (),
     per_class: int = Spec.per_class,
     **settings: Any,
-) -> Case:
+) -> LoadedRun:
     """Load a run as the dashboard would train it; the page waits here until it is trained."""
     graph = graphs.graph(name)
-    spec = _spec(graph, method, left_out, per_class, settings)
-    return Case(graph, spec, load_or_wait(spec, graph).result)
+    return load_or_wait(_spec(graph, method, left_out, per_class, settings), graph)
 
 
 def request_training(
@@ -62,13 +50,13 @@ def _spec(
     return complete(Spec.for_graph(graph, method, settings, left_out=left_out, per_class=per_class))
 
 
-def link_correlation(case: Case) -> float:
+def link_correlation(case: LoadedRun) -> float:
     """Rank correlation of message uncertainty with the factor that links alone decide."""
-    rule = Inspector(case.graph, case.result).propagation
+    rule = case.propagation
     assert rule is not None and rule.factor is not None  # BUP under the published rule
     return metrics.spearman(rule.factor, case.result.scores()["message_std"], resamples=2).value
 
 
-def query(case: Case, **more: str) -> list[tuple[str, str]]:
+def query(case: LoadedRun, **more: str) -> list[tuple[str, str]]:
     """The parameters of a link that opens this run in the dashboard."""
     return [*run_link.parameters(case.spec, case.graph), *more.items()]

@@ -8,11 +8,12 @@ import streamlit as st
 from bup import metrics
 from bup.results.result import errors_from_left_out
 from dashboard.cache import graphs
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.figures.learn.thresholds import answers_figure
 from dashboard.learn import cases, lesson
-from dashboard.learn.cases import Case
 from dashboard.session.navigation import page_link
 from dashboard.ui.markdown import escaped
+from dashboard.ui.metric_row import metric_row
 from dashboard.ui.numbers import percent
 
 
@@ -54,7 +55,7 @@ def page(here: lesson.Lesson) -> None:
         lesson.end(here, answered, ("This very run, node by node", "ood", cases.query(case)))
 
 
-def test_answers(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def test_answers(case: LoadedRun) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Confidence, whether it is right, and whether the class was hidden, for every test paper."""
     nodes = case.result.split.test
     labels = case.graph.labels[nodes]
@@ -68,7 +69,7 @@ def test_answers(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _question(
     here: lesson.Lesson,
-    case: Case,
+    case: LoadedRun,
     confidence: np.ndarray,
     correct: np.ndarray,
     unseen: np.ndarray,
@@ -104,10 +105,10 @@ def _numbers(
         "of these, right": f"{correct[known].mean():.0%}" if known.any() else "none",
         "Unseen papers trusted": f"{trusted[unseen].mean():.0%}" if answered else "?",
     }
-    lesson.show_numbers(numbers, {"Unseen papers trusted": "All of these answers are wrong."})
+    metric_row(numbers, {"Unseen papers trusted": "All of these answers are wrong."})
 
 
-def _examples(here: lesson.Lesson, without: Case, with_class: Case) -> None:
+def _examples(here: lesson.Lesson, without: LoadedRun, with_class: LoadedRun) -> None:
     """Mistakes of which nothing but the hiding is the cause; each opens on the map."""
     graph = without.graph
     nodes = errors_from_left_out(without.result, with_class.result, graph)[:3].tolist()

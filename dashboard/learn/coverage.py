@@ -7,9 +7,9 @@ import streamlit as st
 
 from bup.graph import Graph
 from bup.metrics.conformal import Sets, conformal_sets
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.figures.learn.groups import NeighbourGroup, coverage_figure
 from dashboard.learn import cases, lesson
-from dashboard.learn.cases import Case
 from dashboard.session.navigation import page_link
 from dashboard.ui.markdown import escaped
 
@@ -47,7 +47,7 @@ def page(here: lesson.Lesson) -> None:
         lesson.end(here, answered, ("Sets of this run", "reliability", cases.query(case)))
 
 
-def _sets(case: Case, rule: str, level: float) -> Sets:
+def _sets(case: LoadedRun, rule: str, level: float) -> Sets:
     return conformal_sets(case.result.probs, case.graph, case.result.split, level, rule)
 
 
@@ -61,7 +61,7 @@ def same_class_share(graph: Graph) -> np.ndarray:
     return np.where(links > 0, equal / np.maximum(links, 1), np.nan)
 
 
-def by_neighbours(case: Case, sets: Sets) -> list[NeighbourGroup]:
+def by_neighbours(case: LoadedRun, sets: Sets) -> list[NeighbourGroup]:
     """All test papers, then those with like and unlike neighbours."""
     judged = case.result.judged(case.graph)
     share = same_class_share(case.graph)[judged.nodes]
@@ -81,7 +81,7 @@ def by_neighbours(case: Case, sets: Sets) -> list[NeighbourGroup]:
     ]
 
 
-def _question(here: lesson.Lesson, case: Case) -> bool:
+def _question(here: lesson.Lesson, case: LoadedRun) -> bool:
     aps, daps = (by_neighbours(case, _sets(case, rule, LEVEL))[-1] for rule in ("aps", "daps"))
     return lesson.predict(
         here,
@@ -92,7 +92,7 @@ def _question(here: lesson.Lesson, case: Case) -> bool:
     )
 
 
-def _examples(here: lesson.Lesson, case: Case, sets: Sets) -> None:
+def _examples(here: lesson.Lesson, case: LoadedRun, sets: Sets) -> None:
     """Papers whose set is one class, and the wrong one; each opens on the map."""
     judged = case.result.judged(case.graph)
     wrong = (sets.size[judged.nodes] == 1) & ~sets.member[judged.nodes, judged.targets]

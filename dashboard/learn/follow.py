@@ -11,14 +11,11 @@ import bup
 from bup import metrics
 from bup.datasets import is_available
 from bup.explanation.derivation import Derivation, derive
-from bup.explanation.inspection import Inspector
 from bup.propagation import RULES
-from bup.training.fitting import run_of
 from dashboard.cache import graphs
-from dashboard.cache.shared_cache import cached
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.components.arithmetic import Outcome, Side, arithmetic, choice
 from dashboard.learn import cases, lesson
-from dashboard.learn.cases import Case
 from dashboard.learn.follow_steps import ABSENT, STAGES, links_text, step_texts
 from dashboard.session import run_link
 from dashboard.ui.markdown import escaped
@@ -49,17 +46,15 @@ def page(here: lesson.Lesson) -> None:
         )
         with two:
             node = _node(runs[1])
-    inspectors = [_inspector(case) for case in runs]
-    derivations = [
-        _derivation(inspector, node, number) for number, inspector in enumerate(inspectors)
-    ]
+    derivations = [_derivation(case, node, number) for number, case in enumerate(runs)]
+    node_id = runs[1].graph.node_id(node)
     with left:
         st.caption(_about(runs[1], node))
         answered = _question(here, runs[0], derivations[0])
         lesson.end(
             here,
             answered,
-            ("This node on the map", "explore", cases.query(runs[1], node=_id(runs[1], node))),
+            ("This node on the map", "explore", cases.query(runs[1], node=node_id)),
         )
     with right:
         done = {operation.name for derivation in derivations for operation in derivation.operations}
@@ -94,16 +89,7 @@ def _change_graph() -> None:
     st.session_state.pop("follow_node", None)
 
 
-@cached(by=lambda case: run_of(case.spec, case.graph))
-def _inspector(case: Case) -> Inspector:
-    return Inspector(case.graph, case.result, graphs.inputs(case.graph))
-
-
-def _id(case: Case, node: int) -> str:
-    return case.graph.node_id(node)
-
-
-def interesting(case: Case) -> dict[str, int]:
+def interesting(case: LoadedRun) -> dict[str, int]:
     """Examples of nodes by what is special about them, with few links where possible."""
     test = case.result.split.test
     confidence = metrics.confidence(case.result.probs[test])
@@ -130,8 +116,8 @@ def interesting(case: Case) -> dict[str, int]:
     return nodes
 
 
-def _node(case: Case) -> int:
-    special = {_id(case, node): words for words, node in interesting(case).items()}
+def _node(case: LoadedRun) -> int:
+    special = {case.graph.node_id(node): words for words, node in interesting(case).items()}
     first = next(iter(special))
     try:
         case.graph.find(str(st.session_state.get("follow_node") or first).strip())
@@ -146,18 +132,19 @@ def _node(case: Case) -> int:
     return case.graph.find(str(wanted or first).strip())
 
 
-def _about(case: Case, node: int) -> str:
+def _about(case: LoadedRun, node: int) -> str:
     links, truth = case.graph.degree[node], case.graph.labels[node]
     class_name = escaped(case.graph.class_names[truth]) if truth >= 0 else "unknown"
-    about = f"Node {escaped(_id(case, node))}: {links_text(links)}, true class {class_name}."
+    node_id = escaped(case.graph.node_id(node))
+    about = f"Node {node_id}: {links_text(links)}, true class {class_name}."
     if case.graph.words is None:
         about += " This dataset has word numbers only; the synthetic graph has real words."
     return about
 
 
-def _derivation(inspector: Inspector, node: int, number: int) -> Derivation:
+def _derivation(case: LoadedRun, node: int, number: int) -> Derivation:
     chosen: dict[str, Any] = st.session_state.get(f"follow_way_{number}", {})
-    return derive(inspector, node, **chosen)
+    return derive(case.inspector, node, **chosen)
 
 
 def _on_choice() -> None:
@@ -181,7 +168,7 @@ def _graph_name() -> str:
     return st.session_state.get("follow_graph") or cases.graph_name()
 
 
-def _side(here: lesson.Lesson, case: Case, derivation: Derivation) -> Side:
+def _side(here: lesson.Lesson, case: LoadedRun, derivation: Derivation) -> Side:
     result, node = case.result, derivation.node
     assert result.mean is not None and result.var is not None
     names = [case.graph.class_names[c] for c in result.split.classes]
@@ -202,7 +189,7 @@ def _side(here: lesson.Lesson, case: Case, derivation: Derivation) -> Side:
     )
 
 
-def _question(here: lesson.Lesson, case: Case, derivation: Derivation) -> bool:
+def _question(here: lesson.Lesson, case: LoadedRun, derivation: Derivation) -> bool:
     return lesson.predict(
         here,
         "expect_factor",

@@ -25,9 +25,6 @@ class Paper:
     truth: list[float]  # the probability of every class, by the recipe of the graph
     answers: dict[int, list[float]]
 
-    def span(self, labels: int) -> tuple[float, float]:
-        return min(self.answers[labels]), max(self.answers[labels])
-
 
 @functools.cache
 def papers() -> dict[str, Paper]:

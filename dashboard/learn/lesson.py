@@ -129,12 +129,6 @@ def nearest(values: Sequence[float], value: float) -> int:
     return int(np.abs(np.array(values) - value).argmin())
 
 
-def show_numbers(numbers: Mapping[str, str], notes: Mapping[str, str] | None = None) -> None:
-    """Numbers in a row, by title; ``notes`` explain some of them."""
-    for column, (title, number) in zip(st.columns(len(numbers)), numbers.items(), strict=True):
-        column.metric(title, number, help=(notes or {}).get(title))
-
-
 Link = tuple[str, str, Query]
 """Words, the address of a page, and the parameters that open it at the right place."""
 

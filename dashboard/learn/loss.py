@@ -12,7 +12,7 @@ from bup.explanation.loss_surface import LOSSES
 from dashboard.figures.learn.landscape import landscape_figure
 from dashboard.learn import cases, lesson
 from dashboard.session import run_link
-from dashboard.ui.numbers import percent
+from dashboard.ui.numbers import percent, signed
 
 MARGINS = np.linspace(-3, 3, 61)
 STDS = np.linspace(0.2, 3, 29)
@@ -69,10 +69,6 @@ def slopes(point: loss_surface.LossPoint) -> str:
         verb = "costs" if point.by_std > 0 else "pays"
         doubt = f"More doubt **{verb}** ({signed(point.by_std)})"
     return f"{doubt}, more margin pays ({signed(point.by_margin)})."
-
-
-def signed(slope: float) -> str:
-    return f"{slope:+.2f}".replace("-", "−")
 
 
 def _question(here: lesson.Lesson, classes: int) -> bool:

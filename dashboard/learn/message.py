@@ -10,6 +10,7 @@ from bup import likelihood
 from dashboard.figures.learn.messages import densities_figure, messages_figure, wins_figure
 from dashboard.learn import cases, lesson
 from dashboard.session import run_link
+from dashboard.ui.metric_row import metric_row
 from dashboard.ui.numbers import percent
 
 CLASSES = ("Neural Networks", "Theory", "Rule Learning")
@@ -38,7 +39,7 @@ def page(here: lesson.Lesson) -> None:
     theme = lesson.theme()
     with right:
         wins = zip(CLASSES, chances.mean[0].tolist(), strict=True)
-        lesson.show_numbers({f"{name} wins": percent(p) for name, p in wins})
+        metric_row({f"{name} wins": percent(p) for name, p in wins})
         draws = sample(mean, std)
         lesson.chart(messages_figure(mean, std, CLASSES, draws[:, -1], theme), "messages")
         won, sure = st.tabs(["How often each class wins", "How sure is that probability itself?"])

@@ -12,6 +12,7 @@ from dashboard.components.plane import plane as drawing
 from dashboard.learn import cases, lesson
 from dashboard.learn.plane import CENTRES, KNOWN, LABELLED, MOST_STRANGERS, PER_CLASS, Plane
 from dashboard.session import run_link
+from dashboard.ui.metric_row import metric_row
 from dashboard.ui.theme import score_colours
 
 CANVAS = "plane_canvas"
@@ -69,7 +70,7 @@ def _numbers(plane: Plane) -> None:
         "Known papers doubted less": f"{plane.surer:.0%}",
     }
     note = "Than a stranger: the AUROC of doubt. At 50% doubt does not separate strangers at all."
-    lesson.show_numbers(numbers, {"Known papers doubted less": note})
+    metric_row(numbers, {"Known papers doubted less": note})
 
 
 def text_of_place(here: lesson.Lesson, plane: Plane) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 from bup import metrics
 from bup.datasets import synthetic
 from bup.datasets.synthetic import Parameters
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.figures.learn.truth import truth_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.glossary import meaning
@@ -88,7 +89,7 @@ def _name(homophily: float, strength: float) -> str:
 
 def trained_answers(
     homophily: float, strength: float, method: str, labels: int
-) -> tuple[cases.Case, TestAnswers]:
+) -> tuple[LoadedRun, TestAnswers]:
     """A network trained on such a graph, and its answers beside those of the recipe."""
     name = _name(homophily, strength)
     cases.request_training(name, "mlp", per_class=labels)

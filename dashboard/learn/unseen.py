@@ -12,12 +12,13 @@ import streamlit as st
 
 from bup import metrics
 from dashboard.cache import graphs
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.figures.learn.thresholds import drawn_roc_figure, threshold_figure
 from dashboard.figures.ood import share_figure
 from dashboard.learn import cases, lesson
-from dashboard.learn.cases import Case
 from dashboard.learn.glossary import meaning
 from dashboard.ui.markdown import escaped
+from dashboard.ui.metric_row import metric_row
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def page(here: lesson.Lesson) -> None:
         )
 
 
-def _doubts(case: Case, score: str) -> tuple[np.ndarray, np.ndarray]:
+def _doubts(case: LoadedRun, score: str) -> tuple[np.ndarray, np.ndarray]:
     """A doubt of every test paper, and whether its class is the unseen one."""
     nodes = case.result.split.test
     unseen = case.result.split.is_ood(case.graph.labels[nodes])
@@ -132,7 +133,7 @@ def _choose_share(here: lesson.Lesson, name: str) -> str:
     return name if share in (None, 1.0) else f"fewer:{name}:{share}"
 
 
-def _stranger_chart(here: lesson.Lesson, case: Case, auroc: float) -> None:
+def _stranger_chart(here: lesson.Lesson, case: LoadedRun, auroc: float) -> None:
     """How many strangers it takes, over ten reruns, and where this run stands among them."""
     rows = strangers_of(case.graph.name)
     if rows.empty:
@@ -160,7 +161,7 @@ def _threshold(doubt: np.ndarray, score: str) -> float:
     return st.slider("Flag from this doubt on", low, high, first, step, "%.3f", key=f"flag_{score}")
 
 
-def _counts(case: Case, kind: DoubtKind, threshold: float) -> None:
+def _counts(case: LoadedRun, kind: DoubtKind, threshold: float) -> None:
     """Show how many are flagged, and the AUROC of this doubt beside that of the answer."""
     doubt, unseen = _doubts(case, kind.score)
     flagged = doubt >= threshold
@@ -172,10 +173,10 @@ def _counts(case: Case, kind: DoubtKind, threshold: float) -> None:
     if kind.score != "confidence":
         numbers["AUROC of the answer"] = metrics.auroc(*_doubts(case, "confidence"))
     notes = {title: meaning("AUROC") for title in numbers if "AUROC" in title}
-    lesson.show_numbers({title: f"{value:.0%}" for title, value in numbers.items()}, notes)
+    metric_row({title: f"{value:.0%}" for title, value in numbers.items()}, notes)
 
 
-def _question(here: lesson.Lesson, case: Case) -> bool:
+def _question(here: lesson.Lesson, case: LoadedRun) -> bool:
     answer, message = (
         metrics.auroc(*_doubts(case, score)) for score in ("confidence", "message_std")
     )

@@ -27,7 +27,7 @@ def opened(stocked_cache, monkeypatch, go_to):
     """Opens a page as another visitor."""
     monkeypatch.setenv("BUP_CACHE", str(stocked_cache))
     monkeypatch.chdir(ROOT)
-    polling._cached.clear()
+    polling._read.cache_clear()
 
     def open_page(address: str, cookies: dict[str, str] | None = None, **query: str) -> AppTest:
         kept = property(lambda _: cookies or {})

@@ -10,7 +10,6 @@ from bup.metrics.conformal import conformal_sets
 from bup.propagation.doubt import FLOOR
 from dashboard.components import plane as component
 from dashboard.components.shared import component as declaration
-from dashboard.learn.cases import Case
 from dashboard.learn.course import LESSONS
 from dashboard.learn.coverage import by_neighbours, same_class_share
 from dashboard.learn.kinds import AGREED, rows
@@ -18,6 +17,7 @@ from dashboard.learn.kinds_data import HIDDEN, LABELS, papers
 from dashboard.learn.plane import CENTRES, KNOWN, OUTLINE, Plane
 from dashboard.learn.sees import COUNTS, text_of_place
 from dashboard.learn.unseen import LINES, strangers_of
+from tests.support.exports import loaded_run
 from tests.tools import kinds
 
 
@@ -130,7 +130,7 @@ def test_neighbours_alike_are_counted(path_graph):
 
 def test_groups_of_coverage_make_up_the_whole(run, cora):
     sets = conformal_sets(run.probs, cora, run.split, 0.9, "aps")
-    whole, *parts = by_neighbours(Case(cora, run.spec, run), sets)
+    whole, *parts = by_neighbours(loaded_run(run, cora), sets)
     judged = run.judged(cora)
     assert whole.covered == pytest.approx(sets.coverage(judged.nodes, judged.targets))
     assert sum(part.papers for part in parts) <= whole.papers
