@@ -1,7 +1,5 @@
 """The app for Streamlit's own command, and the script that each of its sessions runs."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

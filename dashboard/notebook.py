@@ -4,8 +4,6 @@ Each chart takes results and returns the Plotly figure that the app draws, and r
 it is given something else.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import dataclasses

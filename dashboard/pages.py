@@ -1,7 +1,5 @@
 """The table of pages, in the order of the menu."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

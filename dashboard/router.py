@@ -1,7 +1,5 @@
 """What every page shares, then the page that the address names."""
 
-from __future__ import annotations
-
 import gc
 from pathlib import Path
 from urllib.parse import urlsplit

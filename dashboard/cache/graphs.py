@@ -1,7 +1,5 @@
 """Graphs and what is computed from a graph alone, shared by all browser sessions."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Figures and maps in the form that is sent to browsers, cached for all browser sessions."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

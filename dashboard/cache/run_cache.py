@@ -1,7 +1,5 @@
 """Trained runs and what is computed from them, shared by all browser sessions."""
 
-from __future__ import annotations
-
 from functools import cached_property, lru_cache
 from typing import Any
 

@@ -3,8 +3,6 @@
 A page that uses a value keeps it: a value that leaves the cache is only computed again next time.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import pickle

@@ -1,7 +1,5 @@
 """Results that could not be written to disk: kept in memory, and written later."""
 
-from __future__ import annotations
-
 import threading
 
 from bup.errors import BupError

@@ -1,7 +1,5 @@
 """A chart as pages and exported files show it."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Several runs in one table and on common axes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Is 80% really 80%? Confidence against accuracy, and answering only when sure."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 import numpy as np

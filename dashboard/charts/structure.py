@@ -1,7 +1,5 @@
 """Does uncertainty follow the links? Scores against a node's place in the graph."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bup import metrics

@@ -1,7 +1,5 @@
 """Does the model doubt what it should? How well scores detect unseen classes and mistakes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """The bar on top of every page for the members of a class."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The file that holds the classes: SQLite, so that several processes can write at once."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import time

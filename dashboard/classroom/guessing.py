@@ -1,7 +1,5 @@
 """Guesses before answers: alone, as one of a class, or before it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dashboard.classroom import membership, polling

@@ -4,8 +4,6 @@ It is stored in the session, and in cookies for a reload. The key of a lecturer'
 address bar at once, because a projector shows it to everybody.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Where a class is started, joined and led."""
 
-from __future__ import annotations
-
 import time
 from functools import partial
 from urllib.parse import urlencode, urlsplit, urlunsplit

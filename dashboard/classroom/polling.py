@@ -1,7 +1,5 @@
 """Where browsers look for news of a class: a few bytes, without a session."""
 
-from __future__ import annotations
-
 import threading
 import time
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A link as a picture for the camera of a phone."""
 
-from __future__ import annotations
-
 import segno
 
 

@@ -1,7 +1,5 @@
 """What a lesson asks, and how a class answered."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

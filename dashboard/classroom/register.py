@@ -4,8 +4,6 @@ It holds no names and no addresses: a student is a random number, what bounds a 
 address is a keyed hash, and what a class did is deleted with it, some hours after it began.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import hmac

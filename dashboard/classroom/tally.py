@@ -1,7 +1,5 @@
 """How a class guessed: a bar per option."""
 
-from __future__ import annotations
-
 from html import escape
 
 from dashboard.classroom.question import Tally

@@ -4,8 +4,6 @@ The name of a file is the hash of its content. So browsers may cache it forever,
 that was sent the name can request it. Files drawn from an uploaded graph are deleted with it.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import threading

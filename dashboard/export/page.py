@@ -1,7 +1,5 @@
 """The exported file: all data inside, compressed; its policy forbids all requests."""
 
-from __future__ import annotations
-
 import base64
 import datetime
 import html

@@ -1,7 +1,5 @@
 """The views of an exported page: figures of the app with their captions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The picked node in two lines, for every page: plain HTML, which screen readers can read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path

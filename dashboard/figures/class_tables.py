@@ -1,7 +1,5 @@
 """Tables with bars about one node, class by class: plain HTML, which screen readers can read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path

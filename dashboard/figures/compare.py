@@ -1,7 +1,5 @@
 """Which run is better, and by how much? Tables and overlays of several runs on one split."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any

@@ -1,7 +1,5 @@
 """The links of a graph as one faint picture."""
 
-from __future__ import annotations
-
 import numpy as np
 from PIL import Image, ImageColor
 

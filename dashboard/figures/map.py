@@ -1,7 +1,5 @@
 """The graph as a map: its links as a faint picture, a point for every node on top."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Why is the model unsure of one node? What its neighbours did to its variance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two runs on one map each, side by side, moving together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

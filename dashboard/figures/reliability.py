@@ -1,7 +1,5 @@
 """Charts of calibration, and of answering only when sure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 

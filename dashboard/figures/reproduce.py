@@ -1,7 +1,5 @@
 """Published figures beside those measured with this package: a row for each cell of a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Does uncertainty follow the graph? Charts of scores against a node's place in it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the charts share: legend, axes, markers, lines, hatching, and text from the data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape

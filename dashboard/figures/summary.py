@@ -1,7 +1,5 @@
 """A graph's figures as charts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The curves of a training, finished or under way."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ the crowded middle; nodes that still sit on top of each other are pushed apart, 
 clicked. Small components lie around the largest, as near as they have room, lone nodes last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -6,8 +6,6 @@ places. The repulsion of all pairs is computed on a grid: nodes are masses, the 
 convolution, and each node reads the force at its place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Components around the largest, as near as they have room."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The process that draws, and the thread that follows it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Lesson 5: a reliability diagram, filled from dots; bins and temperature to move."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 from scipy.special import softmax

@@ -1,7 +1,5 @@
 """The runs of the lessons: the same as the dashboard trains, so that links open them at once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bup import datasets, metrics

@@ -1,7 +1,5 @@
 """Lesson 1: a class is hidden, and the model answers all the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

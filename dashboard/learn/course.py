@@ -1,7 +1,5 @@
 """The lessons, in their order: a Markdown file each, named by number and address."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dashboard.learn.texts import FOLDER, Text, read_text

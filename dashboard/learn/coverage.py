@@ -1,7 +1,5 @@
 """Lesson 11: sets that contain the truth nine times in ten, and for whom they do not."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """Lesson 8: one node's probability, from its words on, under two rules side by side."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

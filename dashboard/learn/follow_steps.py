@@ -1,7 +1,5 @@
 """The steps of lesson 8, from words to a probability, and their texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bup.explanation.derivation import Derivation

@@ -1,7 +1,5 @@
 """The glossary, read from its file: the glossary page and every explanation show these words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bup.metrics import METRICS

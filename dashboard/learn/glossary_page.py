@@ -1,7 +1,5 @@
 """The glossary as a page."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Lesson 9: ten networks are given more labels; where their doubt goes, and where it stays."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dashboard.cache import graphs

@@ -1,7 +1,5 @@
 """The answers behind lesson 9, trained ahead by ``python -m tests.tools.kinds``."""
 
-from __future__ import annotations
-
 import functools
 import json
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """For lecturers: plans of 45 and 90 minutes, what to say, and the wrong answers to expect."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What all lessons share: head, columns, questions before answers, charts and links."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lesson 4: three losses as landscapes, a point to move, the way down."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 2: three bell curves, and the probabilities that come out of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 import torch

@@ -1,7 +1,5 @@
 """Where to begin: the lessons and what each is about."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dashboard.learn import lesson

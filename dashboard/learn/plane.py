@@ -1,7 +1,5 @@
 """Papers as points of a plane: three known classes, and strangers that the student moves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

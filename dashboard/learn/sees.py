@@ -1,7 +1,5 @@
 """Lesson 10: strangers to drag about and to count; only a group of them is plane."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -5,8 +5,6 @@ begin with fields of its own, ``- name: value``. A placeholder is written as in 
 ``{share:.0%}``. Lines may be wrapped anywhere: those of a paragraph are joined when a file is read.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Mapping

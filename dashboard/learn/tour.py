@@ -3,8 +3,6 @@
 The address holds the number of the stop (``tour=3``), so that a tour can be left, resumed and sent.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
 

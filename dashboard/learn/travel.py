@@ -1,7 +1,5 @@
 """Lesson 3: a small graph to edit, three rules side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 7: on a synthetic graph the right confidence can be computed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

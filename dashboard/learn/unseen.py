@@ -1,7 +1,5 @@
 """Lesson 6: known and unseen papers, a threshold to move, the ROC curve that it draws."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A queue for something that only a few browsers can have at a time."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

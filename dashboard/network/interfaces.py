@@ -1,7 +1,5 @@
 """Addresses under which other machines reach the app: a phone cannot open a laptop's localhost."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import socket

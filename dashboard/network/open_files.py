@@ -1,7 +1,5 @@
 """The limit of connections and files that a process may have open."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 

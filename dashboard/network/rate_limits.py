@@ -1,7 +1,5 @@
 """Rate limits of costly requests, for each browser and for all browsers at an address."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import defaultdict, deque

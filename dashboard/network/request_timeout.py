@@ -1,7 +1,5 @@
 """uvicorn's HTTP protocol, with timeouts and with the client's address on every request."""
 
-from __future__ import annotations
-
 import asyncio
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol

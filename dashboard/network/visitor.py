@@ -1,7 +1,5 @@
 """The visitor of this browser session, and what this session has uploaded."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bup.datasets.uploads.store import Uploader

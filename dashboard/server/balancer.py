@@ -6,8 +6,6 @@ of the first request only; then bytes pass both ways unchanged. It restarts proc
 ended, and has the queue of trainings for all of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

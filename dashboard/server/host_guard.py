@@ -1,7 +1,5 @@
 """Middleware that refuses foreign host names and pages, and sends the content security policy."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import ipaddress

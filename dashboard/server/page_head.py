@@ -1,7 +1,5 @@
 """Middleware that adds a script to Streamlit's HTML page, before Streamlit's own scripts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders

@@ -1,7 +1,5 @@
 """The app as an ASGI application: Streamlit's pages, our routes and middleware."""
 
-from __future__ import annotations
-
 import asyncio
 import shlex
 import socket

@@ -4,8 +4,6 @@ The table of pages imports every page, so a page cannot import the table: the ro
 at the start of each run of the script.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import streamlit as st

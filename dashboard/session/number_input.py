@@ -1,7 +1,5 @@
 """Number widgets bound to the link, which may contain any text."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

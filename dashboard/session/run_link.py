@@ -4,8 +4,6 @@ The app, notebooks and commands use it; it needs no Streamlit. Links name graphs
 and settings as the widgets of the sidebar show them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qs, urlencode, urlsplit

@@ -4,8 +4,6 @@
 widgets are drawn again.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

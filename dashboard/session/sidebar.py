@@ -1,7 +1,5 @@
 """The sidebar: the widgets that choose a graph and a run, each bound to the URL by its key."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping

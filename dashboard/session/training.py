@@ -1,7 +1,5 @@
 """Training on demand as one browser session sees it: submit runs, show how they go, cancel them."""
 
-from __future__ import annotations
-
 import functools
 import os
 from collections import defaultdict

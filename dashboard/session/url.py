@@ -5,8 +5,6 @@ each is in the session state under its name, is read from an address that has ch
 written back after the page is drawn. Anybody can write a link: what cannot be read is left out.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

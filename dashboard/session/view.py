@@ -1,7 +1,5 @@
 """What a page is given to draw: a finished run, a picked node, colours."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The queue of runs: which visitors wait for a run, and which run is trained next."""
 
-from __future__ import annotations
-
 import atexit
 import base64
 import dataclasses

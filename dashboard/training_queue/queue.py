@@ -1,7 +1,5 @@
 """The queue of runs to train as pages see it, in whatever process it is."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 from bup import Graph, Store

@@ -5,8 +5,6 @@ every process has one connection. When that ends, visitors who only looked at pa
 process count as gone.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

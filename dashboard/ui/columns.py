@@ -4,8 +4,6 @@ The texts about scores come from ``bup.scores``. A score that only one method ha
 runs of that method.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Show errors that the visitor can act on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Select boxes and segmented controls whose choice is part of the link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """Numbers as text, as ``components/shared/numbers.js`` writes them in the browser."""
 
-from __future__ import annotations
-
 import math
 
 from bup.io.numbers import percent as percent

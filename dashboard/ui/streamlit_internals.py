@@ -4,8 +4,6 @@
 versions of Streamlit with which those tests passed: run them before you raise it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """Colours and chart style, in one place: colour-blind safe, legible in light and dark."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Titles of settings and of their choices, which commands know by short names."""
 
-from __future__ import annotations
-
 import dataclasses
 import tomllib
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Streamlit holds every file that a browser sends to a session, whether or not the
 for files. It frees them long after the session has ended, when another session ends.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A process that takes too long is killed; one that needs too much memory fails or
 system. The server and its other visitors go on.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import os

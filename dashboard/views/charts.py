@@ -1,7 +1,5 @@
 """Charts and maps whose points can be clicked, with a caption that explains them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

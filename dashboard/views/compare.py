@@ -1,7 +1,5 @@
 """Several methods on the same split, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

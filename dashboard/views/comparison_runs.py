@@ -1,7 +1,5 @@
 """Choose the runs that a page compares with the run of the sidebar."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Downloads: the command of a run, tables, the numbers of a chart, a run as a web page."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType

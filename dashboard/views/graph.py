@@ -1,7 +1,5 @@
 """The graph in figures, before any model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The nodes behind a clicked bar, bin or cell: listed, and highlighted on a map."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping
 
 import numpy as np

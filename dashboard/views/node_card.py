@@ -1,7 +1,5 @@
 """The picked node as a card, the same on every page."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bup.experiments import epistemic_score

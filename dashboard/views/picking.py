@@ -1,7 +1,5 @@
 """Picking a node: by a click on a chart, a map, a network or a row, and step by step."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Is 80% really 80%? Calibration of a run, answering only when sure, and conformal sets."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

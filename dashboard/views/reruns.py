@@ -1,7 +1,5 @@
 """Does a difference between runs hold over other seeds? A comparison of stored reruns."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 

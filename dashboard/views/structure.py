@@ -1,7 +1,5 @@
 """Does uncertainty follow the links?"""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

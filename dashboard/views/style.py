@@ -1,7 +1,5 @@
 """The style sheet of every page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Tables with rows that can be clicked, and rows of figures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any

@@ -3,8 +3,6 @@
 Until it is trained, the page keeps the run that it showed before, if that is of the same graph.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 import bup

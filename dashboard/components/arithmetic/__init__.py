@@ -4,8 +4,6 @@ Stepping, playing and going back happen in the browser; only a choice that needs
 (another neighbour, unit, class or node) goes to the server.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Gives the keyboard to the first field of the popover that the visitor has just opened."""
 
-from __future__ import annotations
-
 from dashboard.components.shared.component import component
 
 _view = component("focus_here", html="<i></i>")

@@ -1,7 +1,5 @@
 """The card of a tour, and the frame around the part of the page that it explains."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 from dashboard.components.shared.component import component

@@ -1,7 +1,5 @@
 """Scrolls new content into view."""
 
-from __future__ import annotations
-
 from dashboard.components.shared.component import component
 
 _view = component("into_view", html="<i></i>")

@@ -1,7 +1,5 @@
 """The graph as a map that owns its window: see map.js for what one can do with it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The part of a graph that a map is sent: all of it, or as much as a browser draws fluently."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -3,8 +3,6 @@
 Ids, titles and class names are untrusted: they are sent and shown as plain text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

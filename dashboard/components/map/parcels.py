@@ -1,7 +1,5 @@
 """Parcels: arrays in few bytes, as the browser gets them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import dataclass

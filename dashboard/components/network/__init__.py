@@ -3,8 +3,6 @@
 vis-network is the copy that pyvis carries, so nothing is fetched from anywhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Ids, titles and class names are untrusted: they are sent as plain text and never become HTML.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

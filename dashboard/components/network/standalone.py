@@ -1,7 +1,5 @@
 """The network around one node as a file of its own."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Polls for news of a class in the browser, and reruns the page only when there are any."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 

@@ -1,7 +1,5 @@
 """A plane with points on a coloured ground; the visitor drags a group of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

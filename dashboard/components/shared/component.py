@@ -1,7 +1,5 @@
 """Declaring a component, and reading what it reports."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@ modules from. So each imported module becomes a function that is called once and
 exports: names in different modules never meet.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

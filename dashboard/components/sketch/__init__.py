@@ -4,8 +4,6 @@ Plain SVG instead of vis-network: every node is an element of its own, which a k
 reader and a finger can reach.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A reliability diagram, filled answer by answer."""
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 

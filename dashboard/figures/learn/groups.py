@@ -1,7 +1,5 @@
 """Shares of groups against what was promised to all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

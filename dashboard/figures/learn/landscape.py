@@ -1,7 +1,5 @@
 """The loss as a landscape."""
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 

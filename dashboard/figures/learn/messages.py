@@ -1,7 +1,5 @@
 """Messages as bell curves, and the probabilities that come out of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Answers of several networks for the same papers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What neighbours do to a variance, rule by rule."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

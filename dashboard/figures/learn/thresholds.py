@@ -1,7 +1,5 @@
 """What a threshold lets through, and what it catches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Confidence beside the truth, where it is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 

@@ -1,7 +1,5 @@
 """Charts of the page of unseen classes; a click on a bar or a cell lists its nodes."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

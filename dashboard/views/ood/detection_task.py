@@ -1,7 +1,5 @@
 """The controls of what the page of unseen classes looks for, and by the scores of which runs."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bup.experiments import epistemic_score

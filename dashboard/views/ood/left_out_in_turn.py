@@ -1,7 +1,5 @@
 """Each class left out in turn: a table of runs that are trained in the background."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Lists of the page of unseen classes: rankings, and groups of nodes that are missed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import streamlit as st

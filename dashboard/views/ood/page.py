@@ -1,7 +1,5 @@
 """Does the model doubt what it should: unseen classes and mistakes?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import streamlit as st

@@ -1,7 +1,5 @@
 """The card of the picked node on Reproduce, for the run of the chosen cell."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 import bup

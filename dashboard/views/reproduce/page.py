@@ -1,7 +1,5 @@
 """The paper's tables beside the results of the runs on this machine."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bup import datasets

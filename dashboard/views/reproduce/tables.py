@@ -1,7 +1,5 @@
 """A table of the paper as a chart and as numbers; a click on a cell shows its reruns."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

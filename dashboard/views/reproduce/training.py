@@ -1,7 +1,5 @@
 """Train a small part of a table from the page."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """An example of the tables of a graph, to look at and to download."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 

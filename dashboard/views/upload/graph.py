@@ -1,7 +1,5 @@
 """Upload a graph: drop files, say what the columns are, look at the graph, open it."""
 
-from __future__ import annotations
-
 import dataclasses
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Upload your own graph, or the predictions of your own model for a graph."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dashboard.ui.link_choice import link_choice

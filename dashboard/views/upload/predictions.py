@@ -1,7 +1,5 @@
 """Upload the predictions of your own model: drop the file, look at them, open them as a run."""
 
-from __future__ import annotations
-
 import dataclasses
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Parts of the pages for uploads: the review of files, and the list of what was uploaded."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
