@@ -96,9 +96,7 @@ class Register:
         with self._writing() as db:
             if client is not None:
                 _check_classes(db, client)
-            if query_number(db, "SELECT count(*) FROM class") >= MOST_CLASSES:
-                _delete_empty_class(db, "SELECT code FROM class")
-            if query_number(db, "SELECT count(*) FROM class") >= MOST_CLASSES:
+            if not _make_room(db, MOST_CLASSES, "SELECT code FROM class"):
                 raise bup.BupError(
                     f"{MOST_CLASSES} classes are under way here, which is as many as there may be: "
                     "wait until one of them ends"
@@ -323,11 +321,8 @@ class Register:
 
 def _check_classes(db: sqlite3.Connection, client: Client) -> None:
     """Refuse a browser or an address that has enough classes under way."""
-    own = "SELECT count(*) FROM arrival WHERE student = ? AND client = ?"
-    if query_number(db, own, LECTURER, client.browser_id) >= CLASSES_PER_BROWSER:
-        of = "SELECT code FROM arrival WHERE student = ? AND client = ?"
-        _delete_empty_class(db, of, LECTURER, client.browser_id)
-    if query_number(db, own, LECTURER, client.browser_id) >= CLASSES_PER_BROWSER:
+    own = "SELECT code FROM arrival WHERE student = ? AND client = ?"
+    if not _make_room(db, CLASSES_PER_BROWSER, own, LECTURER, client.browser_id):
         raise bup.BupError(
             f"you have started {CLASSES_PER_BROWSER} classes that are under way, which is the most "
             "for one browser: end one of them first"
@@ -341,10 +336,15 @@ def _check_classes(db: sqlite3.Connection, client: Client) -> None:
         )
 
 
-def _delete_empty_class(db: sqlite3.Connection, among: str, *values: str) -> None:
-    """Delete one of these classes that has no students, if any: the oldest of those from the
-    address that started most, so that one visitor cannot push out the classes of others.
+def _make_room(db: sqlite3.Connection, most: int, among: str, *values: str) -> bool:
+    """Whether these classes are fewer than ``most``.
+
+    If they are not, one without students is deleted first: the oldest of those from the address
+    that started most, so that one visitor cannot push out the classes of others.
     """
+    count = f"SELECT count(*) FROM ({among})"
+    if query_number(db, count, *values) < most:
+        return True
     near = (
         "SELECT count(*) FROM arrival AS one JOIN arrival AS other USING (address, student) "
         f"WHERE one.code = class.code AND student = '{LECTURER}'"
@@ -354,6 +354,7 @@ def _delete_empty_class(db: sqlite3.Connection, among: str, *values: str) -> Non
         f"FROM student) AND code IN ({among}) ORDER BY ({near}) DESC, started LIMIT 1)",
         values,
     )
+    return query_number(db, count, *values) < most
 
 
 def _student_of_client(db: sqlite3.Connection, code: str, client: Client) -> str:

@@ -37,8 +37,8 @@ def page(here: lesson.Lesson) -> None:
     probs = softmax(outputs / temperature, axis=1)
     diagram = metrics.reliability_bins(probs, targets, bins)
     with right:
-        _numbers(probs, targets, diagram, sweep, answered)
         confidence, hits = metrics.confidence(probs), metrics.hits(probs, targets)
+        _numbers(confidence, hits, diagram if sweep >= 1 else None, answered)
         lesson.chart(
             dots_figure(diagram, confidence, hits, sweep, lesson.theme()),
             "dots",
@@ -63,18 +63,13 @@ def test_outputs(case: LoadedRun) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _numbers(
-    probs: np.ndarray,
-    targets: np.ndarray,
-    diagram: metrics.ReliabilityBins,
-    sweep: float,
-    answered: bool,
+    confidence: np.ndarray, hits: np.ndarray, filled: metrics.ReliabilityBins | None, answered: bool
 ) -> None:
-    filled = sweep >= 1
     numbers = {
-        "Right": f"{metrics.accuracy(probs, targets):.0%}",
-        "Mean confidence": f"{metrics.confidence(probs).mean():.0%}" if answered else "?",
-        "ECE": f"{diagram.expected_error:.1%}" if filled else "?",
-        "ACE": f"{diagram.average_error:.1%}" if filled else "?",
+        "Right": f"{hits.mean():.0%}",
+        "Mean confidence": f"{confidence.mean():.0%}" if answered else "?",
+        "ECE": f"{filled.expected_error:.1%}" if filled else "?",
+        "ACE": f"{filled.average_error:.1%}" if filled else "?",
     }
     metric_row(numbers, {word: meaning(word) for word in ("ECE", "ACE")})
 

@@ -1,5 +1,7 @@
 """Lesson 1: a class is hidden, and the model answers all the same."""
 
+from typing import NamedTuple
+
 import numpy as np
 import streamlit as st
 
@@ -33,11 +35,12 @@ def page(here: lesson.Lesson) -> None:
         label = "Trust answers above this confidence"
         threshold = two.slider(label, 0.0, 1.0, 0.5, 0.01, key="believe", format="percent")
     case = cases.load_case(name, "gcn", (int(hidden),), **cases.CALIBRATED)
-    confidence, correct, unseen = test_answers(case)
+    answers = test_answers(case)
+    confidence, correct, unseen = answers
     with left:
-        answered = _question(here, case, confidence, correct, unseen)
+        answered = _question(here, case, answers)
     with right:
-        _numbers(confidence, correct, unseen, threshold, answered)
+        _numbers(answers, threshold, answered)
         groups = {"known classes, right": (confidence[correct & ~unseen], False)}
         groups["known classes, wrong"] = (confidence[~correct & ~unseen], False)
         if answered:
@@ -53,25 +56,23 @@ def page(here: lesson.Lesson) -> None:
         lesson.end(here, answered, ("This very run, node by node", "ood", cases.query(case)))
 
 
-def test_answers(case: LoadedRun) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Confidence, whether it is right, and whether the class was hidden, for every test paper."""
-    nodes = case.result.split.test
+class Answers(NamedTuple):
+    """The answers for the test papers."""
+
+    confidence: np.ndarray  # [n]
+    correct: np.ndarray  # [n] mask
+    unseen: np.ndarray  # [n] mask: the class was hidden
+
+
+def test_answers(case: LoadedRun) -> Answers:
+    nodes, split = case.result.split.test, case.result.split
     labels = case.graph.labels[nodes]
-    unseen = case.result.split.is_ood(labels)
-    return (
-        metrics.confidence(case.result.probs[nodes]),
-        case.result.predicted[nodes] == labels,
-        unseen,
-    )
+    confidence = metrics.confidence(case.result.probs[nodes])
+    return Answers(confidence, case.result.predicted[nodes] == labels, split.is_ood(labels))
 
 
-def _question(
-    here: lesson.Lesson,
-    case: LoadedRun,
-    confidence: np.ndarray,
-    correct: np.ndarray,
-    unseen: np.ndarray,
-) -> bool:
+def _question(here: lesson.Lesson, case: LoadedRun, answers: Answers) -> bool:
+    confidence, correct, unseen = answers
     share = float((confidence[unseen] >= 0.5).mean())
     return lesson.predict(
         here,
@@ -89,13 +90,8 @@ def _question(
     )
 
 
-def _numbers(
-    confidence: np.ndarray,
-    correct: np.ndarray,
-    unseen: np.ndarray,
-    threshold: float,
-    answered: bool,
-) -> None:
+def _numbers(answers: Answers, threshold: float, answered: bool) -> None:
+    confidence, correct, unseen = answers
     trusted = confidence >= threshold
     known = trusted & ~unseen
     numbers = {

@@ -21,13 +21,10 @@ def page(here: lesson.Lesson) -> None:
     case = cases.load_case(cases.graph_name(), "bup", propagation="doubt")
     with left:
         st.markdown(here.text("Introduction"))
-        rule = st.segmented_control(
-            "How sets are made", list(RULES), default="aps", required=True, key="set_rule",
-            format_func=RULES.__getitem__,
-        )  # fmt: skip
+        rule = lesson.one_of("How sets are made", RULES, "set_rule")
         level = st.slider("Promise", 0.7, 0.98, LEVEL, 0.01, key="set_level", format="percent")
         answered = _question(here, case)
-    sets = _sets(case, rule or "aps", float(level))
+    sets = _sets(case, rule, float(level))
     overall, *groups = by_neighbours(case, sets)
     with right:
         one, two = st.columns(2)

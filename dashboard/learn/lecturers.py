@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.learn.course import LESSONS, Lesson
+from dashboard.learn.lesson import one_of
 from dashboard.learn.texts import read_text
 from dashboard.session.navigation import page_link
 
@@ -25,12 +26,9 @@ def page() -> None:
         page_link("class", "Start a class", ":material/groups:")
         page_link("learn-tour", "A tour for lecturers", ":material/route:")
     with st.container(key="plan"):
-        chosen = st.segmented_control(
-            "Plan", list(PLANS), default="45 minutes", required=True, key="minutes",
-            bind="query-params",
-        )  # fmt: skip
+        chosen = one_of("Plan", {name: name for name in PLANS}, "minutes", bind="query-params")
     clock = 0
-    plan = PLANS[chosen or "45 minutes"]
+    plan = PLANS[chosen]
     for number, minutes in plan:
         _notes(LESSONS[number - 1], f"Minute {clock} to {clock + minutes}")
         clock += minutes

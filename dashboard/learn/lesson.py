@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import plotly.graph_objects as go
@@ -19,6 +20,7 @@ from dashboard.session.view import current_theme
 from dashboard.ui.errors import show_errors
 from dashboard.ui.streamlit_internals import DeltaGenerator
 
+T = TypeVar("T")
 STYLE = (Path(__file__).parent / "lesson.css").read_text(encoding="utf-8")
 
 
@@ -120,6 +122,21 @@ def predict(
                 )
             into_view(f"seen_{key}", guessed)
     return True
+
+
+def one_of(label: str, titles: Mapping[T, str], key: str, **options: Any) -> T:
+    """Buttons of which one is always chosen, at first the first; returns its key in ``titles``."""
+    first = next(iter(titles))
+    chosen = st.segmented_control(
+        label,
+        titles,
+        default=first,
+        required=True,
+        key=key,
+        format_func=titles.__getitem__,
+        **options,
+    )
+    return first if chosen is None else chosen
 
 
 def nearest(values: Sequence[float], value: float) -> int:

@@ -85,29 +85,23 @@ def _playground(here: lesson.Lesson) -> None:
         first = next(iter(PRESETS))
         st.session_state.update(sketch=PRESETS[first], sketch_before=PRESETS[first])
     one, two, three = st.columns([4, 6, 4], vertical_alignment="bottom")
-    with one:
-        st.selectbox("Start from", list(PRESETS), key="preset", on_change=_start)
+    one.selectbox("Start from", list(PRESETS), key="preset", on_change=_start)
+    note = meaning("lam")
+    lam = three.slider("Weakening (λ)", SMALLEST_LAM, 5.0, 1.0, 0.1, key="lam", help=note)
     with two:
-        rule = st.segmented_control(
+        rule = lesson.one_of(
             "The rings show",
-            list(rules()),
-            default="paper",
-            required=True,
-            key="ring_rule",
-            format_func=lambda name: rules()[name].title,
+            {name: about.title for name, about in rules().items()},
+            "ring_rule",
             help="Dashed ring: before the step. Blue disc: after it, under this rule.",
-        )
-    with three:
-        lam = st.slider(
-            "Weakening (λ)", SMALLEST_LAM, 5.0, 1.0, 0.1, key="lam", help=meaning("lam")
         )
     left, right = st.columns([3, 2], gap="medium")
     with right:
         _controls(st.session_state.sketch)
         _outcome(st.session_state.sketch, st.session_state.sketch_before, lam)
-        _shares(st.session_state.sketch, rule or "paper", lam)
+        _shares(st.session_state.sketch, rule, lam)
     with left:
-        _draw(st.session_state.sketch, rule or "paper", lam)
+        _draw(st.session_state.sketch, rule, lam)
         st.caption(here.text("Drawing"))
         st.button("Start over", icon=":material/restart_alt:", on_click=_start)
     if problem := st.session_state.pop("sketch_problem", None):

@@ -52,17 +52,13 @@ def page(here: lesson.Lesson) -> None:
                 help="A class uses its own words 1 + this times as often as others; 0: no hint.",
             )  # fmt: skip
             with st.container(horizontal=True, vertical_alignment="bottom"):
-                method = st.segmented_control(
-                    "Train", list(METHODS), default="bup", required=True, key="truth_method",
-                    format_func=METHODS.__getitem__,
-                )  # fmt: skip
-                labels = st.segmented_control(
-                    "Labels per class", (FEW, MANY), default=FEW, required=True, key="truth_labels"
-                )
+                method = lesson.one_of("Train", METHODS, "truth_method")
+                numbers = {FEW: str(FEW), MANY: str(MANY)}
+                labels = lesson.one_of("Labels per class", numbers, "truth_labels")
                 st.form_submit_button("Draw and train", icon=":material/play_arrow:")
-    case, answers = trained_answers(homophily, strength, method or "bup", labels or FEW)
+    case, answers = trained_answers(homophily, strength, method, labels)
     with right:
-        _numbers(here, answers, METHODS[method or "bup"])
+        _numbers(here, answers, METHODS[method])
         lesson.chart(
             truth_figure(
                 metrics.confidence(answers.learned),

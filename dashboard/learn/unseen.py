@@ -120,15 +120,8 @@ def _doubts(case: LoadedRun, score: str) -> tuple[np.ndarray, np.ndarray]:
 def _choose_share(here: lesson.Lesson, name: str) -> str:
     """The graph with as much of the unseen class as the student wants to leave in it."""
     st.caption(here.text("Our rule"))
-    share = st.segmented_control(
-        "How much of the unseen class is in the graph?",
-        list(SHARES),
-        default=1.0,
-        required=True,
-        key="share",
-        format_func=SHARES.__getitem__,
-    )
-    return name if share in (None, 1.0) else f"fewer:{name}:{share}"
+    share = lesson.one_of("How much of the unseen class is in the graph?", SHARES, "share")
+    return name if share == 1 else f"fewer:{name}:{share}"
 
 
 def _stranger_chart(here: lesson.Lesson, case: LoadedRun, auroc: float) -> None:

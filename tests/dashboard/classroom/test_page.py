@@ -1,7 +1,6 @@
 """A class on its pages, without a browser: a lecturer and a student side by side."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -9,6 +8,8 @@ from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
 import bup
+from bup.training.fitting import run_of
+from dashboard.cache.run_cache import LoadedRun
 from dashboard.classroom import polling
 from dashboard.classroom.qr import qr_picture
 from dashboard.classroom.question import LessonQuestion, Tally
@@ -269,7 +270,8 @@ def test_the_settings_of_a_student_open_no_other_question(
     lecturer, lead, opened, go_to, monkeypatch
 ):
     def trained(spec, graph):
-        return SimpleNamespace(result=bup.fit(graph, "gcn", left_out=spec.left_out, epochs=3))
+        result = bup.fit(graph, "gcn", left_out=spec.left_out, epochs=3)
+        return LoadedRun(run_of(spec, graph), graph, result)
 
     monkeypatch.setattr(cases, "load_or_wait", trained)
     student = opened("learn-1-confident", code=lead.code)
