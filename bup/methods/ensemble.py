@@ -1,5 +1,7 @@
 """A deep ensemble (Lakshminarayanan et al. 2017): GCNs that differ in their initial weights."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
