@@ -81,7 +81,7 @@ def load_or_train(spec: bup.Spec, graph: Graph, fresh: bool = False) -> tuple[bu
     if stored is not None:
         return stored, True
     with TrainingBar() as bar:
-        result = fitting.fit_specs(graph, [spec], bar.update)[0]
+        result = fitting.fit_specs(graph, [spec], bar.show)[0]
     try:
         fitting.save(result, graph)
     except bup.BupError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TimeRemainingColumn
@@ -13,34 +12,24 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TimeRemainingColu
 import bup
 
 
-class _Bar:
+class _Bar(Progress):
     """A live progress bar on stderr; silent if stderr is no terminal."""
 
     def __init__(self, *columns: str | ProgressColumn, total: int | None = None) -> None:
         quiet = not sys.stderr.isatty()
-        self.bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet)
-        self.task = self.bar.add_task("starting", total=total)
-
-    def __enter__(self) -> Self:
-        self.bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+        super().__init__(*columns, console=Console(stderr=True), transient=True, disable=quiet)
+        self.task = self.add_task("starting", total=total)
 
 
 class TrainingBar(_Bar):
     """The epochs of one training."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "epoch {task.completed}/{task.total}",
-            *(BarColumn(), TimeRemainingColumn()),
-            "{task.description}",
-        )
+        columns = "epoch {task.completed}/{task.total}", BarColumn(), TimeRemainingColumn()
+        super().__init__(*columns, "{task.description}")
 
-    def update(self, progress: bup.Progress) -> None:
-        self.bar.update(
+    def show(self, progress: bup.Progress) -> None:
+        self.update(
             self.task,
             completed=progress.epoch,
             total=progress.epochs,
@@ -56,19 +45,19 @@ class SweepBar(_Bar):
     """
 
     def __init__(self, costs: Mapping[bup.Spec, float]) -> None:
-        self.costs, self.left, self.start = costs, sum(costs.values()), time.monotonic()
+        self.costs, self.left, self.started = costs, sum(costs.values()), time.monotonic()
         self.total, self.done, self.whole = len(costs), 0, self.left
         columns = "run {task.completed}/{task.total}", BarColumn(), "{task.description}"
         super().__init__(*columns, total=self.total)
 
-    def update(self, specs: Sequence[bup.Spec]) -> None:
+    def show(self, specs: Sequence[bup.Spec]) -> None:
         self.done += len(specs)
         self.left = max(self.left - sum(self.costs[spec] for spec in specs), 0.0)
-        spent = time.monotonic() - self.start
+        spent = time.monotonic() - self.started
         left = duration(spent / (self.whole - self.left) * self.left)
         words = in_words(specs[0], (spec.seed for spec in specs))
-        self.bar.update(self.task, completed=self.done, description=f"{left} left, last: {words}")
-        if self.bar.disable:
+        self.update(self.task, completed=self.done, description=f"{left} left, last: {words}")
+        if self.disable:
             text = f"{self.done} of {self.total} runs, about {left} left: {words}"
             print(text, file=sys.stderr, flush=True)
 

@@ -119,7 +119,7 @@ def reproduce(
         count = min(cores, len(missing))
         executor = cluster(scheduler) if scheduler else sweep.local_processes(count, store)
         with executor as started, SweepBar({spec: costs[spec] for spec in missing}) as bar:
-            failures = sweep.train_all(missing, by_name, started, store, bar.update)
+            failures = sweep.train_all(missing, by_name, started, store, bar.show)
 
     if measured:
         tables = [(q, e.load_shipped().rows(q, plan, graphs)) for q, plan in plans]

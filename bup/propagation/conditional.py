@@ -87,6 +87,7 @@ class Conditional(Propagation):
         super().__init__(graph, s)
         self.lam, self.neighbours_linked = s.lam, s.neighbours == "linked"
         self.correlation = CORRELATIONS[s.correlation]
+        self.closed_form = None if self.neighbours_linked else self.correlation.sum_of_squares
         self.factor = 1 - self._reduction()
         self._factor = torch.from_numpy(self.factor).float()
 
@@ -104,25 +105,22 @@ class Conditional(Propagation):
 
     def formula(self, node: int, steps: Sequence[Shares]) -> Formula:
         factor = float(self.factor[node])
-        shares = 1 - factor
-        if self.neighbours_linked:
-            latex = rf"1-r_i^\top R_i^{{-1}} r_i=1-{shares:.3f}={factor:.3f}"
-            names = rf",\qquad r_{{ij}}={self.correlation.latex}"
-        elif self.correlation.sum_of_squares is not None:
+        if self.closed_form is not None:
             degree = int(self.graph.looped_degree[node])
             inverse = float((1 / self.graph.looped_degree[self.graph.neighbours(node)]).sum())
             latex = (
                 r"1-\frac{1}{\lambda\,d_i}\sum_{j\in N(i)}\frac{1}{d_j}"
                 rf"=1-\frac{{1}}{{{self.lam:g}\cdot {degree}}}\cdot {inverse:.3f}={factor:.3f}"
             )
-            names = ""
         else:
-            latex = rf"1-\sum_{{j\in N(i)}} r_{{ij}}^2=1-{shares:.3f}={factor:.3f}"
-            names = rf",\qquad r_{{ij}}={self.correlation.latex}"
+            linked = self.neighbours_linked
+            taken = r"r_i^\top R_i^{-1} r_i" if linked else r"\sum_{j\in N(i)} r_{ij}^2"
+            latex = rf"1-{taken}=1-{1 - factor:.3f}={factor:.3f}"
+            latex += rf",\qquad r_{{ij}}={self.correlation.latex}"
         what = "degrees" if self.correlation.sum_of_squares is not None else "degrees and words"
         return Formula(
             "The published rule multiplies this node's variance, in every layer, by",
-            latex + names,
+            latex,
             f"Only {what} appear in it: **how sure the linked nodes are does not matter**. Their "
             "variances cancel, although one would expect unsure neighbours to make a node unsure. "
             "Under evidence propagation they do count.",
@@ -131,7 +129,7 @@ class Conditional(Propagation):
     def arithmetic(self, node: int) -> list[Operation]:
         near, degree = self.graph.neighbours(node).tolist(), self.graph.looped_degree
         taken: list[tuple[float, ...]]
-        if self.correlation.sum_of_squares is not None and not self.neighbours_linked:
+        if self.closed_form is not None:
             columns: tuple[str, ...] = ("−1/λ", "1/d_i", "1/d_j")
             taken = [(-1 / self.lam, 1 / int(degree[node]), 1 / int(degree[j])) for j in near]
         else:
@@ -145,9 +143,8 @@ class Conditional(Propagation):
 
     def _reduction(self) -> np.ndarray:
         """The share of its variance that every node loses [n]."""
-        closed = self.correlation.sum_of_squares
-        if closed is not None and not self.neighbours_linked:
-            return closed(self.graph, self.lam)
+        if self.closed_form is not None:
+            return self.closed_form(self.graph, self.lam)
         low, high = self.graph.edges
         squares = self._between(low, high) ** 2
         total = np.bincount(low, squares, self.graph.num_nodes)

@@ -80,7 +80,7 @@ def test_the_time_left_goes_by_what_runs_cost(capsys, monkeypatch):
     monkeypatch.setattr("bup.cli.progress.time.monotonic", lambda: next(now))
     cheap, dear = bup.Spec(SMALL, seed=0), bup.Spec(SMALL, seed=1)
     with SweepBar({cheap: 1.0, dear: 99.0}) as bar:
-        bar.update([cheap])
+        bar.show([cheap])
     assert "1 of 2 runs, about 16 min left" in capsys.readouterr().err  # 990 seconds
 
 
