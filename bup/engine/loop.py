@@ -70,6 +70,8 @@ class Progress:
 
 OnEpoch = Callable[[Progress], None]
 Parameters = dict[str, Tensor]  # each [seeds, ...]
+CURVES = ("loss", "validation_nll", "validation_accuracy")
+"""What is measured in every epoch."""
 
 
 class Network(Protocol):
@@ -168,11 +170,10 @@ def train(
             on_epoch(Progress(epoch, schedule.epochs, loss, nll, accuracy, seconds))
         if not training:
             break
-    names = ("loss", "validation_nll", "validation_accuracy")
     return [
         Trained(
             parameters={name: best_parameters[name][s : s + 1] for name in best_parameters},
-            history=dict(zip(names, map(list, zip(*h, strict=True)), strict=True)),
+            history=dict(zip(CURVES, map(list, zip(*h, strict=True)), strict=True)),
             kept_epoch=best[s][1],
         )
         for s, h in enumerate(histories)

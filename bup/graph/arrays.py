@@ -124,9 +124,8 @@ def freeze(array: Any) -> Any:
         array.setflags(write=False)
         return array
     matrix = sparse.csr_array(array)
-    matrix.data, matrix.indices, matrix.indptr = map(
-        freeze, (matrix.data, matrix.indices, matrix.indptr)
-    )
+    for part in ("data", "indices", "indptr"):
+        setattr(matrix, part, freeze(getattr(matrix, part)))
     return matrix
 
 

@@ -83,10 +83,10 @@ def fitted(given: Predictions, graph: Graph, usual: Split, s: ImportedSettings) 
     nodes = split.validation
     targets = split.targets(graph.labels[nodes])
     nll = metrics.negative_log_likelihood(probs[nodes], targets)
-    hits = float(metrics.hits(probs[nodes], targets).mean())
+    accuracy = metrics.accuracy(probs[nodes], targets)
     return Fitted(
         probs=probs,
-        history={"loss": [nll], "validation_nll": [nll], "validation_accuracy": [hits]},
+        history={"loss": [nll], "validation_nll": [nll], "validation_accuracy": [accuracy]},
         kept_epoch=1,
         mean=given.mean,
         var=given.var,

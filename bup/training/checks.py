@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from bup.engine.loop import CURVES
 from bup.graph import Graph
 from bup.graph.arrays import is_whole
 from bup.io.files import DamagedFile
 from bup.methods.base import Explains, StoredRequirements
 from bup.results.result import Result
 
-CURVES = ("loss", "validation_nll", "validation_accuracy")
 SPREADS, LARGEST = ("variance_factor", "variance_width"), 10_000
 """Constants that all messages of a run are widened by."""
 SLACK = 1e-3  # by which a row of probabilities may miss one

@@ -1,6 +1,8 @@
 """Words for the features of a drawn graph: those of a topic belong together."""
 
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +16,8 @@ TOPICS = [
 
 def words_of(topic: np.ndarray) -> tuple[str, ...]:
     """A word for each feature, given the class [f] whose topic word it is; no word twice."""
-    used: Counter[int] = Counter()
-    names = []
-    for k in topic.tolist():
-        names.append(_word(k, used[k]))
-        used[k] += 1
-    return tuple(names)
+    numbers: defaultdict[int, Iterator[int]] = defaultdict(count)
+    return tuple(_word(k, next(numbers[k])) for k in topic.tolist())
 
 
 def _word(topic: int, number: int) -> str:
