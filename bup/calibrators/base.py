@@ -1,10 +1,8 @@
 """What a calibrator is: it adjusts a model's outputs on the validation nodes, not its weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -23,7 +21,7 @@ class LabelledNodes:
     labels: Tensor  # columns of the model's outputs
 
     @classmethod
-    def of(cls, graph: Graph, split: Split, nodes: np.ndarray) -> LabelledNodes:
+    def of(cls, graph: Graph, split: Split, nodes: np.ndarray) -> Self:
         labels = split.targets(graph.labels[nodes])
         return cls(torch.from_numpy(nodes), torch.from_numpy(labels))
 

@@ -1,11 +1,10 @@
 """Published protocols: which classes are left out, and which nodes train."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 from bup.errors import BupError
 from bup.graph import Graph
@@ -20,7 +19,7 @@ class Protocol:
     unjudged: tuple[int, ...] = ()
     split: str = ""  # see bup.run.spec.Spec
 
-    def on(self, split: str) -> Protocol:
+    def on(self, split: str) -> Self:
         """The same classes on another split."""
         named = ", ".join(filter(None, (self.name, f"split {split}")))
         return dataclasses.replace(self, name=named, split=split)

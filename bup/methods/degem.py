@@ -79,12 +79,6 @@ def initial_parameters(
     }
 
 
-LEARNED = (
-    *("hops", "join", "join_bias", "judge", "classes", "classes_bias"),
-    *("head_own", "head_all", "head_bias", "scale", "shift", "head_out"),
-)
-
-
 def encode(
     p: Parameters,
     message: Tensor,
@@ -151,8 +145,6 @@ def class_logits(p: Parameters, latent: Tensor) -> Tensor:
 
 
 class DegemNetwork(SingleNetwork):
-    decayed = LEARNED
-
     def __init__(
         self, graph: Graph, split: Split, seed: int, s: DegemSettings, generator: torch.Generator
     ) -> None:
@@ -161,6 +153,7 @@ class DegemNetwork(SingleNetwork):
         self.links = Csr.from_scipy(normalised_links(graph))
         self.samples = torch.empty(0, s.hidden)
         self.parameters = initial_parameters(graph, len(split.classes), s, [generator])
+        self.decayed = tuple(name for name in self.parameters if name != "say")
 
     def _message(self, p: Parameters) -> Tensor:
         return self.words.matmul(p["hops"][0])
