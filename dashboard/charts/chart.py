@@ -1,14 +1,18 @@
 """A chart as pages and exported files show it."""
 
+import tomllib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 
 from bup.metrics import METRICS
 from dashboard.components.chart import ChartFigure, Mark
 from dashboard.session.view import View
 
+_TEXTS = tomllib.loads((Path(__file__).parent / "charts.toml").read_text(encoding="utf-8"))
 COLUMNS = ("true", "predicted", "confidence")
 
 
@@ -27,11 +31,32 @@ class Chart:
 
     key: str
     title: str
-    figure: ChartFigure
     caption: str
-    lists: Mapping[int, NodeList] | None = None
-    marks: Sequence[Mark] = ()
-    settings: Hashable = None  # under other settings the same number is another list
+    figure: ChartFigure
+    lists: Mapping[int, NodeList] | None
+    marks: Sequence[Mark]
+    settings: Hashable
+
+
+def make_chart(
+    view: View,
+    key: str,
+    figure: go.Figure | ChartFigure,
+    lists: Mapping[int, NodeList] | None = None,
+    marks: Sequence[Mark] = (),
+    settings: Hashable = None,
+    **values: object,
+) -> Chart:
+    """A chart with its title and its caption from charts.toml, filled with ``values``.
+
+    ``settings`` are those that change what the numbers of ``lists`` stand for.
+    """
+    title, caption = (
+        " ".join(view.say(_TEXTS[key][part]).split()).format(**values)
+        for part in ("title", "caption")
+    )
+    drawing = figure if isinstance(figure, ChartFigure) else ChartFigure.of(figure)
+    return Chart(key, title, caption, drawing, lists, marks, settings)
 
 
 def nodes_by(values: np.ndarray, nodes: np.ndarray) -> dict[int, np.ndarray]:
@@ -44,11 +69,9 @@ def nodes_by(values: np.ndarray, nodes: np.ndarray) -> dict[int, np.ndarray]:
 
 def metric_texts(view: View, values: Mapping[str, float]) -> list[tuple[str, str, str]]:
     """Name, value and meaning of each metric, from values by the keys of metrics."""
-    return [
-        (
-            metric.short,
-            f"{value:.1%}" if metric.percent else f"{value:.3f}",
-            view.say(metric.meaning),
-        )
-        for metric, value in ((METRICS[key], value) for key, value in values.items())
-    ]
+    texts = []
+    for key, value in values.items():
+        metric = METRICS[key]
+        number = f"{value:.1%}" if metric.percent else f"{value:.3f}"
+        texts.append((metric.short, number, view.say(metric.meaning)))
+    return texts

@@ -6,10 +6,13 @@ from itertools import pairwise
 import pandas as pd
 
 from bup import metrics
-from dashboard.charts.chart import Chart, NodeList
-from dashboard.components.chart import ChartFigure
+from bup.experiments import epistemic_score
+from bup.explanation import detection
+from dashboard.charts.chart import Chart, NodeList, make_chart
 from dashboard.figures import compare as figures
+from dashboard.figures.ood import DetectionCurve, roc_figure
 from dashboard.session.view import View
+from dashboard.ui import columns
 
 TABLE_CAPTION = (
     "In brackets: 95% intervals from resampling the test nodes. A star marks the best; where "
@@ -35,15 +38,17 @@ def calibration(views: Mapping[str, View]) -> Chart:
         for b, (low, high) in enumerate(pairwise(reliability.edges)):
             title = f"of which {label} is {low:.0%} to {high:.0%} sure"
             lists.append(NodeList(title, nodes[reliability.member == b]))
-    return Chart(
-        "overlay",
-        "Calibration",
-        ChartFigure.of(figures.overlay_reliability(list(bins.items()), first.theme)),
-        first.say(
-            "The nearer a line is to the diagonal, the better its confidence agrees with its "
-            "accuracy. Above the diagonal a method is under-confident, below it over-confident. "
-            "Click a point to see its nodes."
-        ),
-        dict(enumerate(lists)),
-        settings=tuple(views),
-    )
+    figure = figures.overlay_reliability(list(bins.items()), first.theme)
+    return make_chart(first, "overlay", figure, dict(enumerate(lists)), settings=tuple(views))
+
+
+def roc(views: Mapping[str, View]) -> Chart | None:
+    """How well each run detects unseen classes by its own score; None if no run has any."""
+    first, curves = next(iter(views.values())), []
+    for label, view in views.items():
+        search, score = detection.unseen(view.result, view.graph), epistemic_score(view.spec.method)
+        if search.possible:
+            doubt = view.result.uncertainties()[score][search.nodes]
+            name = f"{label}, {columns.score_columns(view.table)[score].label.lower()}"
+            curves.append(DetectionCurve.of(name, doubt, search.positive))
+    return make_chart(first, "roc_of_runs", roc_figure(curves, first.theme)) if curves else None

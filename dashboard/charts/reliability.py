@@ -9,7 +9,7 @@ from bup.methods import METHODS
 from bup.metrics import ReliabilityBins, RiskCoverage, Scheme
 from bup.metrics.conformal import Sets
 from dashboard.cache.maps import cached_figure
-from dashboard.charts.chart import Chart, NodeList, nodes_by
+from dashboard.charts.chart import Chart, NodeList, make_chart, nodes_by
 from dashboard.components.chart import Mark
 from dashboard.figures import reliability as figures
 from dashboard.session.view import View
@@ -40,22 +40,12 @@ def calibration(
         )
         for b, members in nodes_by(bins.member, nodes).items()
     }
-    return Chart(
-        "reliability",
-        "Confidence against accuracy",
-        cached_figure(figures.reliability_figure, bins, view.theme, _name(view), beside),
-        view.say(
-            "On the diagonal, the model is right as often as it says. Above it the model is right "
-            "more often than it says (under-confident), below it less often. Whiskers are 95% "
-            "intervals: few nodes in a bin make them wide. Click a bin to see its nodes."
-        ),
-        lists,
-        [
-            Mark(float(confidence[i]), float(bins.accuracy[bins.member[i]]))
-            for i in np.flatnonzero(np.isin(nodes, view.marked))  # none if it is no test node
-        ],
-        (number, scheme),
-    )
+    figure = cached_figure(figures.reliability_figure, bins, view.theme, _name(view), beside)
+    marks = [
+        Mark(float(confidence[i]), float(bins.accuracy[bins.member[i]]))
+        for i in np.flatnonzero(np.isin(nodes, view.marked))  # none if it is no test node
+    ]
+    return make_chart(view, "reliability", figure, lists, marks, (number, scheme))
 
 
 def confidences(view: View) -> Chart:
@@ -72,18 +62,9 @@ def confidences(view: View) -> Chart:
             f"{low / BARS:.0%} to {(low + 1) / BARS:.0%}",
             members,
         )
-    return Chart(
-        "confidence",
-        "How confident is it?",
-        cached_figure(figures.confidence_histogram, confidence, right, view.theme, BARS),
-        view.say(
-            "How many test nodes get which confidence, right and wrong answers stacked. If the two "
-            "lines lie apart, the model is over- or under-confident on the whole. Click a bar to "
-            "see its nodes."
-        ),
-        lists,
-        [Mark(float(c), 0.0) for c in confidence[np.isin(nodes, view.marked)]],
-    )
+    figure = cached_figure(figures.confidence_histogram, confidence, right, view.theme, BARS)
+    marks = [Mark(float(c), 0.0) for c in confidence[np.isin(nodes, view.marked)]]
+    return make_chart(view, "confidence", figure, lists, marks)
 
 
 def risk_coverage(view: View) -> RiskCoverage:
@@ -97,22 +78,14 @@ def selective(view: View, coverage: float, other: View | None = None) -> Chart:
     node_at = np.empty(len(curve.threshold), dtype=np.int64)
     node_at[point] = nodes
     beside = None if other is None else (risk_coverage(other), _name(other))
-    return Chart(
-        "risk_coverage",
-        "Answer only when sure",
-        cached_figure(
-            figures.risk_coverage_figure, curve, coverage, view.theme, _name(view), beside, node_at
-        ),
-        view.say(
-            "The model answers the nodes in the order of its confidence. A model that knows what "
-            "it does not know gains accuracy with every doubtful node that it leaves unanswered. "
-            "Click the line to pick the node that comes next there."
-        ),
-        marks=[
-            Mark(float(curve.coverage[at]), float(1 - curve.risk[at]))
-            for at in point[np.isin(nodes, view.marked)]
-        ],
+    figure = cached_figure(
+        figures.risk_coverage_figure, curve, coverage, view.theme, _name(view), beside, node_at
     )
+    marks = [
+        Mark(float(curve.coverage[at]), float(1 - curve.risk[at]))
+        for at in point[np.isin(nodes, view.marked)]
+    ]
+    return make_chart(view, "risk_coverage", figure, marks=marks)
 
 
 def set_sizes(view: View, sets: Sets, settings: Hashable) -> Chart:
@@ -126,17 +99,6 @@ def set_sizes(view: View, sets: Sets, settings: Hashable) -> Chart:
         )
         for k, members in nodes_by(2 * size + ~covered, nodes).items()
     }
-    return Chart(
-        "set_sizes",
-        "Several answers instead of one",
-        cached_figure(figures.set_size_figure, size, covered, classes, view.theme),
-        view.say(
-            "Doubtful nodes get larger sets. On average over the nodes, the promised share of sets "
-            "contains the true class, whatever the model is. This holds nearly, not strictly: the "
-            "validation nodes were also used to choose the best epoch. Click a bar to see its "
-            "nodes."
-        ),
-        lists,
-        [Mark(float(s), 0.0) for s in size[np.isin(nodes, view.marked)]],
-        settings,
-    )
+    figure = cached_figure(figures.set_size_figure, size, covered, classes, view.theme)
+    marks = [Mark(float(s), 0.0) for s in size[np.isin(nodes, view.marked)]]
+    return make_chart(view, "set_sizes", figure, lists, marks, settings)

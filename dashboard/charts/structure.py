@@ -6,21 +6,20 @@ from bup import metrics
 from bup.graph import paths
 from dashboard.cache.maps import cached_figure
 from dashboard.cache.shared_cache import cached_call
-from dashboard.charts.chart import Chart
+from dashboard.charts.chart import Chart, make_chart
 from dashboard.components.chart import Mark
 from dashboard.figures import structure as figures
 from dashboard.session.view import View
 from dashboard.ui import columns
 
 AXES = {
-    "degree": ("Degree (linked nodes + 1)", "Against degree"),
-    "mean_distance": ("Mean distance to training (links)", "Against distance to training"),
+    "degree": "Degree (linked nodes + 1)",
+    "mean_distance": "Mean distance to training (links)",
 }
 
 
 def against(view: View, axis: str, score: str) -> tuple[Chart, metrics.Correlation | None]:
     """The score of every node against its degree or its distance, and their correlation."""
-    label, title = AXES[axis]
     noun, train = view.graph.noun, view.result.split.train
     x, y = figures.place_and_score(view.table, axis, score)
     nodes = np.flatnonzero(np.isfinite(x))
@@ -43,17 +42,14 @@ def against(view: View, axis: str, score: str) -> tuple[Chart, metrics.Correlati
         nodes,
         _ids(view, nodes),
         view.theme,
-        view.say(label),
+        view.say(AXES[axis]),
         columns.score_columns(view.table)[score].label,
         axis == "degree",
         cached_call(figures.binned_medians, x[nodes], y[nodes]),
     )
-    caption = (
-        f"{text} The line joins the medians of equally filled bins, with 95% intervals. "
-        f"{figures.points_caption(len(nodes), view.theme)}"
-    )
     marks = [Mark(float(x[i]), float(y[i])) for i in view.marked if np.isfinite(x[i])]
-    return Chart(f"against_{axis}", title, figure, caption, marks=marks), correlation
+    points, key = figures.points_caption(len(nodes), view.theme), f"against_{axis}"
+    return make_chart(view, key, figure, marks=marks, found=text, points=points), correlation
 
 
 def factor(view: View) -> Chart | None:
@@ -64,25 +60,17 @@ def factor(view: View) -> Chart | None:
     std, degree = view.table.message_std.to_numpy(), view.graph.looped_degree
     nodes = np.arange(view.graph.num_nodes)
     same = cached_call(_correlation, rule.factor, std)
-    return Chart(
-        "factor",
-        "How much of it is the rule alone?",
-        cached_figure(
-            figures.factor_figure, degree, rule.factor, std, nodes, _ids(view, nodes), view.theme
-        ),
-        view.say(
-            "Above: what this run's propagation rule multiplies a node's variance by. Below: the "
-            "standard deviation of the messages. The more alike the two look, the less the "
-            "variance that was learned adds to the rule."
-        )
-        + (f" Spearman of the two: {same.value:+.3f}. " if same is not None else " ")
-        + figures.points_caption(len(nodes), view.theme),
-        marks=[
-            Mark(float(degree[i]), float(numbers[i]), axes)
-            for axes, numbers in (("", rule.factor), ("2", std))
-            for i in view.marked
-        ],
+    figure = cached_figure(
+        figures.factor_figure, degree, rule.factor, std, nodes, _ids(view, nodes), view.theme
     )
+    marks = [
+        Mark(float(degree[i]), float(numbers[i]), axes)
+        for axes, numbers in (("", rule.factor), ("2", std))
+        for i in view.marked
+    ]
+    found = "" if same is None else f"Spearman of the two: {same.value:+.3f}. "
+    points = figures.points_caption(len(nodes), view.theme)
+    return make_chart(view, "factor", figure, marks=marks, found=found, points=points)
 
 
 def _ids(view: View, nodes: np.ndarray) -> list[str]:

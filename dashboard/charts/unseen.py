@@ -8,8 +8,8 @@ import numpy as np
 from bup import metrics
 from bup.explanation import detection
 from bup.explanation.detection import DetectionNodes
-from dashboard.charts.chart import COLUMNS, Chart, NodeList, nodes_by
-from dashboard.components.chart import ChartFigure, Mark
+from dashboard.charts.chart import COLUMNS, Chart, NodeList, make_chart, nodes_by
+from dashboard.components.chart import Mark
 from dashboard.figures import ood
 from dashboard.figures.ood import BINS, DetectionCurve, NodeGroup
 from dashboard.session.view import View
@@ -106,22 +106,17 @@ def distributions(task: DetectionTask) -> Chart:
         for b, nodes in nodes_by(bar[part.member], search.nodes[part.member]).items():
             title = f"({part.name}) from {edges[b]:.3g} to {edges[b + 1]:.3g}"
             lists[p * BINS + b] = _node_list(task, title, nodes)
-    return Chart(
-        "histograms",
-        f"{column.label} of what it knows and what it does not",
-        ChartFigure.of(ood.histograms(parts, runs, view.theme, axis)),
-        view.say(
-            f"{column.meaning} The less the distributions overlap, the better the score tells them "
-            "apart. Click a bar to see its nodes."
-        ),
-        lists,
-        [
-            Mark(float(values[i]), 0.0, "" if p == 0 else str(p + 1))
-            for i in np.flatnonzero(np.isin(search.nodes, view.marked))
-            for p, part in enumerate(parts)
-            if part.member[i]
-        ],
-        (task.target, run.score, *(d.label for d in task.detectors)),
+    marks = [
+        Mark(float(values[i]), 0.0, "" if p == 0 else str(p + 1))
+        for i in np.flatnonzero(np.isin(search.nodes, view.marked))
+        for p, part in enumerate(parts)
+        if part.member[i]
+    ]
+    figure = ood.histograms(parts, runs, view.theme, axis)
+    settings = (task.target, run.score, *(d.label for d in task.detectors))
+    label, meaning = column.label, view.say(column.meaning)
+    return make_chart(
+        view, "histograms", figure, lists, marks, settings, label=label, meaning=meaning
     )
 
 
@@ -129,17 +124,9 @@ def roc(task: DetectionTask) -> Chart:
     """How many nodes are found for how many others flagged by mistake, by every method."""
     view, curve = task.first.view, task.curves[0].roc
     nodes = task.search.node_at(task.first.doubt, curve.threshold)
-    alarms = ", the dashed line the false alarms chosen above" if task.false_alarms else ""
-    return Chart(
-        "roc",
-        "Found against false alarms (ROC)",
-        ChartFigure.of(ood.roc_figure(task.curves, view.theme, task.false_alarms or None, nodes)),
-        view.say(
-            "Flag nodes from the most doubted down: the share found against the share of the "
-            f"others flagged by mistake. The diagonal is guessing{alarms}. Click a corner to pick "
-            "the node that is flagged there."
-        ),
-    )
+    dashed = ", the dashed line the false alarms chosen above" if task.false_alarms else ""
+    figure = ood.roc_figure(task.curves, view.theme, task.false_alarms or None, nodes)
+    return make_chart(view, "roc", figure, dashed=dashed)
 
 
 def precision_recall(task: DetectionTask) -> Chart:
@@ -148,16 +135,7 @@ def precision_recall(task: DetectionTask) -> Chart:
     nodes = task.search.node_at(task.first.doubt, curve.threshold)
     base_rate = float(task.search.positive.mean())
     figure = ood.precision_recall_figure(task.curves, base_rate, view.theme, nodes)
-    return Chart(
-        "precision_recall",
-        "Precision and recall",
-        ChartFigure.of(figure),
-        view.say(
-            "Which share of the flagged nodes is flagged rightly, as the score finds more and "
-            "more. The dotted line is guessing. Click a corner to pick the node that is flagged "
-            "there."
-        ),
-    )
+    return make_chart(view, "precision_recall", figure)
 
 
 def found_by(task: DetectionTask) -> Chart:
@@ -167,17 +145,10 @@ def found_by(task: DetectionTask) -> Chart:
     for number, (labels, nodes) in enumerate(groups.items()):
         methods = " and ".join(labels) or "none of the methods"
         lists[number] = _node_list(task, f"{task.words}, found by {methods}", nodes)
-    return Chart(
-        "catches",
-        "Who finds what the others miss?",
-        ChartFigure.of(ood.found_by_figure(groups, view.theme)),
-        view.say(
-            f"Every method may flag {task.false_alarms:.0%} of the others by mistake. A bar counts "
-            "the nodes that exactly these methods find. Click it to see them."
-        ),
-        lists,
-        settings=(task.target, task.false_alarms, *((d.label, d.score) for d in task.detectors)),
-    )
+    settings = (task.target, task.false_alarms, *((d.label, d.score) for d in task.detectors))
+    figure = ood.found_by_figure(groups, view.theme)
+    alarms = task.false_alarms
+    return make_chart(view, "catches", figure, lists, settings=settings, false_alarms=alarms)
 
 
 def confusion(task: DetectionTask) -> Chart:
@@ -193,17 +164,8 @@ def confusion(task: DetectionTask) -> Chart:
         title = f"of the class {names[i]}, taken for {names[j]}"
         lists[number] = _node_list(task, title, members, surest_first=True)
     rows, answers = np.flatnonzero(counts.sum(axis=1)).tolist(), list(view.result.split.classes)
-    return Chart(
-        "matrix",
-        "What are they taken for?",
-        ChartFigure.of(ood.matrix_figure(counts, rows, answers, names, view.theme)),
-        view.say(
-            "A row is a true class, a column the model's answer. Click a cell to see its nodes, "
-            "those of which the model is surest first."
-        ),
-        lists,
-        settings=task.target,
-    )
+    figure = ood.matrix_figure(counts, rows, answers, names, view.theme)
+    return make_chart(view, "matrix", figure, lists, settings=task.target)
 
 
 def _node_list(

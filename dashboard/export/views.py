@@ -8,8 +8,6 @@ from bup.explanation import detection
 from dashboard.charts import compare, reliability, structure, unseen
 from dashboard.charts.chart import Chart, metric_texts
 from dashboard.charts.unseen import UNSEEN, DetectionTask, Detector
-from dashboard.components.chart import ChartFigure
-from dashboard.figures.ood import DetectionCurve, roc_figure
 from dashboard.session.view import View
 from dashboard.ui import columns
 
@@ -70,24 +68,5 @@ def structure_blocks(view: View) -> list[Block]:
 
 def compare_charts(views: Mapping[str, View]) -> list[Chart]:
     """Several runs in common charts."""
-    first, curves = next(iter(views.values())), []
-    for label, view in views.items():
-        search, score = detection.unseen(view.result, view.graph), epistemic_score(view.spec.method)
-        if search.possible:
-            doubt = view.result.uncertainties()[score][search.nodes]
-            name = f"{label}, {columns.score_columns(view.table)[score].label.lower()}"
-            curves.append(DetectionCurve.of(name, doubt, search.positive))
-    charts = [compare.calibration(views)]
-    if curves:
-        charts.append(
-            Chart(
-                "roc",
-                "Who finds the classes never shown?",
-                ChartFigure.of(roc_figure(curves, first.theme)),
-                first.say(
-                    "Each method by its own score: the share of the nodes of unseen classes found "
-                    "against the share of the others flagged by mistake."
-                ),
-            )
-        )
-    return charts
+    roc = compare.roc(views)
+    return [compare.calibration(views), *([] if roc is None else [roc])]

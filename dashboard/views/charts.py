@@ -32,8 +32,10 @@ def node_chart(view: View, figure: go.Figure, key: str, caption: str) -> None:
     clickable(figure, key, caption, partial(pick_node, view))
 
 
-def show(view: View, drawing: Chart) -> None:
+def show(view: View, drawing: Chart, header: bool = True) -> None:
     """A chart of ``dashboard.charts`` whose points are nodes: a click picks one."""
+    if header:
+        st.header(drawing.title)
     pick = partial(pick_node, view)
     clickable(drawing.figure, drawing.key, drawing.caption, pick, drawing.marks)
 

@@ -17,13 +17,7 @@ from dashboard.ui import columns
 from dashboard.ui.link_choice import link_choice
 from dashboard.ui.markdown import escaped
 from dashboard.views import charts, exports, tables
-from dashboard.views.comparison_runs import (
-    TYPED_HELP,
-    comparable_specs,
-    compared_views,
-    label_of,
-    specs_of_labels,
-)
+from dashboard.views.comparison_runs import choose_runs, compared_views, label_of
 from dashboard.views.highlight import Highlights
 from dashboard.views.node_card import node_card
 from dashboard.views.reruns import compare_reruns
@@ -32,19 +26,7 @@ from dashboard.views.reruns import compare_reruns
 def page(view: View) -> None:
     st.title("Which method knows best what it does not know?")
     node_card(view, "compare")
-    specs = comparable_specs(view)
-    labels = st.multiselect(
-        "Compare this run with",
-        list(specs),
-        default=list(specs)[:1],
-        key="rivals",
-        bind="query-params",
-        accept_new_options=True,
-        help=view.say(
-            f"All are trained on the same nodes and tested on the same nodes. {TYPED_HELP}"
-        ),
-    )
-    chosen = specs_of_labels(view, labels, specs)
+    chosen = choose_runs(view, st.multiselect, "Compare this run with", "rivals", default=1)
     view, *others = compared_views(view, chosen)
     views = {label_of(v.spec, view): v for v in (view, *others)}
     if view.picked:
@@ -68,9 +50,8 @@ def _metrics(view: View, views: Mapping[str, View]) -> None:
 
 
 def _calibration(view: View, views: Mapping[str, View]) -> None:
-    chart, highlights = compare.calibration(views), Highlights(view, "compare")
-    st.header(chart.title)
-    highlights.chart(chart)
+    highlights = Highlights(view, "compare")
+    highlights.chart(compare.calibration(views))
     highlights.show()
 
 

@@ -1,7 +1,7 @@
 """Choose the runs that a page compares with the run of the sidebar."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,24 @@ def label_of(spec: Spec, view: View) -> str:
         return f"{METHODS[spec.method].short} (this run)"
     labels = (label for label, s in comparable_specs(view).items() if s == spec)
     return next(labels, describe_run(spec))
+
+
+def choose_runs(
+    view: View, multiselect: Callable[..., list[str]], label: str, key: str, **options: Any
+) -> list[Spec]:
+    """The runs that the visitor chooses or types; the option ``default`` is a number of runs."""
+    specs = comparable_specs(view)
+    labels = multiselect(
+        label,
+        list(specs),
+        list(specs)[: options.pop("default", 0)],
+        key=key,
+        bind="query-params",
+        accept_new_options=True,
+        help=view.say(f"All are trained and tested on the same nodes. {TYPED_HELP}"),
+        **options,
+    )
+    return specs_of_labels(view, labels, specs)
 
 
 def specs_of_labels(view: View, labels: Sequence[str], specs: Mapping[str, Spec]) -> list[Spec]:

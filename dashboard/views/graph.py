@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.cache import graphs
-from dashboard.charts.chart import Chart, NodeList, nodes_by
-from dashboard.components.chart import ChartFigure, Mark
+from dashboard.charts.chart import Chart, NodeList, make_chart, nodes_by
+from dashboard.components.chart import Mark
 from dashboard.figures.summary import class_sizes_figure, degrees_figure
 from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
@@ -46,14 +46,11 @@ def page(view: View) -> None:
         st.info(escaped(note))
     counts = np.bincount(graph.degree)
     highlights = Highlights(view, "graph")
-    for column, chart in zip(
-        st.columns(2),
-        (_class_sizes(view, figures["class_sizes"]), _degrees(view, counts)),
-        strict=True,
-    ):
-        with column:
-            st.header(chart.title)
-            highlights.chart(chart)
+    left, right = st.columns(2)
+    with left:
+        highlights.chart(_class_sizes(view, figures["class_sizes"]))
+    with right:
+        highlights.chart(_degrees(view, counts))
     highlights.show()
     degrees = np.flatnonzero(counts)
     rows = pd.DataFrame({"links": degrees, graph.noun.many: counts[degrees]})
@@ -62,37 +59,21 @@ def page(view: View) -> None:
 
 
 def _class_sizes(view: View, sizes: Mapping[str, int]) -> Chart:
-    graph, labels = view.graph, view.graph.labels
-    return Chart(
-        "class_sizes",
-        view.say("How many nodes does each class have?"),
-        ChartFigure.of(class_sizes_figure(sizes, view.theme)),
-        view.say(
-            "A class of few nodes is harder to learn and easier to overlook. The colours are those "
-            "of the map. Click a bar to see its nodes."
-        ),
-        {
-            c: NodeList(f"of the class {graph.class_names[c]}", nodes, COLUMNS)
-            for c, nodes in nodes_by(labels, np.arange(len(labels))).items()
-            if c >= 0
-        },
-        [Mark(0.0, float(labels[i])) for i in view.marked if labels[i] >= 0],
-    )
+    names, labels = view.graph.class_names, view.graph.labels
+    lists = {
+        c: NodeList(f"of the class {names[c]}", nodes, COLUMNS)
+        for c, nodes in nodes_by(labels, np.arange(len(labels))).items()
+        if c >= 0
+    }
+    marks = [Mark(0.0, float(labels[i])) for i in view.marked if labels[i] >= 0]
+    return make_chart(view, "class_sizes", class_sizes_figure(sizes, view.theme), lists, marks)
 
 
 def _degrees(view: View, counts: np.ndarray) -> Chart:
     degree = view.graph.degree
-    return Chart(
-        "degrees",
-        view.say("How many links does a node have?"),
-        ChartFigure.of(degrees_figure(counts, view.theme)),
-        view.say(
-            "A point for every number of links that occurs. Most nodes have few links, and a few "
-            "have very many. Click a point to see its nodes."
-        ),
-        {
-            k: NodeList(f"with {k:,} link{'s' if k != 1 else ''}", nodes, COLUMNS)
-            for k, nodes in nodes_by(degree, np.arange(len(degree))).items()
-        },
-        [Mark(float(degree[i] + 1), float(counts[degree[i]])) for i in view.marked],
-    )
+    lists = {
+        k: NodeList(f"with {k:,} link{'s' if k != 1 else ''}", nodes, COLUMNS)
+        for k, nodes in nodes_by(degree, np.arange(len(degree))).items()
+    }
+    marks = [Mark(float(degree[i] + 1), float(counts[degree[i]])) for i in view.marked]
+    return make_chart(view, "degrees", degrees_figure(counts, view.theme), lists, marks)

@@ -25,8 +25,10 @@ class Highlights:
         self._key = f"highlight_{page}"
         self._lists: dict[Hashable, NodeList] = {}
 
-    def chart(self, chart: Chart) -> None:
+    def chart(self, chart: Chart, header: bool = True) -> None:
         """A chart whose points carry the numbers of its lists; a click highlights the list."""
+        if header:
+            st.header(chart.title)
         on_pick = self.add(chart.key, chart.lists or {}, chart.settings)
         charts.clickable(chart.figure, chart.key, chart.caption, on_pick, chart.marks)
 

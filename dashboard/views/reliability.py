@@ -64,17 +64,13 @@ def _calibration(view: View, other: View | None, bins: int, scheme: Scheme) -> N
     highlights = Highlights(view, "reliability")
     left_column, right_column = st.columns(2)
     with left_column:
-        chart = charts.calibration(view, bins, scheme, other)
-        st.header(chart.title)
-        highlights.chart(chart)
+        highlights.chart(charts.calibration(view, bins, scheme, other))
         rows = {"from": binned.edges[:-1], "to": binned.edges[1:]}
         rows |= {view.graph.noun.many: binned.count, "mean confidence": binned.confidence}
         rows |= {"accuracy": binned.accuracy, "low": binned.low, "high": binned.high}
         exports.show_numbers(pd.DataFrame(rows), f"{view.run.key}-bins", "bins")
     with right_column:
-        chart = charts.confidences(view)
-        st.header(chart.title)
-        highlights.chart(chart)
+        highlights.chart(charts.confidences(view))
     highlights.show()
 
 
@@ -110,7 +106,7 @@ def _selective(view: View, other: View | None) -> None:
         },
         {area: view.say(METRICS["aurc"].meaning)},
     )
-    show(view, charts.selective(view, coverage, other))
+    show(view, charts.selective(view, coverage, other), header=False)
     rows = {"coverage": curve.coverage, "accuracy": 1 - curve.risk}
     rows |= {"least confidence": 1 - curve.threshold}
     exports.show_numbers(pd.DataFrame(rows), f"{view.run.key}-risk-coverage", "risk")
@@ -157,5 +153,5 @@ def _sets(view: View) -> None:
     help_text = "No set can contain a class that the model cannot answer with."
     metric_row(figures, {label: help_text}, columns=3)
     highlights = Highlights(view, "reliability")
-    highlights.chart(charts.set_sizes(view, sets, (level, rule)))
+    highlights.chart(charts.set_sizes(view, sets, (level, rule)), header=False)
     highlights.show()

@@ -17,10 +17,9 @@ def page(view: View) -> None:
     labels = {key: column.label for key, column in columns.score_columns(view.table).items()}
     score = link_choice(st.selectbox, "Score", labels, "structure_score")
     rows = []
-    for column, (axis, (label, _)) in zip(st.columns(2), structure.AXES.items(), strict=True):
+    for column, (axis, label) in zip(st.columns(2), structure.AXES.items(), strict=True):
         chart, correlation = structure.against(view, axis, score)
         with column:
-            st.header(chart.title)
             charts.show(view, chart)
         if correlation is not None:
             numbers = {"low": correlation.low, "high": correlation.high}
@@ -28,6 +27,5 @@ def page(view: View) -> None:
             rows.append({"against": view.say(label), "Spearman": correlation.value} | numbers)
     exports.show_numbers(pd.DataFrame(rows), f"{view.run.key}-structure", "structure")
     if (rule := structure.factor(view)) is not None:
-        st.header(rule.title)
         charts.show(view, rule)
     exports.downloads(view)

@@ -8,13 +8,7 @@ from dashboard.charts.unseen import MISTAKES, UNSEEN, DetectionTask, Detector
 from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.link_choice import link_choice
-from dashboard.views.comparison_runs import (
-    TYPED_HELP,
-    comparable_specs,
-    compared_views,
-    label_of,
-    specs_of_labels,
-)
+from dashboard.views.comparison_runs import choose_runs, compared_views, label_of
 
 MOST_RIVALS = 2
 TARGETS = {UNSEEN: "Classes never shown", MISTAKES: "Mistakes"}
@@ -41,16 +35,13 @@ def choose_task(view: View) -> DetectionTask:
         index=list(scores).index(epistemic_score(view.spec.method)),
         help="The number by which everything below is ranked.",
     )
-    specs = comparable_specs(view)
-    labels = three.multiselect(
+    chosen = choose_runs(
+        view,
+        three.multiselect,
         "Compare with",
-        list(specs),
+        "ood_rivals",
         max_selections=MOST_RIVALS,
-        key="ood_rivals",
-        bind="query-params",
         placeholder="up to two other methods",
-        accept_new_options=True,
-        help=view.say(f"Other methods, trained and tested on the same nodes. {TYPED_HELP}"),
     )
     percent = four.slider(
         "False alarms",
@@ -62,8 +53,7 @@ def choose_task(view: View) -> DetectionTask:
         bind="query-params",
         help="Which share of the others a method may flag by mistake, the same for all methods.",
     )
-    chosen = specs_of_labels(view, labels, specs)[:MOST_RIVALS]
-    views = compared_views(view, chosen)
+    views = compared_views(view, chosen[:MOST_RIVALS])
     find = detection.mistakes if target == MISTAKES else detection.unseen
     return DetectionTask(
         str(target),

@@ -6,14 +6,17 @@ import streamlit as st
 
 from bup.experiments import PAPERS_BUP
 from bup.experiments.published import published_figures
+from bup.metrics import METRICS
+from bup.scores import SCORES
 from dashboard.charts import unseen
-from dashboard.charts.unseen import UNSEEN
+from dashboard.charts.unseen import UNSEEN, DetectionTask
 from dashboard.session import sidebar
 from dashboard.session.view import View
-from dashboard.views import exports
+from dashboard.ui.markdown import escaped
+from dashboard.views import charts, exports, tables
 from dashboard.views.highlight import Highlights
 from dashboard.views.node_card import node_card
-from dashboard.views.ood import charts, left_out_in_turn
+from dashboard.views.ood import left_out_in_turn
 from dashboard.views.ood.detection_task import choose_task
 from dashboard.views.ood.lists import missed_groups, ranking
 
@@ -24,15 +27,15 @@ def page(view: View) -> None:
     task = choose_task(view)
     if task.search.possible:
         highlights = Highlights(view, "ood")
-        charts.metrics_and_summary(view, task)
+        _metrics_and_summary(view, task)
         left, right = st.columns(2)
         with left:
-            highlights.chart(unseen.distributions(task))
+            highlights.chart(unseen.distributions(task), header=False)
         with right:
-            charts.curves(view, task)
+            _curves(view, task)
         if len(task.detectors) > 1:
-            charts.with_title(highlights, unseen.found_by(task))
-        charts.with_title(highlights, unseen.confusion(task))
+            highlights.chart(unseen.found_by(task))
+        highlights.chart(unseen.confusion(task))
         highlighted = st.container()
         ranking(view, task)
         missed_groups(view, task, highlights)
@@ -46,6 +49,35 @@ def page(view: View) -> None:
         left_out_in_turn.grid(view, task.detectors)
         _published(view)
     exports.downloads(view)
+
+
+def _metrics_and_summary(view: View, task: DetectionTask) -> None:
+    """How well the score does, in figures and in a sentence."""
+    run = task.first
+    tables.show_metrics(view, task.measures(run))
+    flagged = task.flags[run.label][task.search.positive]
+    st.markdown(
+        f"With {task.false_alarms:.0%} false alarms, **{escaped(run.title)}** finds "
+        f"**{flagged.sum():,} of {len(flagged):,}** {view.graph.noun.many} {task.words}."
+    )
+    rule = view.rule
+    if task.target == UNSEEN and rule and run.score in SCORES and SCORES[run.score].of_var:
+        st.caption(f"**{rule.title}.** {view.say(rule.unseen)}")
+
+
+def _curves(view: View, task: DetectionTask) -> None:
+    """ROC and precision-recall curves of every method."""
+    both = [unseen.roc(task), unseen.precision_recall(task)]
+    for tab, chart in zip(st.tabs([chart.title for chart in both]), both, strict=True):
+        with tab:
+            charts.show(view, chart, header=False)
+    rows = [
+        {"method": d.label, "score": d.title}
+        | {METRICS[key].label: value for key, value in task.measures(d).items()}
+        | {"found": int(task.flags[d.label][task.search.positive].sum())}
+        for d in task.detectors
+    ]
+    exports.show_numbers(pd.DataFrame(rows), f"{view.run.key}-{task.target}", "ood")
 
 
 def _choose_class(view: View) -> None:
