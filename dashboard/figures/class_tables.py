@@ -168,11 +168,11 @@ def _table(
     )
 
 
-def _round_numbers(low: float, high: float, most: int = 5) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten between two numbers."""
+def _round_numbers(low: float, high: float) -> list[float]:
+    """At most five multiples of 1, 2 or 5 times a power of ten between two numbers."""
     if high <= low:
         return [low]
-    power = 10.0 ** np.floor(np.log10((high - low) / most))
-    step = next(s * power for s in (1, 2, 5, 10) if (high - low) / (s * power) <= most)
+    power = 10.0 ** np.floor(np.log10((high - low) / 5))
+    step = next(s * power for s in (1, 2, 5, 10) if (high - low) / (s * power) <= 5)
     count = np.arange(np.ceil(low / step), np.floor(high / step) + 1)
     return [round(float(k * step), 10) for k in count]

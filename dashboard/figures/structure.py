@@ -30,9 +30,7 @@ class BinnedMedians:
     high: np.ndarray  # [b]
 
 
-def binned_medians(
-    x: np.ndarray, y: np.ndarray, bins: int = 20, seed: int = 0, resamples: int = 1000
-) -> BinnedMedians:
+def binned_medians(x: np.ndarray, y: np.ndarray, bins: int = 20) -> BinnedMedians:
     """Cut the nodes at the quantiles of x, equal x always together, and take medians of y.
 
     Pairs of which a member is not a finite number are left out.
@@ -41,11 +39,11 @@ def binned_medians(
     cuts = np.unique(np.quantile(x, np.arange(1, bins) / bins))
     member = np.searchsorted(cuts, x, side="right")
     # RandomState: NumPy promises that its stream never changes, so an interval stays what it was.
-    random = np.random.RandomState(seed)
+    random = np.random.RandomState(0)
     rows = []
     for b in np.unique(member):
         of_x, of_y = x[member == b], np.sort(y[member == b])
-        low, high = np.quantile(_resampled_medians(of_y, resamples, random), [0.025, 0.975])
+        low, high = np.quantile(_resampled_medians(of_y, 1000, random), [0.025, 0.975])
         spread = (np.median(of_x), of_x.min(), of_x.max(), len(of_x))
         rows.append((*spread, np.median(of_y), low, high))
     return BinnedMedians(*np.array(rows).T)

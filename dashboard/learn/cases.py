@@ -3,7 +3,6 @@
 from typing import Any
 
 from bup import datasets, metrics
-from bup.graph import Graph
 from bup.methods import complete, resolve_name
 from bup.run.spec import Spec
 from dashboard.cache import graphs, run_cache
@@ -29,23 +28,16 @@ def load_case(
 ) -> LoadedRun:
     """Load a run as the dashboard would train it; the page waits here until it is trained."""
     graph = graphs.graph(name)
-    return load_or_wait(_spec(graph, method, left_out, per_class, settings), graph)
+    spec = Spec.for_graph(graph, method, settings, left_out=left_out, per_class=per_class)
+    return load_or_wait(complete(spec), graph)
 
 
-def request_training(
-    name: str, method: str, per_class: int = Spec.per_class, **settings: Any
-) -> None:
+def request_training(name: str, method: str, per_class: int) -> None:
     """Ask for the training of a run that the page needs later, without waiting for it."""
     graph = graphs.graph(name)
-    spec = _spec(graph, method, (), per_class, settings)
+    spec = complete(Spec.for_graph(graph, method, per_class=per_class))
     if run_cache.find(spec, graph) is None:
         submit([spec], graph)
-
-
-def _spec(
-    graph: Graph, method: str, left_out: tuple[int, ...], per_class: int, settings: dict[str, Any]
-) -> Spec:
-    return complete(Spec.for_graph(graph, method, settings, left_out=left_out, per_class=per_class))
 
 
 def link_correlation(case: LoadedRun) -> float:

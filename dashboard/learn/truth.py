@@ -38,7 +38,7 @@ class TestAnswers:
 @lesson.lesson_page("truth")
 def page(here: lesson.Lesson) -> None:
     for method in ("gcn", "mlp"):  # the question's, while the page is read
-        cases.request_training(_name(HALF, STRENGTH), method, per_class=FEW)
+        cases.request_training(_name(HALF, STRENGTH), method, FEW)
     left, right = lesson.two_columns()
     with left:
         st.markdown(here.text("Introduction"))
@@ -86,7 +86,7 @@ def trained_answers(
 ) -> tuple[LoadedRun, TestAnswers]:
     """A network trained on such a graph, and its answers beside those of the recipe."""
     name = _name(homophily, strength)
-    cases.request_training(name, "mlp", per_class=labels)
+    cases.request_training(name, "mlp", labels)
     case = cases.load_case(name, method, per_class=labels)
     perceptron = cases.load_case(name, "mlp", per_class=labels)
     nodes, train = case.result.split.test, case.result.split.train

@@ -1,8 +1,7 @@
 """Lesson 6: known and unseen papers, a threshold to move, the ROC curve that it draws."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,30 +18,19 @@ from dashboard.ui.markdown import escaped
 from dashboard.ui.metric_row import metric_row
 
 
-@dataclass(frozen=True)
-class DoubtKind:
+class DoubtKind(NamedTuple):
     """A kind of doubt by which papers are flagged."""
 
     title: str
-    score: str
-    axis: str
-    settings: dict[str, Any]
+    score: str = "message_std"
+    axis: str = "doubt in the message: its standard deviation"
+    ours: bool = False  # by our rule, not the published one
 
 
 KINDS = {
-    "answer": DoubtKind("Answer", "confidence", "doubt in the answer: 1 − confidence", {}),
-    "message": DoubtKind(
-        "Message, published rule",
-        "message_std",
-        "doubt in the message: its standard deviation",
-        {},
-    ),
-    "doubt": DoubtKind(
-        "Message, our rule",
-        "message_std",
-        "doubt in the message: its standard deviation",
-        {"propagation": "doubt"},
-    ),
+    "answer": DoubtKind("Answer", "confidence", "doubt in the answer: 1 − confidence"),
+    "message": DoubtKind("Message, published rule"),
+    "doubt": DoubtKind("Message, our rule", ours=True),
 }
 SHARES = {1.0: "all", 0.5: "half", 0.1: "a tenth", 0.05: "one in twenty"}
 # Made by ``bup reproduce strangers --csv FILE``, trained ahead.
@@ -74,16 +62,17 @@ def page(here: lesson.Lesson) -> None:
             help="The others appear when you have made your guess.",
         )
         kind = KINDS[chosen or "answer"]
-        if kind.settings:
-            name = _choose_share(here, name)
-        case = cases.load_case(name, "bup", (last,), **kind.settings)
+        settings: dict[str, Any] = {}
+        if kind.ours:
+            name, settings = _choose_share(here, name), {"propagation": "doubt"}
+        case = cases.load_case(name, "bup", (last,), **settings)
         doubt, unseen = _doubts(case, kind.score)
         threshold = _threshold(doubt, kind.score)
     theme = lesson.theme()
     with right:
         _counts(case, kind, threshold)
         lesson.chart(threshold_figure(doubt, unseen, threshold, kind.axis, theme), "threshold")
-        curve, strangers = st.columns(2) if kind.settings else (st.container(), None)
+        curve, strangers = st.columns(2) if kind.ours else (st.container(), None)
     with curve:
         lesson.chart(
             drawn_roc_figure(doubt, unseen, threshold, theme).update_layout(

@@ -20,7 +20,6 @@ def plane(
     scale: tuple[Sequence[str], str],
     key: str,
     on_move: Callable[[], None],
-    height: int = 365,
 ) -> None:
     """Draw it; ``kinds`` [n] are the style classes of the points, ``group`` is what is dragged.
 
@@ -40,7 +39,7 @@ def plane(
             "handle": handle,
             "palette": list(scale[0]),
             "meaning": scale[1],
-            "height": height,
+            "height": 365,
         },
         on_place_change=on_move,
     )

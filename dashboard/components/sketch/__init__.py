@@ -41,7 +41,6 @@ def sketch(
     start: str,
     key: str,
     on_edit: Callable[[], None],
-    height: int = 330,
 ) -> None:
     """Draw the graph; every edit calls ``on_edit``, in which ``edit(key)`` returns it.
 
@@ -54,7 +53,7 @@ def sketch(
             "lines": [asdict(line) for line in lines],
             "looked": looked,
             "start": start,
-            "height": height,
+            "height": 330,
         },
         on_edit_change=on_edit,
     )

@@ -24,13 +24,13 @@ KNOWN, MISTAKE, UNSEEN = (IN, ""), (WRONG, "/"), (OUT, "x")
 
 
 def answers_figure(
-    groups: Mapping[str, tuple[np.ndarray, bool]], threshold: float, theme: Theme, bins: int = 25
+    groups: Mapping[str, tuple[np.ndarray, bool]], threshold: float, theme: Theme
 ) -> go.Figure:
     """Confidence by group, one panel each; what is at or above the threshold is drawn solid.
 
     ``groups`` maps a name to the confidences and whether the group's class was hidden.
     """
-    edges = np.linspace(0, 1, bins + 1)
+    edges = np.linspace(0, 1, 26)
     figure = make_subplots(rows=len(groups), cols=1, shared_xaxes=True, vertical_spacing=0.2)
     for row, (name, (values, hidden)) in enumerate(groups.items(), start=1):
         look = UNSEEN if hidden else (KNOWN, MISTAKE)[row - 1]
@@ -46,15 +46,10 @@ def answers_figure(
 
 
 def threshold_figure(
-    doubt: np.ndarray,
-    unseen: np.ndarray,
-    threshold: float,
-    title: str,
-    theme: Theme,
-    bins: int = 40,
+    doubt: np.ndarray, unseen: np.ndarray, threshold: float, title: str, theme: Theme
 ) -> go.Figure:
     """Doubt among papers of known and of unseen classes; what reaches the threshold is solid."""
-    edges = np.histogram_bin_edges(doubt, bins)
+    edges = np.histogram_bin_edges(doubt, 40)
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.17)
     groups = (("known classes", ~unseen, KNOWN), ("the unseen class", unseen, UNSEEN))
     for row, (name, member, look) in enumerate(groups, start=1):
