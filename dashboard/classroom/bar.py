@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -14,6 +15,7 @@ from dashboard.components.news import Redirect, news
 from dashboard.session import url
 from dashboard.session.navigation import addresses, page_link, title
 from dashboard.ui.errors import show_errors
+from dashboard.ui.numbers import counted
 
 PAGE = "class"
 """The address of the page where classes are started, joined and led."""
@@ -29,7 +31,7 @@ def bar(address: str) -> None:
         if here.lecturer is not None:
             _lecturer_bar(address)
         else:
-            _student_bar(address)
+            _student_bar()
     elif code := membership.ended_class():
         with _row():
             _announce_end(code)
@@ -38,12 +40,14 @@ def bar(address: str) -> None:
         _remove_cookies()
 
 
-def _do_nothing() -> None:
-    pass
-
-
 def _remove_cookies() -> None:
-    news("class_news", "", "", "", _do_nothing, cookies=membership.NO_COOKIES)
+    news("class_news", "", "", "", cookies=membership.NO_COOKIES)
+
+
+def _look_for_news(here: Membership, audience: str, known: str, **options: Any) -> None:
+    """Run the fragment around this again when the class has changed; keep the membership."""
+    source, seconds = polling.source(here.code), membership.COOKIE_SECONDS
+    news("class_news", source, audience, known, cookies=here.cookies, lasting=seconds, **options)
 
 
 def _announce_end(code: str) -> None:
@@ -62,7 +66,7 @@ def _leave_ended_class(here: Membership) -> None:
 
 
 @st.fragment
-def _student_bar(address: str) -> None:
+def _student_bar() -> None:
     """Runs again when the browser has found news, but not while the student types."""
     here = membership.current()
     if here is None:
@@ -104,16 +108,9 @@ def _student_bar(address: str) -> None:
                 type="tertiary",
                 on_click=show_errors()(membership.leave_class),
             )
-            news(
-                "class_news",
-                polling.source(here.code),
-                polling.STUDENT,
-                st.session_state.get("class_news_seen", ""),
-                _on_news,
-                cookies=here.cookies,
-                lasting=membership.COOKIE_SECONDS,
-                go=_redirect_to(place) if going and place is not None else None,
-            )
+            redirect = _redirect_to(place) if going and place is not None else None
+            known = st.session_state.get("class_news_seen", "")
+            _look_for_news(here, polling.STUDENT, known, on_news=_on_news, go=redirect)
 
 
 def _redirect_to(place: Destination) -> Redirect:
@@ -141,11 +138,9 @@ def _lecturer_bar(address: str) -> None:
             _leave_ended_class(here)
             return
         with _row():
-            students = "1 student" if room.students == 1 else f"{room.students} students"
-            st.markdown(
-                f":material/cast_for_education: **Class {here.code}** · {students}",
-                width="content",
-            )
+            students = counted(room.students, "student")
+            label = f":material/cast_for_education: **Class {here.code}** · {students}"
+            st.markdown(label, width="content")
             if address != PAGE:
                 send = partial(_send_here, here.lecturer, address)
                 _button("Send everybody here", ":material/campaign:", send)
@@ -159,15 +154,7 @@ def _lecturer_bar(address: str) -> None:
                 )
             if address != PAGE:
                 page_link(PAGE, "Guesses and code", ":material/qr_code_2:")
-            news(
-                "class_news",
-                polling.source(here.code),
-                polling.LEAD,
-                str(room.version),
-                _do_nothing,
-                cookies=here.cookies,
-                lasting=membership.COOKIE_SECONDS,
-            )
+            _look_for_news(here, polling.LEAD, str(room.version))
 
 
 def _row() -> st.delta_generator.DeltaGenerator:

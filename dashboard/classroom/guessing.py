@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from bup.graph.noun import Noun
 from dashboard.classroom import membership, polling
 from dashboard.classroom.membership import Membership
 from dashboard.classroom.question import LessonQuestion, Tally
@@ -136,8 +137,7 @@ def watch(lead: LecturerKey, key: str) -> None:
     """Run the fragment around this again whenever the class changes."""
     room = Register().find(lead.code)
     known = polling.OVER if room is None else str(room.version)
-    source = polling.source(lead.code)
-    news(key, source, polling.LEAD, known, lambda: None, seconds=SECONDS)
+    news(key, polling.source(lead.code), polling.LEAD, known, seconds=SECONDS)
 
 
 def show_guesses(lead: LecturerKey, tally: Tally) -> bool:
@@ -158,8 +158,7 @@ def show_guesses(lead: LecturerKey, tally: Tally) -> bool:
             key=f"reveal_{question.id}",
             type="primary",
         )
-        guesses = "1 guess" if tally.guesses == 1 else f"{tally.guesses} guesses"
-        st.caption(f"{guesses} so far.", width="content")
+        st.caption(f"{Noun('guess', 'guesses').count(tally.guesses)} so far.", width="content")
         shown = st.toggle(
             "Show guesses",
             key=f"guesses_{question.id}",

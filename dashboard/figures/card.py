@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bup.graph.noun import Noun
-from dashboard.ui.numbers import percent, percent_range
+from dashboard.ui.numbers import counted, percent, percent_range
 from dashboard.ui.theme import IN, Theme
 
 STYLE = (Path(__file__).parent / "card.css").read_text(encoding="utf-8")
@@ -28,11 +28,10 @@ def card_html(
     """A row of the node table in words; ``rank`` is the share of nodes that are surer, and ``run``
     names the run where the page does not."""
     verdict, mark, colour = _verdict(row, theme)
-    links = int(row.degree)
     facts = [
         run,
         f"{label} {row[score]:.3g}: less sure than {rank:.0%} of the {noun.many}",
-        f"{links:,} link{'s' if links != 1 else ''}",
+        counted(int(row.degree), "link"),
         "not used in this run" if row.part == "unused" else f"{row.part} {noun.one}",
         _distance(row.distance, noun),
     ]
@@ -62,7 +61,7 @@ def _distance(distance: float, noun: Noun) -> str:
         return f"no path to a training {noun.one}"
     if distance == 0:
         return ""
-    return f"{distance:.0f} link{'s' if distance != 1 else ''} from the nearest training {noun.one}"
+    return f"{counted(round(distance), 'link')} from the nearest training {noun.one}"
 
 
 class MethodAnswer(NamedTuple):

@@ -185,15 +185,7 @@ def confidence_histogram(
     )
     to_left = lines[0][0] + lines[1][0] >= 1
     for height, (value, name, dash) in enumerate(sorted(lines, reverse=not to_left)):
-        figure.add_shape(
-            type="line",
-            x0=value,
-            x1=value,
-            y0=0,
-            y1=1,
-            yref="paper",
-            line=line(theme.text, 2, dash),
-        )
+        figure.add_vline(value, line=line(theme.text, 2, dash))
         figure.add_annotation(
             x=value,
             y=1,

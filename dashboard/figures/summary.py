@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard.figures.style import LOG_AXIS, apply_style, count_bars, escape_markup, line, marker
+from dashboard.ui.numbers import counted
 from dashboard.ui.theme import IN, Theme, class_colours
 
 _LINKS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000]
@@ -44,8 +45,7 @@ def degrees_figure(counts: np.ndarray, theme: Theme) -> go.Figure:
             mode="markers",
             marker=marker(IN, 9, edge=line(theme.background, 1)),
             hovertext=[
-                f"{theme.noun.count(int(counts[k]))} with {k:,} link{'s' if k != 1 else ''}"
-                for k in links
+                f"{theme.noun.count(int(counts[k]))} with {counted(int(k), 'link')}" for k in links
             ],
             hoverinfo="text",
         )

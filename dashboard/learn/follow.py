@@ -14,9 +14,10 @@ from dashboard.cache import graphs
 from dashboard.cache.run_cache import LoadedRun
 from dashboard.components.arithmetic import Outcome, Side, arithmetic, choice
 from dashboard.learn import cases, lesson
-from dashboard.learn.follow_steps import ABSENT, STAGES, links_text, step_texts
+from dashboard.learn.follow_steps import ABSENT, STAGES, step_texts
 from dashboard.session import run_link
 from dashboard.ui.markdown import escaped
+from dashboard.ui.numbers import counted
 
 CANVAS = "follow_canvas"
 GRAPHS = ("cora", "citeseer", "pubmed", "synthetic")
@@ -134,7 +135,7 @@ def _about(case: LoadedRun, node: int) -> str:
     links, truth = case.graph.degree[node], case.graph.labels[node]
     class_name = escaped(case.graph.class_names[truth]) if truth >= 0 else "unknown"
     node_id = escaped(case.graph.node_id(node))
-    about = f"Node {node_id}: {links_text(links)}, true class {class_name}."
+    about = f"Node {node_id}: {counted(int(links), 'link')}, true class {class_name}."
     if case.graph.words is None:
         about += " This dataset has word numbers only; the synthetic graph has real words."
     return about

@@ -6,6 +6,7 @@ from bup.explanation.derivation import Derivation
 from bup.graph import Graph
 from dashboard.components.arithmetic import Stage
 from dashboard.learn.course import Lesson
+from dashboard.ui.numbers import counted
 
 STAGES = (
     Stage("Words", "mean", ("say",)),
@@ -28,10 +29,6 @@ ABSENT = {"none": {"step 1": "Nothing travels.", "against": "There is no rule."}
 """What the drawing says where a rule does nothing."""
 
 
-def links_text(links: int) -> str:
-    return "1 link" if links == 1 else f"{links:,} links"
-
-
 def step_texts(
     lesson: Lesson, graph: Graph, derivation: Derivation, class_names: Sequence[str]
 ) -> dict[str, str]:
@@ -47,7 +44,7 @@ def step_texts(
     values = {
         "node": graph.node_id(derivation.node),
         "neighbour": graph.node_id(derivation.neighbour),
-        "links": links_text(len(graph.neighbours(derivation.neighbour))),
+        "links": counted(len(graph.neighbours(derivation.neighbour)), "link"),
         "unit": f"hidden unit {derivation.unit}",
         "class_name": class_names[derivation.column],
     }

@@ -11,6 +11,7 @@ from dashboard.learn import cases, lesson
 from dashboard.learn.plane import CENTRES, KNOWN, LABELLED, MOST_STRANGERS, PER_CLASS, Plane
 from dashboard.session import run_link
 from dashboard.ui.metric_row import metric_row
+from dashboard.ui.numbers import counted
 from dashboard.ui.theme import score_colours
 
 CANVAS = "plane_canvas"
@@ -53,17 +54,13 @@ def page(here: lesson.Lesson) -> None:
         st.caption(here.text("Drawing", papers=PER_CLASS))
 
 
-def amount(count: int) -> str:
-    return "1 stranger" if count == 1 else f"{count} strangers"
-
-
 def nats(doubt: float) -> str:
     return f"{doubt:.2f} nats"
 
 
 def _numbers(plane: Plane) -> None:
     numbers = {
-        f"Doubt of {amount(plane.strangers)}": nats(plane.of_strangers),
+        f"Doubt of {counted(plane.strangers, 'stranger')}": nats(plane.of_strangers),
         "Doubt of known papers": nats(float(plane.doubt()[:KNOWN].mean())),
         "Known papers doubted less": f"{plane.surer:.0%}",
     }
@@ -84,7 +81,7 @@ def text_of_place(here: lesson.Lesson, plane: Plane) -> str:
     return here.text(
         heading,
         alone=nats(alone.of_strangers),
-        strangers=amount(many.strangers),
+        strangers=counted(many.strangers, "stranger"),
         many=nats(many.of_strangers),
     )
 
@@ -125,5 +122,5 @@ def _question(here: lesson.Lesson) -> bool:
             "doubt_alone": nats(alone.of_strangers),
             "surer_alone": alone.surer,
         },
-        strangers=amount(START.strangers),
+        strangers=counted(START.strangers, "stranger"),
     )

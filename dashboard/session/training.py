@@ -22,6 +22,7 @@ from dashboard.training_queue.shared_queue import QUEUE, RemoteQueue
 from dashboard.ui import streamlit_internals
 from dashboard.ui.errors import show_error
 from dashboard.ui.markdown import escaped
+from dashboard.ui.numbers import counted
 
 POLL_SECONDS = 0.5
 
@@ -158,8 +159,7 @@ def _show_progress(active: list[Job], total: int, label: Label | None, note: str
 def progress_words(job: Job) -> str:
     """How far a training is, or how many are ahead of it."""
     if job.ahead:
-        others = "1 training" if job.ahead == 1 else f"{job.ahead} trainings"
-        return f"Waiting: {others} ahead of this one"
+        return f"Waiting: {counted(job.ahead, 'training')} ahead of this one"
     progress = job.progress
     if not progress.loss:
         return "Getting ready ..."

@@ -2,6 +2,7 @@
 
 import math
 
+from bup.graph.noun import Noun
 from bup.io.numbers import percent as percent
 
 
@@ -15,3 +16,8 @@ def percent_range(low: float, high: float) -> str:
 def signed(number: float, digits: int = 2) -> str:
     """A change with its sign, and a minus as wide as the plus."""
     return f"{number:+.{digits}f}".replace("-", "−")
+
+
+def counted(number: int, one: str) -> str:
+    """Such as "1 link" and "1,200 links"."""
+    return Noun(one, f"{one}s").count(number)

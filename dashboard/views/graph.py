@@ -13,6 +13,7 @@ from dashboard.figures.summary import class_sizes_figure, degrees_figure
 from dashboard.session.view import View
 from dashboard.ui.markdown import escaped
 from dashboard.ui.metric_row import metric_row
+from dashboard.ui.numbers import counted
 from dashboard.views import exports
 from dashboard.views.highlight import Highlights
 from dashboard.views.node_card import node_card
@@ -72,7 +73,7 @@ def _class_sizes(view: View, sizes: Mapping[str, int]) -> Chart:
 def _degrees(view: View, counts: np.ndarray) -> Chart:
     degree = view.graph.degree
     lists = {
-        k: NodeList(f"with {k:,} link{'s' if k != 1 else ''}", nodes, COLUMNS)
+        k: NodeList(f"with {counted(k, 'link')}", nodes, COLUMNS)
         for k, nodes in nodes_by(degree, np.arange(len(degree))).items()
     }
     marks = [Mark(float(degree[i] + 1), float(counts[degree[i]])) for i in view.marked]

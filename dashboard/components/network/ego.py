@@ -14,6 +14,7 @@ from bup.errors import BupError
 from bup.graph import Graph
 from dashboard.ui import columns
 from dashboard.ui.columns import Column, colour_limits
+from dashboard.ui.numbers import counted
 from dashboard.ui.theme import OUT, WRONG, Theme, score_colours
 
 Link = tuple[int, int]
@@ -187,13 +188,12 @@ def _node(
     name = str(row["id"])
     size = 8 + 4 * float(np.log2(row["degree"] + 1))
     verdict = " (a left-out class)" if ood else " (wrong)" if wrong else ""
-    links = row["degree"]
     lines = [
         f"{name}: {row['title']}" if "title" in row else name,
         f"class: {row['true'] or 'unknown'}",
         f"predicted: {row['predicted']}{verdict}",
         f"{score}: {value:.4g}" if np.isfinite(value) else f"{score}: no value",
-        f"{links} link{'s'[: links != 1]}, {row['part']} node",
+        f"{counted(row['degree'], 'link')}, {row['part']} node",
     ]
     label = name if len(name) <= LABEL_LENGTH else f"{name[: LABEL_LENGTH - 1]}…"
     return {

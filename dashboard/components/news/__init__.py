@@ -22,7 +22,7 @@ def news(
     source: str,
     about: str,
     known: str,
-    on_news: Callable[[], None],
+    on_news: Callable[[], None] = lambda: None,
     seconds: float = 2,
     cookies: Mapping[str, str] | None = None,
     lasting: int = 0,

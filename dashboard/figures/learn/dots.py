@@ -50,16 +50,8 @@ def dots_figure(
         hoverinfo="skip",
         name="mean confidence of the bin",
     )
-    for edge in bins.edges:
-        figure.add_shape(
-            type="line",
-            x0=edge,
-            x1=edge,
-            y0=-0.25,
-            y1=1.25,
-            line=line(theme.faint, 1),
-            layer="below",
-        )
+    across = {"type": "line", "y0": -0.25, "y1": 1.25, "line": line(theme.faint, 1)}
+    edges = [across | {"x0": edge, "x1": edge, "layer": "below"} for edge in bins.edges]
     random = np.random.RandomState(0)
     shown = random.permutation(len(confidence))[:MOST_DOTS]
     height = random.random_sample(len(shown))
@@ -89,6 +81,7 @@ def dots_figure(
             "ticktext": ["wrong", "0%", "25%", "50%", "75%", "100%", "right"],
             "zeroline": False,
         },
+        shapes=edges,
         barmode="overlay",
         bargap=0,
     )

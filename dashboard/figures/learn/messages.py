@@ -73,18 +73,14 @@ def wins_figure(
         hoverinfo="skip",
         showlegend=False,
     )
-    for row, chance in zip(rows, chances, strict=True):
-        figure.add_shape(
-            type="line",
-            x0=chance,
-            x1=chance,
-            y0=row - 0.42,
-            y1=row + 0.42,
-            line=line(theme.text, 3),
-        )
+    stroke = {"type": "line", "line": line(theme.text, 3)}
+    exact = [
+        stroke | {"x0": chance, "x1": chance, "y0": row - 0.42, "y1": row + 0.42}
+        for row, chance in zip(rows, chances, strict=True)
+    ]
     x_axis = percent_axis("share of the draws that the class won")
     y_axis = row_axis(list(map(escape_markup, names)))
-    return apply_style(figure, theme, 180, x=x_axis, y=y_axis)
+    return apply_style(figure, theme, 180, x=x_axis, y=y_axis, shapes=exact)
 
 
 def densities_figure(

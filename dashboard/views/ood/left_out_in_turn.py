@@ -21,6 +21,7 @@ from dashboard.session.view import View
 from dashboard.training_queue.job import Job
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
+from dashboard.ui.numbers import counted
 from dashboard.views import exports, tables
 
 
@@ -51,7 +52,7 @@ def grid(view: View, detectors: Sequence[Detector]) -> None:
         )
     )
     if missing and st.button(
-        f"Train the {len(missing)} missing run{'s' if len(missing) != 1 else ''}",
+        f"Train the {counted(len(missing), 'missing run')}",
         icon=":material/play_arrow:",
         key="turns_train",
         help="They train in the background: you can leave the page and come back.",

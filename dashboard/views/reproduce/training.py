@@ -12,6 +12,7 @@ from bup.run.spec import Run, Spec
 from dashboard.session.training import submit, training_queue, wait_for
 from dashboard.training_queue.job import Job
 from dashboard.ui.markdown import escaped
+from dashboard.ui.numbers import counted
 
 MOST_RERUNS = 3  # that a visitor may train from here; more are for the command line
 
@@ -20,7 +21,7 @@ def offer_reruns(graph: Graph, specs: list[Spec], trained: Collection[int]) -> N
     """A button that trains the next few reruns of one cell here."""
     missing = [spec for spec in specs if spec.seed not in trained][:MOST_RERUNS]
     busy = bool(st.session_state.get("reproduce_waiting"))
-    label = f"Train {len(missing)} rerun{'s' if len(missing) > 1 else ''} of it here"
+    label = f"Train {counted(len(missing), 'rerun')} of it here"
     if missing and st.button(label, icon=":material/play_arrow:", disabled=busy):
         _submit(missing, graph)
 
