@@ -129,7 +129,7 @@ def one_of(label: str, titles: Mapping[T, str], key: str, **options: Any) -> T:
     first = next(iter(titles))
     chosen = st.segmented_control(
         label,
-        titles,
+        list(titles),
         default=first,
         required=True,
         key=key,
