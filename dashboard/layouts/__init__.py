@@ -3,7 +3,7 @@
 The positions of the built-in graphs are shipped with the package. After a change of such a
 graph or of ``arranging``, make them again (PubMed takes a minute or two) with
 
-    python -m dashboard.layouts cora citeseer pubmed synthetic
+    python -m dashboard.layouts cora citeseer pubmed almanac synthetic
 
 Those of any other graph are drawn on first use, by a process of its own, and kept in the cache
 folder. Either way they belong to a graph's content, by its digest, never to its name alone.

@@ -17,7 +17,7 @@ from bup.io.limits import server_limits
 from dashboard.layouts.arrangement import STEPS
 from dashboard.layouts.process import LayoutProcess
 
-BUILT_IN = ("cora", "citeseer", "pubmed", "synthetic")
+BUILT_IN = ("cora", "citeseer", "pubmed", "almanac", "synthetic")
 
 _SHIPPED = Path(__file__).parent.parent / "shipped" / "layouts"
 _IN_MEMORY = 6  # layouts

@@ -15,8 +15,8 @@ CALIBRATED: dict[str, Any] = resolve_name("gcn+temperature")[1]
 
 
 def graph_name() -> str:
-    """Cora, or the synthetic graph where Cora has not been fetched."""
-    return "cora" if datasets.is_available("cora") else "synthetic"
+    """Cora, or the almanac where Cora has not been fetched."""
+    return "cora" if datasets.is_available("cora") else "almanac"
 
 
 def load_case(

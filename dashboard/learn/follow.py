@@ -20,7 +20,7 @@ from dashboard.ui.markdown import escaped
 from dashboard.ui.numbers import counted
 
 CANVAS = "follow_canvas"
-GRAPHS = ("cora", "citeseer", "pubmed", "synthetic")
+GRAPHS = ("cora", "citeseer", "pubmed", "almanac", "synthetic")
 PAPERS = {
     "simple": "as the app trains it",
     "paper": "with the paper's layers",
@@ -137,7 +137,7 @@ def _about(case: LoadedRun, node: int) -> str:
     node_id = escaped(case.graph.node_id(node))
     about = f"Node {node_id}: {counted(int(links), 'link')}, true class {class_name}."
     if case.graph.words is None:
-        about += " This dataset has word numbers only; the synthetic graph has real words."
+        about += " This dataset has word numbers only; Almanac has words to read."
     return about
 
 

@@ -31,7 +31,7 @@ class Stop:
 
 
 def stops_of(series: str) -> list[Stop]:
-    """The stops of a tour: on Cora, or on the synthetic graph where Cora has not been fetched."""
+    """The stops of a tour: on Cora, or on the almanac where Cora has not been fetched."""
     name = cases.graph_name()
     values = {
         "graph": run_link.graph_label(name),

@@ -21,7 +21,7 @@ from dashboard.layouts import __main__ as command
 from dashboard.layouts import arrangement, forces, process, storage
 from dashboard.layouts.packing import pack
 
-BUILT_IN = ["cora", "citeseer", "pubmed", "synthetic"]
+BUILT_IN = ["cora", "citeseer", "pubmed", "almanac", "synthetic"]
 
 
 @pytest.fixture(autouse=True)

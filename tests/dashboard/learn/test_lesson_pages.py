@@ -11,6 +11,7 @@ from dashboard.learn.glossary import TERMS
 from dashboard.learn.lesson import LESSONS
 from dashboard.learn.texts import FOLDER
 from dashboard.pages import PAGES
+from dashboard.session import run_link
 
 OTHERS = ("learn", "learn-tour", "learn-glossary", "learn-lecturers")
 ANSWERS = {  # a page's questions and a word of their answers
@@ -181,9 +182,14 @@ def test_the_way_of_any_node_is_shown_and_leads_further(visit):
     assert other["chosen"]["node"] != side["chosen"]["node"]
 
 
-@pytest.mark.parametrize("page", ["confident", "calibration", "unseen", "learn-tour"])
-def test_without_cora_the_synthetic_graph_steps_in(visit, page, monkeypatch):
-    monkeypatch.setattr(cases, "graph_name", lambda: "synthetic:nodes=400,classes=4,words=200")
+def test_without_data_the_app_opens_on_the_almanac(monkeypatch, tmp_path):
+    monkeypatch.setenv("BUP_CACHE", str(tmp_path))
+    assert run_link.graph_names()[0] == cases.graph_name() == "almanac"
+
+
+@pytest.mark.parametrize("page", [*(lesson.name for lesson in LESSONS), "learn-tour"])
+def test_without_cora_the_almanac_steps_in(visit, page, monkeypatch):
+    monkeypatch.setattr(cases, "graph_name", lambda: "almanac")
     app = visit(page)
     assert not app.error and app.title
 
