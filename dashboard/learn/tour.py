@@ -33,17 +33,15 @@ class Stop:
 def stops_of(series: str) -> list[Stop]:
     """The stops of a tour: on Cora, or on the almanac where Cora has not been fetched."""
     name = cases.graph_name()
-    values = {
-        "graph": run_link.graph_label(name),
-        "hidden": graphs.graph(name).class_names[-1],
-    }
+    graph = graphs.graph(name)
+    values = {"graph": run_link.graph_label(name), "hidden": graph.class_names[-1]}
     stops = []
     for title, section in read_text(TOURS[series]).sections.items():
         fields = dict(section.fields)
         query = {
             key: section.fill(value, values) for key, value in parse_qsl(fields.get("query", ""))
         }
-        text = section.text(**values)
+        text = graph.noun.apply_to(section.text(**values))
         stops.append(Stop(title, text, fields["page"], fields["marks"], query))
     return stops
 

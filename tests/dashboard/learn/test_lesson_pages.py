@@ -10,6 +10,7 @@ from dashboard.learn import cases
 from dashboard.learn.glossary import TERMS
 from dashboard.learn.lesson import LESSONS
 from dashboard.learn.texts import FOLDER
+from dashboard.learn.tour import stops_of
 from dashboard.pages import PAGES
 from dashboard.session import run_link
 
@@ -185,6 +186,7 @@ def test_the_way_of_any_node_is_shown_and_leads_further(visit):
 def test_without_data_the_app_opens_on_the_almanac(monkeypatch, tmp_path):
     monkeypatch.setenv("BUP_CACHE", str(tmp_path))
     assert run_link.graph_names()[0] == cases.graph_name() == "almanac"
+    assert stops_of("")[0].text.startswith("Every point is a thing.")
 
 
 @pytest.mark.parametrize("page", [*(lesson.name for lesson in LESSONS), "learn-tour"])
