@@ -41,13 +41,13 @@ class Inputs:
         """The matrices of the graph without some links, and without some words (node, word)."""
         kernel, adjacency, rows = self.kernel, self.links, self.words
         if links:
+            n, degree = kernel.shape[0], np.diff(kernel.indptr)
             ends = np.array([*links, *(link[::-1] for link in links)]).T
-            removed = sparse.csr_array((np.ones(ends.shape[1]), tuple(ends)), shape=kernel.shape)
-            degree = np.diff(kernel.indptr)
-            grow = np.sqrt(degree / (degree - np.diff(removed.indptr)))
-            left = kernel - kernel.multiply(removed)
-            kernel = sparse.csr_array(left.multiply(grow[:, None]).multiply(grow[None, :]))
-            adjacency = sparse.csr_array(adjacency - adjacency.multiply(removed))
+            removed = ends[0] * n + ends[1]
+            grow = np.sqrt(degree / (degree - np.bincount(ends[0], minlength=n)))
+            kernel = _without_entries(kernel, removed)
+            kernel.data *= np.repeat(grow, np.diff(kernel.indptr)) * grow[kernel.indices]
+            adjacency = _without_entries(adjacency, removed)
         if words:
             rows = rows.copy()
             for node, word in words:
@@ -164,6 +164,14 @@ def _between(
         parts = block.data, place[block.indices], block.indptr
         blocks.append(sparse.csr_array(parts, shape=(len(r), len(c))))
     return Csr.block_diagonal(blocks)
+
+
+def _without_entries(matrix: sparse.csr_array, entries: np.ndarray) -> sparse.csr_array:
+    """The matrix without some of its entries, given as row * columns + column."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    kept = ~np.isin(rows * matrix.shape[1] + matrix.indices, entries)
+    starts = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr]
+    return sparse.csr_array((matrix.data[kept], matrix.indices[kept], starts), shape=matrix.shape)
 
 
 def _rows(matrix: sparse.csr_array, rows: np.ndarray) -> sparse.csr_array:

@@ -28,6 +28,8 @@ MOST_LINKS, MOST_WORDS = 10, 15
 """How many links, or words, a search takes away at most."""
 SINGLES, PAIRED = 30, 8
 """How many candidates are tried alone, and how many in pairs; larger sets are the strongest."""
+SLOW_SINGLES, SLOW_PAIRED = 8, 3
+"""The same where every try computes all nodes of the graph."""
 CLOSE = 2e-3
 """How far a repeated probability may be from the stored one."""
 REPEATABLE = {"temperature", "spread", "variance", "bias"}
@@ -144,10 +146,12 @@ class ChangeSearch:
         if not self._repeats(reasons.node):
             return None
 
-        def network_answer(chosen: Sequence[Pair]) -> int:
-            return self._network_answer(reasons.node, **{what: chosen})
+        def changes(chosen: Sequence[Pair]) -> bool:
+            return self._network_answer(reasons.node, **{what: chosen}) != reasons.answer
 
-        for chosen in _sets(candidates, most, lambda c: network_answer(c) != reasons.answer):
+        slow = self.reasoner.layers is None
+        tries = (SLOW_SINGLES, SLOW_PAIRED) if slow else (SINGLES, PAIRED)
+        for chosen in _sets(candidates, most, tries, changes):
             removed: dict[str, Sequence[Pair]] = {"links": (), "words": (), what: chosen}
             graph = without(self.reasoner.graph, **removed)
             answer, confidence = self.answer_on(reasons.node, graph)
@@ -168,10 +172,13 @@ class ChangeSearch:
 
 
 def _sets(
-    candidates: Sequence[Pair], most: int, changes: Callable[[Sequence[Pair]], bool]
+    candidates: Sequence[Pair],
+    most: int,
+    tries: tuple[int, int],
+    changes: Callable[[Sequence[Pair]], bool],
 ) -> Iterator[tuple[Pair, ...]]:
     """Sets of candidates that change the answer, smaller ones first."""
-    for size, among in ((1, SINGLES), (2, PAIRED)):
+    for size, among in enumerate(tries, start=1):
         if size <= most:
             yield from filter(changes, combinations(candidates[:among], size))
     for size in range(3, min(most, len(candidates)) + 1):

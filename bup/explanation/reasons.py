@@ -149,8 +149,10 @@ class GroupReasons(Contributions):
     gap: float  # of all members together
     nodes: np.ndarray
     contributions: np.ndarray
-    supported: np.ndarray  # [k] for how many members the node speaks for the answer
     words: np.ndarray  # [f] what each feature contributes, over all nodes
+    own: np.ndarray | None  # [k] what each node contributes to its own answer
+    supported: np.ndarray | None  # [k] how many members' answers each node speaks for
+    # Both are None for networks whose members cannot be told apart without minutes of work.
 
     def strongest_words(self, most: int = 10) -> list[tuple[str, float]]:
         """The words that contribute most to the answers, with their contributions."""
@@ -160,11 +162,12 @@ class GroupReasons(Contributions):
 
     def table(self) -> pd.DataFrame:
         """One row per node: ``id``, ``title``, ``class``, ``told``, ``member`` of the group, how
-        many members it ``supports``, ``contribution`` and its ``share`` of all support.
+        many members it ``supports`` if known, ``contribution``, its ``share`` of all support.
         """
-        columns = self._node_columns() | {
-            "member": np.isin(self.nodes, self.members),
-            "supports": self.supported,
+        columns = self._node_columns() | {"member": np.isin(self.nodes, self.members)}
+        if self.supported is not None:
+            columns["supports"] = self.supported
+        columns |= {
             "contribution": self.contributions,
             "share": self.contributions / (self.support or 1),
         }
@@ -216,7 +219,7 @@ class Reasoner:
             node=node,
             answer=answer,
             rival=rival,
-            gap=self._gap(node, answer, rival, values),
+            gap=self._gap(*np.array([[node], [answer], [rival]]), values),
             nodes=sources[order],
             contributions=values[order],
             through=self._through(node, gradient)[order],
@@ -227,21 +230,23 @@ class Reasoner:
 
     def explain_group(self, nodes: Iterable[int]) -> GroupReasons:
         """What led the nodes of a group to their answers, each against its usual rival."""
-        members = np.asarray(list(nodes), dtype=np.int64)
+        members = np.unique(np.fromiter(nodes, np.int64))
         if not len(members):
             raise BupError("a group has at least one node, got none")
-        total = np.zeros(self.graph.num_nodes)
-        supported = np.zeros(self.graph.num_nodes, dtype=np.int64)
-        slopes = np.zeros(self.projected.shape)
-        gap = 0.0
-        for node in members.tolist():
-            answer, rival = self._answer_and_rival(node)
-            gradient = self._gradient(node, answer, rival)
-            values = self._of_nodes(gradient)
-            total[gradient.sources] += values
-            supported[gradient.sources] += values > 0
-            slopes[gradient.sources] += gradient.slopes
-            gap += self._gap(node, answer, rival, values)
+        answers, rivals = np.array([self._answer_and_rival(n) for n in members.tolist()]).T
+        own = supported = None
+        if self.layers is None:
+            slopes = self._slopes(members, answers, rivals)
+        else:
+            slopes = np.zeros(self.projected.shape)
+            own, supported = np.zeros(len(slopes)), np.zeros(len(slopes), dtype=np.int64)
+            for node, answer, rival in zip(members, answers, rivals, strict=True):
+                gradient = self._gradient_of_layers(self.layers, node, answer, rival)
+                values = self._of_nodes(gradient)
+                slopes[gradient.sources] += gradient.slopes
+                supported[gradient.sources] += values > 0
+                own[node] = values[gradient.sources == node].sum()
+        total = (self.projected * slopes).sum(axis=1)
         order = np.argsort(-total, kind="stable")
         order = order[total[order] != 0]
         if self.first is None:
@@ -252,11 +257,12 @@ class Reasoner:
             graph=self.graph,
             result=self.result,
             members=members,
-            gap=gap,
+            gap=self._gap(members, answers, rivals, total),
             nodes=order,
             contributions=total[order],
-            supported=supported[order],
             words=words,
+            own=None if own is None else own[order],
+            supported=None if supported is None else supported[order],
         )
 
     @cached_property
@@ -300,11 +306,17 @@ class Reasoner:
     def _gradient(self, node: int, answer: int, rival: int) -> _Gradient:
         if self.layers is not None:
             return self._gradient_of_layers(self.layers, node, answer, rival)
+        slopes = self._slopes(np.array([node]), np.array([answer]), np.array([rival]))
+        sources = np.union1d(np.flatnonzero(slopes.any(axis=1)), [node])
+        return _Gradient(sources, slopes[sources])
+
+    def _slopes(self, nodes: np.ndarray, answers: np.ndarray, rivals: np.ndarray) -> np.ndarray:
+        """How the sum of some gaps changes with X W_1, or X, of all nodes, by autograd."""
         given = torch.from_numpy(self.projected.astype(np.float32)).requires_grad_(True)
-        outputs = self._network.outputs(given)[node]
-        (slopes,) = torch.autograd.grad(outputs[answer] - outputs[rival], given)
-        sources = np.union1d(np.flatnonzero(slopes.numpy().any(axis=1)), [node])
-        return _Gradient(sources, slopes.double().numpy()[sources])
+        outputs = self._network.outputs(given)
+        gaps = outputs[nodes, answers] - outputs[nodes, rivals]
+        (slopes,) = torch.autograd.grad(gaps.sum(), given)
+        return slopes.double().numpy()
 
     def _gradient_of_layers(
         self, layers: TwoLayers, node: int, answer: int, rival: int
@@ -342,13 +354,17 @@ class Reasoner:
             slopes = (gradient.slopes[rows] * self.first[columns]).sum(axis=1)
         return sparse.csr_array((entries.data * slopes, (rows, columns)), shape=entries.shape)
 
-    def _gap(self, node: int, answer: int, rival: int, values: np.ndarray) -> float:
-        """The gap of a node's outputs, or of the logarithms of averaged probabilities."""
+    def _gap(
+        self, nodes: np.ndarray, answers: np.ndarray, rivals: np.ndarray, values: np.ndarray
+    ) -> float:
+        """The sum of the gaps of outputs, or of the logarithms of averaged probabilities."""
         if not remainder_of(self.result):
             return float(values.sum())
-        outputs = self.result.mean
-        row = np.log(self.result.probs[node].clip(1e-30)) if outputs is None else outputs[node]
-        return float(row[answer]) - float(row[rival])
+        rows = self.result.probs if self.result.mean is None else self.result.mean
+        rows, each = rows[nodes].astype(np.float64), np.arange(len(nodes))
+        if self.result.mean is None:
+            rows = np.log(rows.clip(1e-30))
+        return float((rows[each, answers] - rows[each, rivals]).sum())
 
     def _through(self, node: int, gradient: _Gradient) -> np.ndarray:
         """The neighbour [k] through which each source contributes most."""
