@@ -329,7 +329,7 @@ def against(
         x[nodes],
         y[nodes],
         nodes,
-        table["id"].iloc[nodes].tolist(),
+        columns.names(table).iloc[nodes].tolist(),
         _theme(result, dark),
         "degree + 1" if log else "mean distance",
         known[score].label,

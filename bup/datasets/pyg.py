@@ -25,6 +25,9 @@ from bup.io.lazy import sparse
 
 PREFIX = "pyg:"
 TEXTS = "node-text.csv.gz"  # what TAGDataset adds to a graph of OGB
+_LONGEST_TITLE = 120  # letters of a text
+_WIKICS_NAMES = "metadata.json"
+_ARXIV_CLASSES = "arxiv/mapping/labelidx2arxivcategeory.csv.gz"  # so spelt
 Parsed = dict[str, Any]
 """Arguments of ``Graph.from_arrays``."""
 
@@ -37,6 +40,7 @@ class RawFiles:
     files: list[str]
     parse: Callable[[Mapping[str, bytes]], Parsed]
     url: str = ""  # of the folder with the files; empty: the set's URL in PyG
+    about: str = ""  # a further file, with names: what was fetched without it is read without it
 
 
 def _benchmark(raw: Mapping[str, bytes]) -> Parsed:
@@ -82,14 +86,22 @@ def _heterophilous(raw: Mapping[str, bytes]) -> Parsed:
 
 
 def _wikics(raw: Mapping[str, bytes]) -> Parsed:
-    (content,) = raw.values()
-    data = json.loads(content)
+    """The names of articles and classes are in a file of their own."""
+    data = json.loads(raw["data.json"])
+    names = {}
+    if _WIKICS_NAMES in raw:
+        about = json.loads(raw[_WIKICS_NAMES])
+        names = {
+            "titles": tuple(article["title"] for article in about["nodes"]),
+            "class_names": tuple(about["labels"][str(k)] for k in range(len(about["labels"]))),
+        }
     sources = np.repeat(np.arange(len(data["links"])), [len(to) for to in data["links"]])
     targets = np.array([j for to in data["links"] for j in to], dtype=np.int64)
     return {
         "features": np.array(data["features"], dtype=np.float32),
         "edges": np.stack([sources, targets]),
         "labels": np.array(data["labels"], dtype=np.int64),
+        **names,
     }
 
 
@@ -106,8 +118,18 @@ def _tag(raw: Mapping[str, bytes]) -> Parsed:
             "features": table("node-feat").astype(np.float32),
             "edges": table("edge").T.astype(np.int64),
             "labels": table("node-label")[:, 0].astype(np.int64),
-            "titles": tuple(texts["text"].str.strip().str.slice(0, 120).tolist()),
+            "titles": tuple(texts["text"].str.strip().str.slice(0, _LONGEST_TITLE).tolist()),
+            "class_names": _arxiv_classes(archive),
         }
+
+
+def _arxiv_classes(archive: zipfile.ZipFile) -> tuple[str, ...] | None:
+    """The names that OGB gives the classes, such as "arxiv cs na"."""
+    if _ARXIV_CLASSES not in archive.namelist():
+        return None
+    content = io.BytesIO(archive.read(_ARXIV_CLASSES))
+    table = pd.read_csv(content, compression="gzip", dtype=str, na_filter=False)
+    return tuple(table.iloc[:, 1].tolist())
 
 
 _PARSERS = {
@@ -134,7 +156,8 @@ def load(name: str) -> Graph:
         _download(key, folder)
     raw = GRAPHS[key]
     try:
-        parsed = raw.parse({file: (folder / file).read_bytes() for file in raw.files})
+        there = [file for file in (*raw.files, raw.about) if file and (folder / file).is_file()]
+        parsed = raw.parse({file: (folder / file).read_bytes() for file in there})
         unlabelled = int((parsed["labels"] == UNLABELLED).sum())
         notes = [f"{unlabelled:,} nodes have no class."] if unlabelled else []
         return Graph.from_arrays(**parsed, name=name, notes=notes)
@@ -163,7 +186,7 @@ def _download(key: str, folder: Path) -> None:
 
     raw = GRAPHS[key]
     kind = getattr(datasets, key.partition("/")[0])
-    for file in raw.files:
+    for file in filter(None, (*raw.files, raw.about)):
         if (folder / file).is_file():
             continue
         partial = folder / f".{file}.part"

@@ -110,7 +110,7 @@ class _DerivationSteps:
         return kernel @ (self._words(sources) @ self.weights["mean_1"])
 
     def _name(self, node: int) -> str:
-        return f"{self.graph.node_id(node)}{' (itself)' if node == self.node else ''}"
+        return f"{self.graph.name_of(node)}{' (itself)' if node == self.node else ''}"
 
     def _of_words(self, node: int, weights: np.ndarray) -> tuple[ProductTerm, ...]:
         row, spelt = self._words(np.array([node])), self.graph.words

@@ -39,7 +39,7 @@ def duel(graph: Graph, result: Result, random: np.random.RandomState) -> Exercis
     names = [graph.class_names[result.split.classes[c]] for c in (first, second)]
     return Exercise(
         "Two bell curves",
-        f"The message of node {graph.node_id(node)} has a Gaussian for each class, independent of "
+        f"The message of node {graph.name_of(node)} has a Gaussian for each class, independent of "
         f"each other. How probable is it that a draw for {names[0]} is larger than one for "
         f"{names[1]}?",
         (
@@ -97,13 +97,13 @@ def degrees(graph: Graph, random: np.random.RandomState, lam: float = 1.0) -> Ex
     terms = " − ".join(f"1/({deg[node]} · {deg[j]})" for j in near)
     return Exercise(
         "What links leave",
-        f"Node {graph.node_id(node)} has {len(near)} neighbours. Under the published rule with "
+        f"Node {graph.name_of(node)} has {len(near)} neighbours. Under the published rule with "
         f"lam = {lam:g}, a neighbour of degree d takes the share 1/(lam · d(node) · d) of the "
         "node's variance away; degrees count the node itself. Which share of its variance is left?",
         (
             ("node", "degree"),
-            (f"{graph.node_id(node)} itself", str(deg[node])),
-            *((graph.node_id(int(j)), str(deg[j])) for j in near),
+            (f"{graph.name_of(node)} itself", str(deg[node])),
+            *((graph.name_of(int(j)), str(deg[j])) for j in near),
         ),
         f"1 − {terms} = {left:.3f}. How unsure the neighbours are does not matter.",
         left,
@@ -132,7 +132,7 @@ def ranking(graph: Graph, result: Result, random: np.random.RandomState) -> Exer
             ("node", "doubt", "class"),
             *(
                 (
-                    graph.node_id(int(chosen[i])),
+                    graph.name_of(int(chosen[i])),
                     f"{values[i]:.3f}",
                     "unseen" if i < SAMPLE else "known",
                 )
@@ -155,7 +155,7 @@ def temperature(graph: Graph, result: Result, random: np.random.RandomState) -> 
     names = [graph.class_names[c] for c in result.split.classes]
     return Exercise(
         "Warming up",
-        f"A GCN gives node {graph.node_id(node)} these scores. What is its confidence (the largest "
+        f"A GCN gives node {graph.name_of(node)} these scores. What is its confidence (the largest "
         "softmax probability) at temperature 1, and at temperature 2? Does the answer change?",
         (("class", "score"), *((n, f"{s:.1f}") for n, s in zip(names, scores, strict=True))),
         f"At temperature 1: {cold:.1%}; at 2, where all scores are halved first: {warm:.1%}. The "

@@ -129,7 +129,7 @@ def _cause(reasons: Reasons, place: int, name: Name) -> str:
 def _node(reasons: Reasons, node: int, name: Name) -> str:
     if node == reasons.node:
         return reasons.graph.noun.apply_to("the node itself")
-    return name(reasons.graph.node_id(node))
+    return name(reasons.graph.name_of(node))
 
 
 def _listed(names: Sequence[str], count: int | None = None) -> str:

@@ -23,6 +23,7 @@ from bup.graph.arrays import (
     is_whole,
 )
 from bup.graph.noun import NODE, Noun
+from bup.graph.words import are_names
 from bup.io.lazy import csgraph, sparse
 
 
@@ -198,6 +199,22 @@ class Graph:
 
     def node_id(self, node: int) -> str:
         return str(node) if self.ids is None else self.ids[node]
+
+    @cached_property
+    def names(self) -> tuple[str, ...] | None:
+        """What people call the nodes: ids that are names, else titles that are; None: neither."""
+        return next((t for t in (self.ids, self.titles) if t is not None and are_names(t)), None)
+
+    def name_of(self, node: int) -> str:
+        """A node's name; its id where it has none."""
+        return (self.names[node] if self.names else "") or self.node_id(node)
+
+    def about(self, node: int) -> str:
+        """What there is to read of a node beside its name: its title, or the id behind a title."""
+        if self.titles is None:
+            return ""
+        other = self.node_id(node) if self.names is self.titles else self.titles[node]
+        return "" if other == self.name_of(node) else other
 
     @cached_property
     def _index_of(self) -> dict[str, int]:

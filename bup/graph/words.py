@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MOST_WORDS = 5000
 """The most frequent words become features, so many of them."""
 
+LONGEST_NAME = 40
+"""Letters: what is longer is a sentence about a node rather than its name."""
+
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _TOKEN = re.compile(
     rf"[{_UNSPACED}]+"  # Chinese, Japanese, Korean: no spaces between words
@@ -64,6 +67,13 @@ def tfidf(texts: Sequence[str], fewest: int = 2) -> tuple[sparse.csr_array, tupl
     )
 
 
+def are_names(texts: Sequence[str]) -> bool:
+    """Whether these are names rather than numbers or sentences: most are short, and differ by more
+    than digits."""
+    short = {re.sub(r"\d", "", text) for text in texts if len(text) <= LONGEST_NAME}
+    return 2 * len(short) > len(texts)
+
+
 def speaks_of(graph: Graph, node: int, most: int = 8) -> list[str]:
     """The words that characterise a node: strong in it and rare elsewhere."""
     return _named(graph, *_weights(graph, node), most)
@@ -74,6 +84,12 @@ def shared_words(graph: Graph, one: int, other: int, most: int = 5) -> list[str]
     (words, weights), (others, other_weights) = _weights(graph, one), _weights(graph, other)
     both, here, there = np.intersect1d(words, others, assume_unique=True, return_indices=True)
     return _named(graph, both, weights[here] * other_weights[there], most)
+
+
+def nodes_with(graph: Graph, word: str) -> np.ndarray:
+    """The nodes that have a word as a feature; none if the graph has no words."""
+    where = [w for w, text in enumerate(graph.words or ()) if text.lower() == word.lower()]
+    return np.unique(sparse.csr_array(graph.features[:, where]).nonzero()[0])
 
 
 def _weights(graph: Graph, node: int) -> tuple[np.ndarray, np.ndarray]:

@@ -136,7 +136,7 @@ class Conditional(Propagation):
             columns = ("−r_ij²",) if not self.neighbours_linked else ("−r_ij (R⁻¹r)_j",)
             taken = [(-part,) for part in self._conditioned(node, np.ones(len(near) + 1))[1]]
         lines = tuple(
-            ProductTerm(self.graph.node_id(j), tuple(map(float, factors)), node=j)
+            ProductTerm(self.graph.name_of(j), tuple(map(float, factors)), node=j)
             for j, factors in zip(near, taken, strict=True)
         )
         return [Operation("factor", "F_i", columns, lines, "j", 1.0, "1")]

@@ -258,7 +258,8 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
     (``true`` is empty where unknown), ``part`` (train, validation, test or unused), ``ood``,
     ``correct`` (for labelled nodes of a learned class, else missing), ``degree``, ``distance``
     (links to the nearest training node) and ``mean_distance`` (mean over reachable training nodes),
-    both missing where there is no path, then every score. ``attrs`` name the method.
+    both missing where there is no path, then every score. ``attrs`` name the method, and the column
+    ``named_by`` whose texts are the nodes' names.
     """
     split, names = result.split, np.array([*graph.class_names, ""])
     part = np.full(graph.num_nodes, "unused", dtype=object)
@@ -282,7 +283,8 @@ def node_table(result: Result, graph: Graph) -> pd.DataFrame:
         "mean_distance": np.ma.filled(graph.mean_hops(split.train), np.nan),
     }
     table = pd.DataFrame(columns | result.scores())
-    table.attrs["method"] = result.spec.method
+    by_title = graph.names is not None and graph.names is graph.titles
+    table.attrs |= {"method": result.spec.method, "named_by": "title" if by_title else "id"}
     return table
 
 

@@ -3,7 +3,7 @@
 import { create } from "../components/shared/elements.js";
 import { percent, percentRange } from "../components/shared/numbers.js";
 import { chart } from "./charts.js";
-import { className, classRow, shareBelow, scoreOf, span, sureness, titleOf } from "./inspector.js";
+import { className, classRow, headingOf, shareBelow, scoreOf, span, sureness, titleOf } from "./inspector.js";
 import { content, go, runs, state } from "./state.js";
 import { capital, counted, select, short, strong, table } from "./words.js";
 
@@ -94,7 +94,7 @@ export function pickedNodeTable() {
       `${Math.floor(100 * shareBelow(own.ranks, own.shades[node]))}%` : "";
     return [run.label, `${mark}${className(run.said[node])}`, percent(share, 0), plot, interval, doubt];
   });
-  const name = `${capital(content.noun[0])} ${titleOf(node)} under each method`;
+  const name = `${headingOf(node)} under each method`;
   const head = ["Method", "Answer", "Confidence", "", "90% interval", "Uncertainty"];
   return create("section", { "aria-label": name }, create("h3", {}, name),
     table({ class: "verdicts", "aria-label": name }, head, rows));

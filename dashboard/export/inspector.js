@@ -1,7 +1,7 @@
 // The panel beside the view: one node, or a group of nodes.
 
 import { shadeValue } from "../components/map/legend.js";
-import { lowerBound } from "../components/map/scene.js";
+import { aboutOf, lowerBound, nameOf } from "../components/map/scene.js";
 import { create } from "../components/shared/elements.js";
 import { percent, percentRange } from "../components/shared/numbers.js";
 import { classColour, colourOf, content, go, graph, neighbours, state } from "./state.js";
@@ -28,8 +28,14 @@ export function className(code) {
   return content.classes[code] ?? "unknown";
 }
 
+// A node's name as a heading, with what there is to read about it.
+export function headingOf(node) {
+  return graph.named ? titleOf(node) : `${capital(content.noun[0])} ${titleOf(node)}`;
+}
+
 export function titleOf(node) {
-  return graph.titles ? `${graph.ids[node]}: ${graph.titles[node]}` : graph.ids[node];
+  const about = aboutOf(graph, node);
+  return about ? `${nameOf(graph, node)}: ${about}` : nameOf(graph, node);
 }
 
 function verdict(run, node) {
@@ -180,7 +186,7 @@ export function nodePanel(run, node) {
   const near = neighbours(node);
   /** @type {Node[]} */
   const parts = [
-    create("div", { class: "head" }, create("h2", {}, `${capital(content.noun[0])} ${titleOf(node)}`),
+    create("div", { class: "head" }, create("h2", {}, headingOf(node)),
       close(() => go({ node: -1 }))),
     verdict(run, node),
   ];
@@ -242,9 +248,9 @@ export function welcome(run) {
       strong(colourOf(run, state.colour).seen[Number(state.dark)])),
     create("p", {}, "Hover to see who is linked. Click a dot, or a point in any chart. Or start here:"),
     story("A confident mistake", wrong, (said, truth) =>
-      `The model is ${percent(sure(wrong), 0)} sure that ${graph.ids[wrong]} is ${said}. In truth it is ${truth}.`),
+      `The model is ${percent(sure(wrong), 0)} sure that ${nameOf(graph, wrong)} belongs to ${said}. In truth it is ${truth}.`),
     story("A class never shown", unseen, (said, truth) =>
-      `It takes ${graph.ids[unseen]}, of the unseen class ${truth}, for ${said}, ${percent(sure(unseen), 0)} sure.`),
+      `It takes ${nameOf(graph, unseen)}, of the unseen class ${truth}, for ${said}, ${percent(sure(unseen), 0)} sure.`),
     story("The greatest doubt", doubted, (said) =>
       `${own?.label}: ${short(scoreOf(own, own.shades[doubted]))}. It still says ${said}.`),
     create("p", { class: "words" }, run.about),

@@ -89,7 +89,7 @@ function mapView(run) {
     .map(([name, [words]]) => [name, words]);
   const found = create("ul", { class: "found", hidden: true });
   const finder = create("input", {
-    type: "search", placeholder: graph.titles ? "id or title" : "id", oninput: () => find(finder.value, found),
+    type: "search", placeholder: graph.titles ? "a name, or a word" : "id", oninput: () => find(finder.value, found),
   });
   const bar = create("div", { class: "bar" },
     select("Colour by", offer, colourOf(run, state.colour).name, (colour) => go({ colour, range: null })),

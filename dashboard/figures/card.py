@@ -36,7 +36,7 @@ def card_html(
         _distance(row.distance, noun),
     ]
     return (
-        f'<div class="picked" role="status"><p><b>{noun.one.capitalize()} {escape(name)}</b>:'
+        f'<div class="picked" role="status"><p><b>{escape(name)}</b>:'
         f" the model says <b>{escape(str(row.predicted))}</b>, "
         f"{percent(row.confidence, 0)} sure. "
         f'<span class="mark" style="color:{colour}">{mark}</span> {verdict}</p>'

@@ -210,14 +210,14 @@ def _categories(
 
 
 def _hover_texts(table: pd.DataFrame, colour_by: str) -> tuple[np.ndarray, np.ndarray]:
-    """For each node its id, true class and the value of its colour; and its predicted class.
+    """For each node its name, true class and the value of its colour; and its predicted class.
 
     They hold no markup, which would treble the data that is sent to the browser.
     """
     names = {name: escape_markup(name) for name in {*table["true"], *table["predicted"]}}
     predicted = table["predicted"].map(names)
     true = table["true"].map(names).where(table["true"] != "", "unlabelled, predicted " + predicted)
-    text = table["id"].map(escape_markup) + ": " + true
+    text = columns.names(table).map(escape_markup) + ": " + true
     if colour_by in ("degree", "part"):
         text += f", {colour_by} " + table[colour_by].astype(str)
     return text.to_numpy(object), predicted.to_numpy(object)

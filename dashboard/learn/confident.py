@@ -115,6 +115,6 @@ def _examples(here: lesson.Lesson, without: LoadedRun, with_class: LoadedRun) ->
         before, after = (
             percent(case.result.probs[node].max(), 0) for case in (without, with_class)
         )
-        id_ = graph.node_id(node)
-        words = f"{escaped(id_)}: “{answer}”, {before} sure; with the class, right: {after}"
-        page_link("explore", words, ":material/hub:", cases.query(without, node=id_))
+        name, query = escaped(graph.name_of(node)), cases.query(without, node=graph.node_id(node))
+        words = f"{name}: “{answer}”, {before} sure; with the class, right: {after}"
+        page_link("explore", words, ":material/hub:", query)

@@ -98,5 +98,5 @@ def _examples(here: lesson.Lesson, case: LoadedRun, sets: Sets) -> None:
     for node in nodes:
         id_ = case.graph.node_id(node)
         answer = case.graph.class_names[case.result.predicted[node]]
-        words = f"{escaped(id_)}: surely {escaped(answer)}"
+        words = f"{escaped(case.graph.name_of(node))}: surely {escaped(answer)}"
         page_link("explore", words, ":material/hub:", cases.query(case, node=id_))

@@ -42,8 +42,8 @@ def step_texts(
         "weigh": "weigh with maps" if operations["weigh"].then else "weigh",
     }
     values = {
-        "node": graph.node_id(derivation.node),
-        "neighbour": graph.node_id(derivation.neighbour),
+        "node": graph.name_of(derivation.node),
+        "neighbour": graph.name_of(derivation.neighbour),
         "links": counted(len(graph.neighbours(derivation.neighbour)), "link"),
         "unit": f"hidden unit {derivation.unit}",
         "class_name": class_names[derivation.column],

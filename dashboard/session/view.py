@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from bup.calibrators import Calibrator
+from bup.errors import BupError
 from bup.graph import Graph
 from bup.graph.noun import NODE, Noun
 from bup.methods import METHODS, probability_calibrator, why_no_interval
@@ -85,10 +86,22 @@ class View:
     def judged(self) -> EvalSet:
         return self.result.judged(self.graph)
 
-    def name_of(self, node: int) -> str:
-        """A node's id, with its title where the graph has one."""
-        title = f": {self.graph.titles[node]}" if self.graph.titles is not None else ""
-        return self.graph.node_id(node) + title
+    def call(self, node: int, noun: str = "Node") -> str:
+        """A node's name, or such as "Paper 35" where nodes have none; ``noun`` may begin small."""
+        name = self.graph.name_of(node)
+        return name if self.graph.names else f"{self.say(noun)} {name}"
+
+    def describe(self, node: int) -> str:
+        """The same, and what there is to read about the node."""
+        about = self.graph.about(node)
+        return self.call(node) + (f": {about}" if about else "")
+
+    def name_of_id(self, node_id: str) -> str:
+        """The name behind an id that the session holds; the id, if the graph has no such node."""
+        try:
+            return self.graph.name_of(self.graph.find(node_id))
+        except BupError:
+            return node_id
 
     def say(self, text: str) -> str:
         """Put the graph's word for its nodes into a text; it must hold no names from the data."""

@@ -126,6 +126,11 @@ def colour_limits(shades: np.ndarray) -> tuple[float, float]:
 RIGHT, WRONG, LEFT_OUT = 0, 1, 2
 
 
+def names(table: pd.DataFrame) -> pd.Series:
+    """What the nodes are called [n]."""
+    return table[table.attrs.get("named_by", "id")]
+
+
 def verdicts(table: pd.DataFrame) -> np.ndarray:
     """``WRONG`` or ``LEFT_OUT`` [n] for such nodes, ``RIGHT`` for the others and the unlabelled."""
     wrong = table["correct"].eq(False).fillna(False).to_numpy(bool)

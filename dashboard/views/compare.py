@@ -103,7 +103,7 @@ def _pair(view: View, views: Mapping[str, View]) -> None:
 def _picked_node(view: View, views: Mapping[str, View]) -> None:
     """The answer of each method for the picked node."""
     noun = view.graph.noun
-    st.header(f"{view.say('Node')} {escaped(view.name_of(view.node))} under each method")
+    st.header(f"{escaped(view.describe(view.node))} under each method")
     st.html(answers_table([_answer(label, v) for label, v in views.items()], view.theme))
     true = str(view.table.true.iloc[view.node])
     st.caption(

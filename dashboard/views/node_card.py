@@ -23,7 +23,7 @@ def node_card(view: View, address: str = "", run: str = "") -> None:
     with st.container(border=True, key="node_card", horizontal=True, vertical_alignment="center"):
         st.html(
             card_html(
-                view.name_of(view.node),
+                view.describe(view.node),
                 view.table.iloc[view.node],
                 score,
                 columns.score_columns(view.table)[score].label,

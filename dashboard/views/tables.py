@@ -50,11 +50,13 @@ def node_table(
     ``rows`` has the rows of all nodes, or names columns of the run's node table.
     """
     part = _page_rows(view, len(nodes), key)
-    nodes = list(nodes[part])
+    nodes, labels = list(nodes[part]), dict[str, str]()
     if isinstance(rows, pd.DataFrame):
         frame = rows.iloc[part]
     else:
         frame = view.table.iloc[nodes][list(dict.fromkeys(["id", *rows]))]
+        frame = frame.assign(id=[view.graph.name_of(node) for node in nodes])
+        labels["id"] = "name" if view.graph.names else "id"
     number = st.column_config.NumberColumn
     decimals = frame.select_dtypes("float")
     clickable_table(
@@ -67,7 +69,7 @@ def node_table(
         column_config={
             name: number(format="%.3f", width=widths.get(name))
             if name in decimals
-            else st.column_config.Column(width=widths.get(name))
+            else st.column_config.Column(labels.get(name), width=widths.get(name))
             for name in frame
         },
     )

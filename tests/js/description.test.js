@@ -6,7 +6,7 @@ import { nodeLines, sentences } from "../../dashboard/components/map/description
 function map({ said = 0, truth = 0, shape = 0, shade = 0.25, scene = {}, data = {} } = {}) {
   return {
     scene: {
-      noun: ["paper", "papers"], classes: ["<b>Theory</b>", "Rules"], ids: ["p7"], titles: null, thinned: false,
+      noun: ["paper", "papers"], classes: ["<b>Theory</b>", "Rules"], ids: ["p7"], titles: null, named: null, thinned: false,
       number: (i) => i, neighbours: () => [1, 2], ...scene,
     },
     layer: { said: [said], truth: [truth], shapes: [shape], shades: Float32Array.from([shade, 0, 0.5, NaN]) },
@@ -19,8 +19,14 @@ test("a node in words: id, answer, truth, score with its rank, links", () => {
     "Paper p7", "Says <b>Theory</b>. That is right.", "Doubt 0.25, higher than for 33% of papers", "2 links",
   ]);
   const titled = { titles: ["On maps"], neighbours: () => [1], thinned: true };
-  const [title, , , links] = nodeLines(map({ scene: titled }), 0);
-  assert.deepEqual([title, links], ["Paper p7: On maps", "1 link drawn, zoom in for all"]);
+  const [name, about, , , links] = nodeLines(map({ scene: titled }), 0);
+  assert.deepEqual([name, about, links], ["Paper p7", "On maps", "1 link drawn, zoom in for all"]);
+});
+
+test("a node is called by its title where ids are mere numbers, and by its id where it has none", () => {
+  const lines = (titles) => nodeLines(map({ scene: { titles, named: "titles" } }), 0).slice(0, 2);
+  assert.deepEqual(lines(["Ann"]), ["Ann", "p7"]);
+  assert.deepEqual(lines([""]), ["p7", "Says <b>Theory</b>. That is right."]);
 });
 
 test("a node that is wrong, unseen or without a class", () => {

@@ -2,18 +2,17 @@
 
 import { element } from "../shared/elements.js";
 import { formatShade } from "./legend.js";
-import { lowerBound } from "./scene.js";
+import { aboutOf, lowerBound, nameOf } from "./scene.js";
 
 /**
- * A node as lines of text: its id and title, the prediction and the true class, the score, the links.
+ * A node as lines of text: its name, what there is to read of it, the prediction and the true class, the score, the links.
  * @param {import("./types.js").MapState} map
  * @param {number} node
  */
 export function nodeLines(map, node) {
   const { scene, layer, data } = map;
   const one = scene.noun[0][0].toUpperCase() + scene.noun[0].slice(1);
-  const who = `${one} ${scene.ids?.[node] ?? scene.number(node)}`;
-  const title = scene.titles ? `${who}: ${scene.titles[node]}` : who;
+  const about = aboutOf(scene, node);
   const [said, truth, shape] = [layer.said[node], layer.truth[node], layer.shapes[node]];
   const name = (code) => scene.classes[code] ?? "unknown";
   const verdict =
@@ -21,7 +20,9 @@ export function nodeLines(map, node) {
     shape === 2 ? `In truth ${name(truth)}, a class never shown.` :
     shape === 1 ? `In truth ${name(truth)}.` : "That is right.";
   const links = scene.neighbours(node).length;
-  const lines = [title, `Says ${name(said)}. ${verdict}`];
+  const lines = [scene.named ? nameOf(scene, node) : `${one} ${nameOf(scene, node) ?? scene.number(node)}`];
+  if (about) lines.push(about);
+  lines.push(`Says ${name(said)}. ${verdict}`);
   const shade = layer.shades[node];
   const score = Number.isFinite(shade) ? formatShade(data, shade) : "none";
   if (data.limits) lines.push(`${data.label} ${score}${rankWords(map, shade)}`);

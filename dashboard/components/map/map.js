@@ -17,6 +17,7 @@ import {
   drawFocus,
   drawGroup,
   drawHighlighted,
+  drawLabels,
   drawLasso,
   drawNames,
   drawingStyle,
@@ -160,7 +161,7 @@ export function createMap(host) {
     const colour = (i) => rgb(paint.subarray(4 * i, 4 * i + 3));
     const { size } = look();
     const { node: picked, text, paper, accent } = map.data;
-    drawNames(ink, map, toScreen, [width, height], highlighted() < 0 ? 1 : 0.3);
+    const names = drawNames(ink, map, toScreen, [width, height], highlighted() < 0 ? 1 : 0.3);
     if (map.group.length) drawGroup(ink, map.group, { screen, visible, size }, accent);
     if (highlighted() >= 0) drawHighlighted(ink, map, highlighted(), { screen, visible, colour, size });
     if (picked >= 0 && picked < map.scene.n && presence[picked] !== GONE) {
@@ -170,6 +171,7 @@ export function createMap(host) {
       const [place, ...near] = map.data.focus.map(([x, y]) => toScreen(x, y * map.scene.stretch));
       drawFocus(ink, place, near, { size, text, paper, links: map.pinned >= 0 || picked < 0 });
     }
+    drawLabels(ink, map, highlighted(), { screen, visible, size, width, height }, highlighted() < 0 ? names : []);
     if (map.lasso && map.lasso.length > 1) drawLasso(ink, map.lasso, accent);
   }
 

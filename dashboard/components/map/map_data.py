@@ -38,6 +38,7 @@ def graph_parcel(graph: Graph, positions: np.ndarray, part: Excerpt | None = Non
     header = {
         "ids": [graph.node_id(i) for i in nodes.tolist()] if named else None,
         "noun": [graph.noun.one, graph.noun.many],
+        "named": graph.names and ("ids" if graph.names is graph.ids else "titles"),
         "titles": [graph.titles[i] for i in nodes.tolist()] if named and graph.titles else None,
         "classes": list(graph.class_names),
         "regions": regions(positions, graph.labels, graph.class_names),

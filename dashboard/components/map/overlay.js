@@ -1,7 +1,9 @@
 // The overlay: names, the highlighted node, lasso and rings; and the sizes in which all is drawn.
 
 import { marker } from "./canvas.js";
+import { cut, placeLabels } from "./labels.js";
 import { channels } from "./paint.js";
+import { nameOf } from "./scene.js";
 
 /**
  * Sizes and strengths, mixed by eye between a graph of 2,700 nodes (0) and one of 20,000 (1).
@@ -141,7 +143,7 @@ export function drawLasso(ink, points, colour) {
 }
 
 // Writes class names at the centres of their regions, the largest first, beside the tools; a name
-// without room is left out.
+// without room is left out. Returns the boxes that they take.
 const NARROW = 420; // pixels of a map, as where two share a window
 
 export function drawNames(ink, { data, scene, tools }, toScreen, [width, height], alpha) {
@@ -168,13 +170,48 @@ export function drawNames(ink, { data, scene, tools }, toScreen, [width, height]
       );
     if (free === undefined) continue;
     taken.push({ u: left, v: free, half });
-    ink.globalAlpha = 0.85 * alpha;
-    ink.lineWidth = size / 3.2;
-    ink.strokeStyle = data.paper;
-    ink.strokeText(name, left, free);
-    ink.globalAlpha = alpha;
-    ink.fillStyle = data.text;
-    ink.fillText(name, left, free);
+    write(ink, name, left, free, size, data, alpha);
   }
+  return taken.map(({ u, v, half }) => ({
+    left: u - half, right: u + half, top: v - high / 2, bottom: v + high / 2,
+  }));
+}
+
+// Writes a text in the colour of the page's text, with a halo in that of its paper.
+function write(ink, words, x, y, size, { paper, text }, alpha = 1) {
+  ink.globalAlpha = 0.85 * alpha;
+  ink.lineWidth = size / 3.2;
+  ink.strokeStyle = paper;
+  ink.strokeText(words, x, y);
+  ink.globalAlpha = alpha;
+  ink.fillStyle = text;
+  ink.fillText(words, x, y);
   ink.globalAlpha = 1;
+}
+
+/**
+ * Writes the names of nodes beside them: the lit node and its neighbours; without one, the nodes in
+ * sight, once they are far enough apart.
+ */
+export function drawLabels(ink, { data, scene, tools }, lit, { screen, visible, size, width, height }, taken) {
+  if (!scene.named || !scene.ids) return;
+  const degree = (node) => scene.neighbours(node).length;
+  const byDegree = (nodes) => nodes.sort((a, b) => degree(b) - degree(a));
+  scene.byDegree ??= byDegree(Uint32Array.from({ length: scene.n }, (_, node) => node));
+  const near = lit < 0 ? scene.byDegree : [lit, ...byDegree([...scene.neighbours(lit)])];
+  const font = 0.8 * data.font;
+  ink.font = `${font}px ${data.face}`;
+  ink.textAlign = "left";
+  ink.textBaseline = "middle";
+  ink.lineJoin = "round";
+  const name = (node) => cut(nameOf(scene, node) ?? "");
+  const corner = { left: tools.left, right: width, top: 0, bottom: tools.low };
+  const labels = placeLabels(near, {
+    at: (node) => (visible(node) ? screen(node) : null),
+    wide: (node) => ink.measureText(name(node)).width,
+    high: 1.25 * font,
+    gap: (node) => (lit < 0 ? size / 2 : node === lit ? Math.max(9, size) / 2 + 7 : Math.max(7, 1.5 * size) / 2) + 3,
+    width, height, taken: [...taken, corner], crowded: lit < 0,
+  });
+  for (const { node, left, middle } of labels) write(ink, name(node), left, middle, font, data);
 }

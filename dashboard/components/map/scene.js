@@ -21,6 +21,26 @@ export function createScene(graph) {
 }
 
 /**
+ * What to call a node; undefined where no names were sent.
+ * @returns {any}
+ * @param {{ ids: string[] | null, titles: string[] | null, named: "ids" | "titles" | null }} graph
+ * @param {number} node
+ */
+export function nameOf({ ids, titles, named }, node) {
+  return (named === "titles" && titles?.[node]) || ids?.[node];
+}
+
+/**
+ * What there is to read of a node beside its name.
+ * @param {{ ids: string[] | null, titles: string[] | null, named: "ids" | "titles" | null }} graph
+ * @param {number} node
+ */
+export function aboutOf(graph, node) {
+  const about = graph.titles && (graph.named === "titles" ? graph.ids : graph.titles)?.[node];
+  return about === nameOf(graph, node) ? "" : about ?? "";
+}
+
+/**
  * A function that returns the neighbours of a node; `links` holds pairs of nodes, one after the other.
  * @param {ArrayLike<number> & Iterable<number>} links
  * @param {number} n

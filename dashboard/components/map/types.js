@@ -12,6 +12,7 @@
  * @property {[one: string, many: string]} noun
  * @property {string[] | null} ids
  * @property {string[] | null} titles
+ * @property {"ids" | "titles" | null} named which of them people call the nodes by
  * @property {string[]} classes
  * @property {{ name: string, x: number, y: number, nodes: number }[]} regions
  * @property {[nodes: number, links: number]} all of the whole graph
@@ -25,7 +26,7 @@
  * A graph with what is needed to find nodes in it: see scene.js.
  * @typedef {GraphData & {
  *   n: number, m: number, box: Box, stretch: number, grid: Grid,
- *   neighbours: (node: number) => Uint32Array,
+ *   neighbours: (node: number) => Uint32Array, byDegree?: Uint32Array,
  *   number: (node: number) => number,
  *   at: (number: number) => number,
  * }} Scene

@@ -19,7 +19,7 @@ from dashboard.ui.theme import OUT, WRONG, Theme, score_colours
 
 Link = tuple[int, int]
 
-LABEL_LENGTH = 14
+LABEL_LENGTH = 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,17 @@ def ego_network(
     colours = _colours(shades[shown], low, high, theme, column.uncertain)
     rows = table.iloc[shown].to_dict("records")
     nodes = [
-        _node(row, i, distance[i], places[i], float(values[i]), colour, column.label, theme)
+        _node(
+            (graph.name_of(i), graph.about(i)),
+            row,
+            i,
+            distance[i],
+            places[i],
+            float(values[i]),
+            colour,
+            column.label,
+            theme,
+        )
         for i, row, colour in zip(shown, rows, colours, strict=True)
     ]
     edges = [
@@ -174,6 +184,7 @@ def _colours(values: np.ndarray, low: float, high: float, theme: Theme, doubt: b
 
 
 def _node(
+    names: tuple[str, str],
     row: dict[str, Any],
     index: int,
     hop: int,
@@ -185,11 +196,11 @@ def _node(
 ) -> dict[str, Any]:
     ood, correct = bool(row["ood"]), row["correct"]
     wrong = not pd.isna(correct) and not correct
-    name = str(row["id"])
+    name, about = names
     size = 8 + 4 * float(np.log2(row["degree"] + 1))
     verdict = " (a left-out class)" if ood else " (wrong)" if wrong else ""
     lines = [
-        f"{name}: {row['title']}" if "title" in row else name,
+        f"{name}: {about}" if about else name,
         f"class: {row['true'] or 'unknown'}",
         f"predicted: {row['predicted']}{verdict}",
         f"{score}: {value:.4g}" if np.isfinite(value) else f"{score}: no value",

@@ -32,15 +32,18 @@ def compare_nodes(view: View) -> None:
         )
         return
     if other == view.node:
-        st.caption(f"**{escaped(here)}** is pinned. Now pick another on the map.")
+        name = escaped(view.graph.name_of(other))
+        st.caption(f"**{name}** is pinned. Now pick another on the map.")
         return
-    nodes, ids = [other, view.node], (view.graph.node_id(other), here)
-    st.html(compared_table(view.result.probs[nodes], ids, view.answers, view.theme, "|"))
+    nodes = [other, view.node]
+    names = view.graph.name_of(other), view.graph.name_of(view.node)
+    st.html(compared_table(view.result.probs[nodes], names, view.answers, view.theme, "|"))
     rows = view.table.iloc[nodes]
-    facts = [("title", list(map(str, rows.title)))] if "title" in rows else []
+    about = [view.graph.about(node) for node in nodes]
+    facts = [("about", about)] if any(about) else []
     for name, column in columns.menu_columns(view.table).items():
         facts.append((column.label, [_text(value, column) for value in rows[name]]))
-    st.html(facts_table(ids, facts))
+    st.html(facts_table(names, facts))
 
 
 def _pinned_node(view: View) -> int | None:

@@ -27,8 +27,7 @@ MOST_NEIGHBOURS = 6
 def node_header(view: View) -> None:
     """The node's name, answer and words, above all tabs."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        name = escaped(view.name_of(view.node))
-        st.header(f"{view.say('Node')} {name}", anchor=False, width="stretch")
+        st.header(escaped(view.call(view.node)), anchor=False, width="stretch")
         st.button(
             "Close",
             icon=":material/close:",
@@ -36,6 +35,8 @@ def node_header(view: View) -> None:
             type="tertiary",
             key="close_node",
         )
+    if about := view.graph.about(view.node):
+        st.caption(escaped(about))
     st.markdown(verdict(view.table.iloc[view.node]))
     node_words(view)
 
@@ -72,7 +73,7 @@ def node_words(view: View) -> None:
         lines = []
         for other in near[:MOST_NEIGHBOURS]:
             shared = ", ".join(map(escaped, shared_words(graph, node, other)))
-            lines.append(f"- {escaped(view.name_of(other))}: {shared or '*none*'}")
+            lines.append(f"- {escaped(graph.name_of(other))}: {shared or '*none*'}")
         if len(near) > MOST_NEIGHBOURS:
             lines.append(f"- and {len(near) - MOST_NEIGHBOURS:,} more neighbours")
         st.markdown("\n".join(lines))

@@ -18,8 +18,9 @@ from dashboard.session import url
 from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.link_choice import link_choice
-from dashboard.views import picking, tables
+from dashboard.views import picking
 from dashboard.views.explore import before_after, what_if
+from dashboard.views.explore.find import search_field
 
 FILTERS = {
     "mistakes": ("Only mistakes", lambda table: table.correct.eq(False).fillna(False)),
@@ -59,25 +60,9 @@ def map_controls(view: View) -> np.ndarray:
             "that a brighter map means more doubt.",
         )
     with st.popover("Find", icon=":material/search:"):
-        text = st.text_input(
-            view.say("Find a node by id or title"), key="search", placeholder="part of an id"
-        )
-        if text:
-            _search_results(view, text)
+        search_field(view)
         focus_here("find")
     return visible
-
-
-def _search_results(view: View, text: str) -> None:
-    """The nodes whose id or title has the text: the id itself, then ids that begin with it."""
-    table, wanted = view.table, text.strip().lower()
-    texts = table.id if "title" not in table else table.id + " " + table.title
-    nodes = np.flatnonzero(texts.str.contains(text, case=False, regex=False))
-    ids = table.id.iloc[nodes].str.lower()
-    nodes = nodes[np.lexsort([~ids.str.startswith(wanted), ids != wanted])]
-    st.caption(f"{view.graph.noun.count(len(nodes))} found")
-    if len(nodes):
-        tables.prediction_table(view, nodes.tolist(), "found")
 
 
 def node_map(view: View, visible: np.ndarray, arrived: set[str]) -> None:

@@ -77,7 +77,9 @@ def neighbourhood(view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         back = selected_node.go_back
         st.button("Back", icon=":material/undo:", on_click=back, disabled=not visited)
-        path = " › ".join(map(escaped, [*visited[-3:], view.graph.node_id(view.node)]))
+        path = " › ".join(
+            map(escaped, [*map(view.name_of_id, visited[-3:]), view.graph.name_of(view.node)])
+        )
         st.caption(path if visited else view.say("Click a node to walk to it."))
     st.caption(
         view.say("Star: the picked node. Diamond: a class never shown. Cross: a mistake. ")

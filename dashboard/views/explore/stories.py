@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 import bup
+from bup.datasets import almanac
 from bup.methods import METHODS
 from bup.results.result import errors_from_left_out
 from bup.run.spec import Spec
@@ -59,6 +60,20 @@ def welcome(view: View) -> None:
             args=(story,),
             width="stretch",
         )
+    if view.graph.names is None:
+        st.button(
+            "**Try it on things you know.** A graph of octopus, chess, caffeine and 1,300 other "
+            "things, in words that everybody can read.",
+            icon=":material/menu_book:",
+            key="try_almanac",
+            on_click=_open_almanac,
+            width="stretch",
+        )
+
+
+def _open_almanac() -> None:
+    selected_node.reset_for_graph()
+    st.session_state.graph = almanac.SOURCE.name
 
 
 def stories(view: View) -> list[Story]:
@@ -80,8 +95,9 @@ def _mistake(view: View) -> Story | None:
     if not len(wrong):
         return None
     row = wrong.loc[wrong.confidence.idxmax()]
-    sentence = view.say(f"The model is {percent(row.confidence)} sure that node ") + (
-        f"{escaped(row.id)} is {escaped(row.predicted)}. In truth it is {escaped(row.true)}."
+    sentence = (
+        f"The model is {percent(row.confidence)} sure that {escaped(view.call(row.name, 'node'))} "
+        f"belongs to {escaped(row.predicted)}. In truth it is {escaped(row.true)}."
     )
     state = {"node": str(row.id), "tab": "Links"}
     return Story("A confident mistake", sentence, ":material/cancel:", state)
@@ -100,9 +116,9 @@ def _hub_and_leaf(view: View) -> Story | None:
     name, column = next(iter(columns.score_columns(table).items()))
     doubt = column.shade(table[name].to_numpy(float))
     leaf = int(leaves[np.argmax(doubt[leaves])])
-    sentence = view.say("Node ") + (
-        f"{escaped(graph.node_id(hub))} has {len(neighbours):,} links; "
-        f"{escaped(graph.node_id(leaf))} has a single link, to that hub. {column.label}: "
+    sentence = (
+        f"{escaped(view.call(hub))} has {len(neighbours):,} links; "
+        f"{escaped(graph.name_of(leaf))} has a single link, to that hub. {column.label}: "
         f"{table[name].iloc[hub]:.2f} and {table[name].iloc[leaf]:.2f}."
     )
     state = {"node": graph.node_id(leaf), "pin": graph.node_id(hub), "tab": "Compare"}
@@ -125,7 +141,7 @@ def _never_shown(view: View) -> Story | None:
     node = int(nodes[0])
     row, row_with_class = without.table.iloc[node], with_class.table.iloc[node]
     sentence = (
-        f"A model that has never seen {escaped(row.true)} takes {escaped(row.id)} for "
+        f"A model that has never seen {escaped(row.true)} takes {escaped(graph.name_of(node))} for "
         f"{escaped(row.predicted)}, {percent(row.confidence)} sure. Shown the class, the "
         f"same model is right, {percent(row_with_class.confidence)} sure."
     )
@@ -146,7 +162,7 @@ def _one_to_train(view: View, other: Spec, left_out: tuple[int, ...]) -> Story |
         return None
     row = members.loc[members.confidence.idxmax()]
     takes = (
-        f"The model takes {escaped(row.id)} for {escaped(row.predicted)}, "
+        f"The model takes {escaped(graph.name_of(row.name))} for {escaped(row.predicted)}, "
         f"{percent(row.confidence)} sure. "
     )
     sentence = takes + (

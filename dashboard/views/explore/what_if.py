@@ -29,6 +29,7 @@ def what_if(view: View) -> None:
     removed = st.multiselect(
         "Remove links to",
         list(neighbours),
+        format_func=lambda id: graph.name_of(graph.find(id)),
         key="unlink",
         placeholder=view.say("choose linked nodes") if neighbours else "it has no links",
     )

@@ -21,10 +21,10 @@ def why(view: View) -> None:
         )
         return
     inspection = view.loaded_run.inspection(view.node)
-    ids = [view.graph.node_id(n) for n in inspection.steps[0].neighbours]
+    names = [view.graph.name_of(n) for n in inspection.steps[0].neighbours]
     charts.node_chart(
         view,
-        shares_figure(inspection.steps, ids, view.theme),
+        shares_figure(inspection.steps, names, view.theme),
         "shares",
         view.say(
             "Each bar is what one linked node added to this node's variance or took off it, "
@@ -46,11 +46,11 @@ def why(view: View) -> None:
     rows = []
     for number, step in enumerate(inspection.steps, 1):
         before = step.before.mean()
-        for n, id, change in zip(step.neighbours, ids, step.change.mean(axis=1), strict=True):
+        for n, name, change in zip(step.neighbours, names, step.change.mean(axis=1), strict=True):
             rows.append(
                 {
                     "step": number,
-                    view.say("linked node"): id,
+                    view.say("linked node"): name,
                     "degree": int(view.graph.degree[n]),
                     "change of variance": float(change),
                     "share of the variance before": float(change / before) if before > 0 else 0.0,

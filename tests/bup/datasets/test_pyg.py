@@ -81,6 +81,21 @@ def test_the_other_forms():
     one, two = map(bup.load_graph, ("pyg:HeterophilousGraphDataset/Roman-empire", "pyg:WikiCS"))
     for graph in (one, two):
         assert graph.edges.tolist() == edges.T.tolist() and graph.to_pyg().x.tolist() == x.tolist()
+    assert two.names is None
+
+
+def test_articles_and_classes_have_their_names():
+    articles = [
+        {"id": "12", "title": "Hash table", "label": "Data", "tokens": ["a", "hash", "table"]},
+        {"id": "25", "title": "B-tree", "label": "Data", "tokens": ["a", "tree"]},
+    ]
+    about = {"labels": {"0": "Systems", "1": "Data"}, "nodes": articles}
+    wiki = {"features": [[0.5], [1.0]], "labels": [1, 1], "links": [[1], []]}
+    put("WikiCS", file=json.dumps(wiki).encode())
+    (pyg.raw_folder("WikiCS") / "metadata.json").write_text(json.dumps(about))
+    graph = bup.load_graph("pyg:WikiCS")
+    assert graph.class_names == ("Systems", "Data") and graph.names == ("Hash table", "B-tree")
+    assert graph.name_of(1) == "B-tree" and graph.about(1) == graph.node_id(1) == "1"
 
 
 def test_texts_are_titles():
@@ -92,10 +107,14 @@ def test_texts_are_titles():
             ("node-label", "0\n1\n1\n"),
         ):
             made.writestr(f"arxiv/raw/{name}.csv.gz", gzip.compress(text.encode()))
+        classes = b"label idx,arxiv category\n0,arxiv cs na\n1,arxiv cs mm\n"
+        path = "arxiv/mapping/labelidx2arxivcategeory.csv.gz"
+        made.writestr(path, gzip.compress(classes))
     texts = gzip.compress(b"node_id,text\n0,A paper\n1,NA\n2,\n")
     put("TAGDataset/ogbn-arxiv", zip=archive.getvalue(), texts=texts)
     graph = bup.load_graph("pyg:TAGDataset/ogbn-arxiv")
     assert graph.titles == ("A paper", "NA", "") and graph.num_edges == 2
+    assert graph.class_names == ("arxiv cs na", "arxiv cs mm")
 
 
 def test_planetoid_unpickles_arrays_only():
@@ -135,7 +154,8 @@ def test_pyg_knows_every_address(key, monkeypatch):
         )
     with pytest.raises(bup.BupError, match=r"cannot be read.*delete them"):
         bup.load_graph(f"pyg:{key}")
-    assert len(asked) == len(pyg.GRAPHS[key].files) and "{}" not in str(asked)
+    raw = pyg.GRAPHS[key]
+    assert len(asked) == len(raw.files) + bool(raw.about) and "{}" not in str(asked)
 
 
 def test_only_what_was_fetched_is_offered():

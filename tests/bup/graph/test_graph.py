@@ -135,6 +135,18 @@ def test_nodes_are_found_by_id(path_graph):
             numbered.find(bad)
 
 
+def test_a_node_is_called_by_its_id_its_title_or_its_number():
+    things = a_graph(ids=tuple("abcd"), titles=("hunts mice", "", "barks", "flies"))
+    assert [things.name_of(1), things.about(1), things.about(0)] == ["b", "", "hunts mice"]
+    people = a_graph(ids=("p1", "p2", "p3", "p4"), titles=("Ann", "", "Cid", "Dee"))
+    assert people.names is people.titles
+    assert [people.name_of(0), people.about(0)] == ["Ann", "p1"]
+    assert [people.name_of(1), people.about(1)] == ["p2", ""]
+    papers = a_graph(titles=tuple(f"{'On graphs ' * 5}{i}" for i in "abcd"))
+    assert papers.names is None and papers.name_of(2) == "2" and papers.about(2).endswith("c")
+    assert a_graph().names is None and a_graph().about(0) == ""
+
+
 def test_digest_follows_the_content_not_the_name():
     graph = a_graph([(0, 1)])
     assert graph.digest == dataclasses.replace(graph, name="other").digest

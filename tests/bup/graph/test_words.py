@@ -75,7 +75,7 @@ def spoken_page(node: int) -> None:
     from dashboard.views.explore.inspector import node_words
 
     graph = bup.load_graph("synthetic:nodes=60,words=200,mean_degree=8")
-    node_words(SimpleNamespace(graph=graph, node=node, name_of=graph.node_id))
+    node_words(SimpleNamespace(graph=graph, node=node))
 
 
 def test_the_inspector_shows_the_words():

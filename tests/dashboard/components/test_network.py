@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -33,6 +34,7 @@ def graph_of(pairs: list[tuple[int, int]], n: int) -> Graph:
         edges=simple_edges(ends[:, 0], ends[:, 1]),
         labels=np.zeros(n, dtype=np.int64),
         class_names=("a", "b"),
+        ids=tuple(f"n{i}" for i in range(n)),
     )
 
 
@@ -204,14 +206,14 @@ def test_the_hover_text_says_what_is_known():
     graph = graph_of([(0, 1), (1, 2)], 3)
     table = table_of(
         graph,
-        title=["", "On graphs", ""],
         true=["a", "", "a"],
         predicted="b",
         correct=pd.array([False, None, True], dtype="boolean"),
     )
-    nodes = by_id(ego_of(graph, table=table))
+    titled = replace(graph, titles=("", "A text of more than forty letters about graphs", ""))
+    nodes = by_id(ego_of(titled, table=table))
     assert nodes[1]["title"].splitlines() == [
-        "n1: On graphs",
+        "n1: A text of more than forty letters about graphs",
         "class: unknown",
         "predicted: b",
         "score: 0.5",
@@ -221,11 +223,16 @@ def test_the_hover_text_says_what_is_known():
     assert "1 link, test node" in nodes[0]["title"]
 
 
+def test_a_node_is_called_by_its_title_where_ids_are_mere_numbers():
+    graph = replace(graph_of([(0, 1)], 2), titles=("Ann", "Bob"))
+    node = by_id(ego_of(graph))[1]
+    assert node["label"] == "Bob" and node["title"].startswith("Bob: n1\n")
+
+
 def test_long_ids_are_shortened_in_the_picture_only():
-    graph = graph_of([(0, 1)], 2)
     name = "an-id-of-many-characters"
-    node = by_id(ego_of(graph, table=table_of(graph, id=["n0", name])))[1]
-    assert len(node["label"]) == 14 and node["label"].endswith("…")
+    node = by_id(ego_of(replace(graph_of([(0, 1)], 2), ids=("n0", name))))[1]
+    assert len(node["label"]) == 18 and node["label"].endswith("…")
     assert node["title"].startswith(name + "\n")
 
 
@@ -305,8 +312,9 @@ def test_the_export_loads_nothing():
 
 
 def test_hostile_text_in_the_export_stays_text():
-    graph = graph_of([(0, 1)], 2)
-    table = table_of(graph, id=[HOSTILE, "n1"], title=[HOSTILE, HOSTILE], true=HOSTILE)
+    names = {"ids": (HOSTILE, "n1"), "titles": ("1", HOSTILE)}
+    graph = replace(graph_of([(0, 1)], 2), **names)
+    table = table_of(graph, true=HOSTILE)
     text = standalone_html(ego_of(graph, table=table, score=HOSTILE, values=np.zeros(2)))
     page = Page(text)
     harmless = Page(standalone_html(ego_of(graph)))

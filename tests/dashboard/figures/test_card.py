@@ -22,7 +22,9 @@ def row(**changed: object) -> pd.Series:
 
 
 def said(changed: pd.Series, name: str = "7") -> str:
-    return card_html(name, changed, "message_std", "Message uncertainty", 0.25, PAPER, LIGHT)
+    return card_html(
+        f"Paper {name}", changed, "message_std", "Message uncertainty", 0.25, PAPER, LIGHT
+    )
 
 
 def test_the_card_says_answer_truth_doubt_and_place():
@@ -146,5 +148,7 @@ def test_a_long_list_has_pages_that_together_are_all_of_it(open_app, monkeypatch
 
 def test_the_table_of_nodes_is_the_cards_source(run, cora):
     table = node_table(run, cora)
-    text = card_html("35", table.iloc[0], "message_std", "Message uncertainty", 0.5, PAPER, LIGHT)
+    text = card_html(
+        "Paper 35", table.iloc[0], "message_std", "Message uncertainty", 0.5, PAPER, LIGHT
+    )
     assert str(table.predicted.iloc[0]) in text
