@@ -213,13 +213,14 @@ class Reasoner:
         values = self._of_nodes(gradient)
         order = np.argsort(-np.abs(values), kind="stable")
         links, carried = self._links(node, gradient, values)
+        at = np.array([node]), np.array([answer]), np.array([rival])
         return Reasons(
             graph=self.graph,
             result=self.result,
             node=node,
             answer=answer,
             rival=rival,
-            gap=self._gap(*np.array([[node], [answer], [rival]]), values),
+            gap=self._gap(*at, values),
             nodes=sources[order],
             contributions=values[order],
             through=self._through(node, gradient)[order],
