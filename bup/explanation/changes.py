@@ -86,15 +86,15 @@ class ChangeSearch:
         """
         if why := self.why_not(node):
             raise BupError(why)
-        probs = self._probabilities(node, graph)
+        probs = self.probabilities(node, graph)
         answer = int(probs.argmax())
-        return answer, float(probs[answer]) if self._repeats_calibration else None
+        return answer, float(probs[answer]) if self.repeats_calibration else None
 
     def _repeats(self, node: int) -> bool:
         """Whether computing the answer again gives the stored one."""
         result = self.reasoner.result
-        probs, stored = self._probabilities(node, self.reasoner.graph), result.probs[node]
-        if self._repeats_calibration:
+        probs, stored = self.probabilities(node, self.reasoner.graph), result.probs[node]
+        if self.repeats_calibration:
             return bool(np.abs(probs - stored).max() < CLOSE)
         return int(probs.argmax()) == int(stored.argmax())
 
@@ -103,10 +103,11 @@ class ChangeSearch:
         return parse_calibrate(settings_of(self.reasoner.result.spec).calibrate)
 
     @property
-    def _repeats_calibration(self) -> bool:
+    def repeats_calibration(self) -> bool:
+        """Whether probabilities computed again are calibrated as those of the run."""
         return {c.name for c in self._calibrators} <= REPEATABLE
 
-    def _probabilities(self, node: int, graph: Graph) -> np.ndarray:
+    def probabilities(self, node: int, graph: Graph) -> np.ndarray:
         """Class probabilities [c] of a node on a graph, from the weights of the run."""
         reasoner, same = self.reasoner, graph is self.reasoner.graph
         if reasoner.inspector.explains.trace is not None:
@@ -166,7 +167,7 @@ class ChangeSearch:
         reasoner = self.reasoner
         if reasoner.layers is None:
             changed = without(reasoner.graph, links, words)
-            return int(self._probabilities(node, changed).argmax())
+            return int(self.probabilities(node, changed).argmax())
         outputs = outputs_of(reasoner.layers, reasoner.inputs.without(links, words), node)
         return int(reasoner.layers.probabilities(outputs).mean(axis=0).argmax())
 

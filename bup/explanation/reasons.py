@@ -68,6 +68,11 @@ class Contributions:
         """The contributions as a Plotly figure, for notebooks."""
         return plugins.load(plugins.PUBLIC, "figures").reasons(self)
 
+    @property
+    def told_share(self) -> float:
+        """The share of all support that comes from nodes whose class the model was told."""
+        return float(self.contributions[self.told].clip(min=0).sum() / (self.support or 1))
+
     def _node_columns(self) -> dict[str, Any]:
         graph, names = self.graph, np.array([*self.graph.class_names, ""])
         columns: dict[str, Any] = {"id": [graph.node_id(n) for n in self.nodes]}
@@ -198,6 +203,11 @@ class Reasoner:
         if (layers := self.inspector.explains.layers) is not None:
             self.layers = layers(result)
             _check_shapes(self.layers, graph, result)
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether reasons take milliseconds: they are read off the weights, without gradients."""
+        return self.layers is not None
 
     def explain(self, node: int | str, against: int | str | None = None) -> Reasons:
         """Why the model prefers its answer for a node to another class.

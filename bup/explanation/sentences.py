@@ -34,17 +34,18 @@ def because(reasons: Reasons, name: Name = str) -> str:
             f"{reasons.remainder_name}."
         )
     verb = f"It says {answer} rather than {rival}"
+    if reasons.remainder_name and reasons.remainder > values[supporters].sum():
+        return f"{verb} mainly because of {reasons.remainder_name}, more than of any words."
     if _is_decisive(reasons):
         return f"{verb} mainly because {_cause(reasons, int(supporters[0]), name)}."
     enough = np.searchsorted(np.cumsum(values[supporters]), DECISIVE * values[supporters].sum())
     named = [_node(reasons, reasons.nodes[i], name) for i in supporters[: min(enough + 1, NAMED)]]
     count = reasons.graph.noun.count(len(supporters))
-    told = values[supporters][reasons.told[supporters]].sum() / values[supporters].sum()
     text = f"{verb} because of {count} together, above all {_listed(named)}."
-    if told >= 0.005:
+    if reasons.told_share >= 0.005:
         text += (
-            f" {percent(float(told), 0)} of their support comes from {reasons.graph.noun.many} "
-            "whose class the model was told."
+            f" {percent(reasons.told_share, 0)} of their support comes from "
+            f"{reasons.graph.noun.many} whose class the model was told."
         )
     return text
 
@@ -54,6 +55,8 @@ def unless(reasons: Reasons, search: ChangeSearch, change: Change | None, name: 
     graph, node = reasons.graph, reasons.node
     if not graph.degree[node]:
         return reasons.graph.noun.apply_to("This node has no links to take away.")
+    if (layers := search.reasoner.layers) is not None and not layers.reads_links:
+        return "This method reads no links: without them it would say the same."
     if change is None:
         return search.why_not(node) or (
             f"No set of up to {MOST_LINKS} links was found whose removal changes the answer."

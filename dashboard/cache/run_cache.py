@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bup.explanation.inspection import Inspection, Inspector, inspect, with_links
+from bup.explanation.changes import Change, ChangeSearch
+from bup.explanation.inspection import Inspection, Inspector
+from bup.explanation.reasons import Reasoner, Reasons
 from bup.graph import Graph
 from bup.io import files
 from bup.io.csv import csv_text
@@ -32,6 +34,8 @@ class LoadedRun:
         # All students of a class look at the same nodes; each takes a few kilobytes.
         self._inspected = lru_cache(512)(lambda node: self.inspector.inspect(node))
         self._interval = lru_cache(4096)(lambda node: self.inspector.interval(node))
+        self._reasons = lru_cache(128)(lambda *asked: self.reasoner.explain(*asked))
+        self._changes = lru_cache(512)(self._search_changes)
 
     @property
     def spec(self) -> Spec:
@@ -73,16 +77,31 @@ class LoadedRun:
     def inspector(self) -> Inspector:
         return Inspector(self.graph, self.result, graphs.inputs(self.graph))
 
-    def inspection(
-        self,
-        node: int,
-        add: tuple[tuple[int, int], ...] = (),
-        remove: tuple[tuple[int, int], ...] = (),
-    ) -> Inspection:
-        """One node of the run, on the graph as it is or with some links changed."""
-        if not add and not remove:
-            return self._inspected(node)
-        return inspect(with_links(self.graph, add, remove), self.result, node)
+    def inspection(self, node: int) -> Inspection:
+        return self._inspected(node)
+
+    @cached_property
+    def reasoner(self) -> Reasoner:
+        """Raises ``BupError`` where ``reasons.why_no_reasons`` says why there is none."""
+        return Reasoner(self.graph, self.result, self.inspector)
+
+    @cached_property
+    def change_search(self) -> ChangeSearch:
+        return ChangeSearch(self.reasoner)
+
+    def reasons(self, node: int, against: int | None = None) -> Reasons:
+        """Why the run prefers its answer for a node to another class, by default its rival."""
+        return self._reasons(node, against)
+
+    def changes(self, node: int, against: int | None = None) -> tuple[Change | None, Change | None]:
+        """The fewest links, and the fewest words, without which the answer is another one."""
+        return self._changes(node, against)
+
+    def _search_changes(
+        self, node: int, against: int | None
+    ) -> tuple[Change | None, Change | None]:
+        search, reasons = self.change_search, self.reasons(node, against)
+        return search.fewest_links(reasons), search.fewest_words(reasons)
 
     def interval(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         """The interval that holds 90% of a node's probabilities; faster than its inspection."""

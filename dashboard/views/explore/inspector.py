@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bup.explanation.inspection import Inspection
 from bup.graph.words import shared_words, speaks_of
 from dashboard.figures.class_tables import message_table, probability_table
 from dashboard.session import selected_node
@@ -105,13 +104,10 @@ def answer_tab(view: View) -> None:
         st.html(message_table(mean[node], np.sqrt(var[node]), view.answers, view.theme))
 
 
-def probabilities(view: View, inspection: Inspection | None = None) -> None:
-    """The class probabilities of the picked node: as in the run, or inspected on other links."""
-    if inspection is not None:
-        probs, low, high = inspection.probs, inspection.low, inspection.high
-    else:
-        probs = view.result.probs[view.node]
-        low, high = (None, None) if view.no_interval else view.loaded_run.interval(view.node)
+def probabilities(view: View) -> None:
+    """The class probabilities of the picked node."""
+    probs = view.result.probs[view.node]
+    low, high = (None, None) if view.no_interval else view.loaded_run.interval(view.node)
     names, true = view.answers, view.table.true.iloc[view.node]
     true_index = names.index(true) if true in names else None
     st.html(probability_table(probs, low, high, names, true_index, view.theme))

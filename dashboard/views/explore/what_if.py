@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import streamlit as st
 
 import bup
-from bup.explanation.inspection import Inspection
+from bup.explanation.inspection import inspect, with_links
+from bup.explanation.reasons import why_no_reasons
 from bup.graph import Graph
 from bup.methods import METHODS
 from dashboard.figures.class_tables import compared_table
@@ -16,24 +19,32 @@ from dashboard.ui.numbers import percent
 from dashboard.views.explore.inspector import probabilities
 
 TAB = "What if?"
+BETWEEN = " – "  # the ids of a link that is not one of the picked node's own
 
 
 def what_if(view: View) -> None:
-    if not view.explains.what_if:
-        able = ", ".join(m.short for m in METHODS.values() if m.explains.what_if)
-        st.info(f"This method cannot answer again on other links. Choose {able} in the sidebar.")
+    if cause := why_no_reasons(view.result):
+        st.info(cause)
         return
-    graph, node = view.graph, view.node
-    neighbours = {graph.node_id(n): n for n in graph.neighbours(node).tolist()}
-    st.session_state.unlink = [n for n in st.session_state.get("unlink") or [] if n in neighbours]
+    graph, node, search = view.graph, view.node, view.loaded_run.change_search
+    if cause := search.why_not(node):
+        able = ", ".join(
+            m.short for m in METHODS.values() if m.explains.reasons and not m.explains.remainder
+        )
+        st.info(f"{cause} Choose {able} in the sidebar.")
+        return
+    removable = _removable(view)
+    st.session_state.unlink = [n for n in st.session_state.get("unlink") or [] if n in removable]
     removed = st.multiselect(
         "Remove links to",
-        list(neighbours),
-        format_func=lambda id: graph.name_of(graph.find(id)),
+        list(removable),
+        format_func=lambda name: BETWEEN.join(
+            graph.name_of(end) for end in removable[name] if end != node
+        ),
         key="unlink",
-        placeholder=view.say("choose linked nodes") if neighbours else "it has no links",
+        placeholder=view.say("choose linked nodes") if removable else "it has no links",
     )
-    linked = {node, *neighbours.values()}
+    linked = {node, *graph.neighbours(node).tolist()}
     examples = [n for n in view.result.split.train.tolist() if n not in linked][:2]
     text = st.text_input(
         "Add links to (ids)",
@@ -49,27 +60,49 @@ def what_if(view: View) -> None:
     )
     try:
         added = _nodes_in_text(graph, text)
-        before = view.loaded_run.inspection(node)
-        after = view.loaded_run.inspection(
-            node,
-            add=tuple((node, other) for other in added),
-            remove=tuple((node, neighbours[other]) for other in removed),
-        )
+        links = [(node, other) for other in added]
+        changed = with_links(graph, links, [removable[name] for name in removed])
     except bup.BupError as error:
         st.warning(escaped(error))
         return
     if not removed and not added:
         st.markdown("You have not changed a link yet. With the links as they are:")
-        probabilities(view, before)
+        probabilities(view)
         return
-    st.markdown(_difference(view, before, after))
+    with st.spinner("Computing the answer anew …"):
+        both = [search.probabilities(node, g) for g in (graph, changed)]
+    st.markdown(_difference(view, *both) + _less_or_more_doubt(view, changed))
     labels = ("as it is", "what if")
-    st.html(compared_table((before.probs, after.probs), labels, view.answers, view.theme))
+    st.html(compared_table(both, labels, view.answers, view.theme))
     st.caption(
-        "The model is not trained again: its learned weights see the changed links, which change "
-        "both the mean and the variance of the message."
-        + (" Probabilities are those before calibration." if view.recalibrated else "")
+        "The model is not trained again: its learned weights see the changed links"
+        + (
+            ", which change both the mean and the variance of the message."
+            if view.explains.what_if
+            else "."
+        )
+        + ("" if search.repeats_calibration else " Probabilities are those before calibration.")
     )
+
+
+def link_name(graph: Graph, node: int, *link: int) -> str:
+    """A link in the menu of links to remove: the id of the node linked to the picked one, or both
+    ids where it is further away."""
+    if node in link:
+        return graph.node_id(link[0] if link[1] == node else link[1])
+    return BETWEEN.join(map(graph.node_id, link))
+
+
+def _removable(view: View) -> dict[str, tuple[int, int]]:
+    """The links of the picked node by name, and those further away that are removed already."""
+    graph, node = view.graph, view.node
+    links = {graph.node_id(n): (node, n) for n in graph.neighbours(node).tolist()}
+    for name in st.session_state.get("unlink") or []:
+        with contextlib.suppress(bup.BupError, ValueError):
+            one, other = map(graph.find, name.split(BETWEEN))
+            if other in graph.neighbours(one):
+                links[name] = one, other
+    return links
 
 
 def changed_links(view: View) -> tuple[list[int], list[int]]:
@@ -79,7 +112,8 @@ def changed_links(view: View) -> tuple[list[int], list[int]]:
     graph, state = view.graph, st.session_state
     neighbours = graph.neighbours(view.node).tolist()
     try:
-        removed = [graph.find(id) for id in state.get("unlink") or []]
+        names = [name for name in state.get("unlink") or [] if BETWEEN not in name]
+        removed = [graph.find(name) for name in names]
         added = _nodes_in_text(graph, state.get("link_to") or "")
     except bup.BupError:  # the tab shows the error
         return [], []
@@ -102,7 +136,8 @@ def change_link(view: View, node: int) -> None:
     else:
         changed.append(node)
     ids = [[view.graph.node_id(n) for n in nodes] for nodes in (removed, added)]
-    st.session_state.update(unlink=ids[0], link_to=", ".join(ids[1]))
+    further = [name for name in st.session_state.get("unlink") or [] if BETWEEN in name]
+    st.session_state.update(unlink=ids[0] + further, link_to=", ".join(ids[1]))
 
 
 def _nodes_in_text(graph: Graph, text: str) -> list[int]:
@@ -116,14 +151,18 @@ def _nodes_in_text(graph: Graph, text: str) -> list[int]:
     return list(dict.fromkeys(nodes))
 
 
-def _difference(view: View, before: Inspection, after: Inspection) -> str:
+def _difference(view: View, before: np.ndarray, after: np.ndarray) -> str:
     """What changed, in a sentence."""
-    both = (before, after)
-    old, new = (escaped(view.answers[int(inspection.probs.argmax())]) for inspection in both)
-    sure = [percent(float(inspection.probs.max())) for inspection in both]
+    old, new = (escaped(view.answers[int(probs.argmax())]) for probs in (before, after))
+    sure = [percent(float(probs.max())) for probs in (before, after)]
     says = f"still say **{new}**" if old == new else f"say **{new}** instead of {old}"
-    std = [float(np.sqrt(inspection.var).mean()) for inspection in both]
-    return (
-        f"The model would {says}, {sure[1]} sure instead of {sure[0]}. "
-        f"Message uncertainty: {std[0]:.4f} → **{std[1]:.4f}**."
-    )
+    return f"The model would {says}, {sure[1]} sure instead of {sure[0]}. "
+
+
+def _less_or_more_doubt(view: View, changed: Graph) -> str:
+    """How the variance of the message changed, for methods that pass variances along links."""
+    if not view.explains.what_if:
+        return ""
+    after = inspect(changed, view.result, view.node)
+    std = [float(np.sqrt(i.var).mean()) for i in (view.loaded_run.inspection(view.node), after)]
+    return f"Message uncertainty: {std[0]:.4f} → **{std[1]:.4f}**."
