@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -11,6 +13,7 @@ from dashboard.ui.theme import AGAINST, FOR, Theme
 
 MOST_NODES = 10
 """How many nodes have a bar of their own; the others share two, one for and one against."""
+MOST_WORDS = 3
 LEAST_REMAINDER = 5e-4
 """A smaller remainder is rounding."""
 
@@ -25,6 +28,8 @@ def reasons_figure(reasons: Reasons, theme: Theme, most: int = MOST_NODES) -> go
     labels, hover = _named(reasons, shown)
     if own := np.flatnonzero(reasons.nodes[shown] == reasons.node).tolist():
         labels[own[0]] = theme.noun.apply_to("the node itself")
+    if reasons.graph.words is not None:
+        labels = list(map(partial(_with_words, reasons), labels, reasons.nodes[shown]))
     sums = values[shown].tolist()
     for part, side in ((rest[rest > 0], "for"), (rest[rest < 0], "against")):
         if len(part):
@@ -44,6 +49,13 @@ def group_figure(reasons: GroupReasons, theme: Theme, most: int = MOST_NODES) ->
     shown, _ = _strongest(values, most)
     axis = "share of all that speaks for these answers"
     return _bars(reasons, shown, values[shown], *_named(reasons, shown), theme, axis, ".1%")
+
+
+def _with_words(reasons: Reasons, label: str, node: int) -> str:
+    """A label, and below it the words of the node that contribute most in its direction."""
+    sign = np.sign(reasons.contribution(node))
+    found = [word for word, value in reasons.strongest_words(node, 9) if sign * value > 0]
+    return f"{label}<br><sup>{shorten(', '.join(found[:MOST_WORDS]), 34)}</sup>"
 
 
 def _strongest(values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -107,6 +119,7 @@ def _bars(
         x=np.zeros(len(told)),
         y=told,
         mode="markers",
+        cliponaxis=False,
         marker=marker(theme.text, 9, "diamond"),
         hoverinfo="skip",
         name="its class was told",
@@ -119,7 +132,7 @@ def _bars(
     return apply_style(
         figure,
         theme,
-        110 + 22 * len(labels),
+        110 + sum(36 if "<br>" in label else 22 for label in labels),
         x=x_axis | {"range": [low - room * (low < 0), high + room]},
         y=row_axis(labels),
         barmode="overlay",

@@ -44,8 +44,8 @@ def limit_walk(mask: np.ndarray | None) -> None:
 
 
 def _select(node_id: str) -> None:
-    """Also drops the links that the visitor changed at another node."""
-    st.session_state.update(node=node_id, trail_end=node_id, unlink=[], link_to="")
+    """Also drops what the visitor chose for another node: changed links, the class compared."""
+    st.session_state.update(node=node_id, trail_end=node_id, unlink=[], link_to="", against=None)
 
 
 def clear() -> None:

@@ -88,6 +88,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "pin": Parameter(str),
     "unlink": Parameter(_texts, json.dumps),
     "link_to": Parameter(str),
+    "against": Parameter(str),
     "hops": Parameter(int),
     "ego_score": Parameter(str),
     "stage": Parameter(str),

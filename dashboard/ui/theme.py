@@ -28,7 +28,7 @@ SCORE_SCALE = "Inferno"
 NEUTRAL_LIGHT = ["rgb(196, 204, 216)", "rgb(34, 50, 78)"]
 NEUTRAL_DARK = ["rgb(66, 80, 104)", "rgb(228, 236, 246)"]
 IN, OUT, WRONG = "#0072B2", "#E69F00", "#D55E00"  # known classes, left-out classes, mistakes
-FOR, AGAINST = "#009E73", "#CC79A7"  # what speaks for an answer and against it
+FOR, AGAINST = "#009E73", IN  # what speaks for an answer and against it: no score has these
 PART_COLOURS = {
     "train": "#009E73",
     "validation": "#CC79A7",

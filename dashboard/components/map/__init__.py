@@ -51,7 +51,7 @@ def graph_map(
     ``hold`` lights the picked node; ``together`` moves with the other such map of the graph;
     ``plain`` draws as browsers without WebGL2 do. The links of the picked node to those in ``cut``
     are drawn as removed, and links to those in ``joined`` as added; ``linking``, a click leaves the
-    picked one lit.
+    picked one lit. ``reasons`` are lit as long as the picked node is: see MapData in types.js.
     """
     _view(
         key=key,

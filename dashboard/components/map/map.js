@@ -23,6 +23,7 @@ import {
   drawingStyle,
   paletteKey,
   ring,
+  showReasons,
 } from "./overlay.js";
 import { GONE, paintNodes, updatePresence } from "./paint.js";
 import {
@@ -54,6 +55,7 @@ export function createMap(host) {
   const stage = element(host, "div", "stage");
   const above = element(stage, "canvas", "above");
   const tip = element(stage, "div", "tip");
+  const speaks = element(stage, "p", "speaks");
   const tools = element(stage, "div", "tools");
   const alternative = element(host, "p", "alternative");
   const strip = element(host, "div", "strip");
@@ -371,6 +373,7 @@ export function createMap(host) {
     nameButton(around, `Draw around several ${map.scene.noun[1]} (or drag with Shift)`);
     fillWindow(host); // what stands above may have grown, or grow in a moment
     setTimeout(() => fillWindow(host), 300);
+    showReasons(speaks, data.reasons);
     highlight();
     host.dataset.picked = given.node;
     host.dataset.graph = data.graph;

@@ -1,5 +1,6 @@
 // The overlay: names, the highlighted node, lasso and rings; and the sizes in which all is drawn.
 
+import { element } from "../shared/elements.js";
 import { marker } from "./canvas.js";
 import { cut, placeLabels } from "./labels.js";
 import { channels } from "./paint.js";
@@ -50,14 +51,79 @@ export function paletteKey({ colours, limits, dark, paper, enlarge, plain }) {
   return JSON.stringify([colours, limits, dark, paper, enlarge, plain]);
 }
 
+/**
+ * The nodes and links of the reasons that are on the map, each with its strength from -1 to 1.
+ * @param {{ at: (number: number) => number }} scene
+ * @param {(node: number) => boolean} visible
+ * @param {import("./types.js").ReasonsData} reasons
+ */
+export function reasonsOnMap(scene, visible, { nodes, links }) {
+  const here = (entries) => {
+    const most = Math.abs(entries[0]?.at(-1)) || 1;
+    return entries
+      .map((entry) => [...entry.slice(0, -1).map((number) => scene.at(number)), entry.at(-1) / most])
+      .filter((entry) => entry.slice(0, -1).every((node) => node >= 0 && visible(node)));
+  };
+  return { nodes: here(nodes), links: here(links) };
+}
+
+const STRONG = 0.1; // of the strongest: what contributes less has no sign, or signs would hide the map
+
+// Draws what speaks for the picked node's answer, solid with a plus, and against it, dashed with a
+// minus; the wider, the stronger.
+function drawReasons(ink, { data, scene }, { screen, visible, size, mark }) {
+  const { nodes, links } = reasonsOnMap(scene, visible, data.reasons);
+  const [support, oppose] = data.reasons.colours;
+  ink.lineCap = "butt";
+  for (const [one, other, value] of links.reverse()) {
+    ink.strokeStyle = value > 0 ? support : oppose;
+    ink.lineWidth = 1.5 + 4 * Math.abs(value);
+    ink.setLineDash(value > 0 ? [] : [7, 4]);
+    ink.beginPath();
+    ink.moveTo(...screen(one));
+    ink.lineTo(...screen(other));
+    ink.stroke();
+  }
+  ink.setLineDash([]);
+  ink.font = `700 ${data.font}px ${data.face}`;
+  [ink.textAlign, ink.textBaseline, ink.lineJoin] = ["center", "middle", "round"];
+  for (const [node, value] of nodes.reverse()) {
+    const [u, v] = screen(node);
+    const large = Math.max(7, 1.5 * size);
+    mark(node, large);
+    const colour = value > 0 ? support : oppose;
+    ring(ink, u, v, large / 2 + 2, 1 + 2 * Math.abs(value), [colour, data.paper]);
+    if (Math.abs(value) < STRONG) continue;
+    const at = [value > 0 ? "+" : "−", u + large / 2 + 8, v - large / 2 - 5];
+    [ink.strokeStyle, ink.fillStyle, ink.lineWidth] = [data.paper, colour, 4];
+    ink.strokeText(...at);
+    ink.fillText(...at);
+  }
+}
+
+// Says on the map which line is which.
+export function showReasons(box, reasons) {
+  box.hidden = !reasons;
+  const [answer, rival] = reasons?.names ?? [];
+  const words = { support: `+ speaks for ${answer}`, oppose: `− speaks for ${rival}` };
+  box.replaceChildren();
+  for (const [k, kind] of ["support", "oppose"].entries()) {
+    if (!reasons) return;
+    const line = element(box, "span", kind);
+    element(line, "i").style.borderColor = reasons.colours[k];
+    line.append(` ${words[kind]}`);
+  }
+}
+
 // Draws a node with its links and neighbours.
 export function drawHighlighted(ink, { data, layer, scene }, node, { screen, visible, colour, size }) {
   const near = scene.neighbours(node).filter(visible);
   const [x, y] = screen(node);
   const changed = (numbers) => (node === data.node ? (numbers ?? []).map((n) => scene.at(n)) : []);
   const [cut, joined] = [new Set(changed(data.cut)), changed(data.joined)];
-  ink.lineWidth = 1.7;
-  ink.globalAlpha = near.length > 200 ? 0.4 : 0.9;
+  const told = node === data.node && data.reasons; // the other links then step back
+  ink.lineWidth = told ? 1 : 1.7;
+  ink.globalAlpha = told ? 0.3 : near.length > 200 ? 0.4 : 0.9;
   for (const other of near) {
     ink.strokeStyle = colour(other);
     ink.setLineDash(cut.has(other) ? [2, 6] : []);
@@ -81,6 +147,7 @@ export function drawHighlighted(ink, { data, layer, scene }, node, { screen, vis
     marker(ink, u, v, d, layer.shapes[i], colour(i), data.paper);
   };
   for (const other of [...near].filter((other) => !cut.has(other)).concat(there)) mark(other, Math.max(7, 1.5 * size));
+  if (told) drawReasons(ink, { data, scene }, { screen, visible, size, mark });
   const large = Math.max(11, 2 * size);
   mark(node, large);
   ring(ink, x, y, large / 2 + 4, 1.5, [data.text, data.paper]);

@@ -47,9 +47,19 @@
 /**
  * What colours and shapes mean, and what the page asks for: see map_data.look and graph_map.
  * @typedef {Record<string, any> & {
+ *   reasons?: ReasonsData | null,
  *   colours: string[], limits: [number, number] | null, missing: string, text: string,
  *   paper: string, node: number, dark: boolean, enlarge: number, plain?: boolean, turn?: "log" | "minus" | "",
  * }} MapData
+ */
+
+/**
+ * Which nodes and links speak for the answer (a positive number) or against it, and how strongly.
+ * @typedef {object} ReasonsData
+ * @property {[string, string]} colours of what speaks for it, and against
+ * @property {[string, string]} names of the answer, and of the class that it is compared with
+ * @property {[node: number, value: number][]} nodes the strongest first
+ * @property {[one: number, other: number, value: number][]} links the strongest first
  */
 
 /** @typedef {{ x: number, y: number, scale: number }} Camera */

@@ -19,7 +19,7 @@ from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.link_choice import link_choice
 from dashboard.views import picking
-from dashboard.views.explore import before_after, what_if
+from dashboard.views.explore import before_after, what_if, why
 from dashboard.views.explore.find import search_field
 
 FILTERS = {
@@ -150,6 +150,7 @@ def _map(
         cut=cut,
         joined=joined,
         linking=what_if.map_changes_links(),
+        reasons=None if together else why.lit_reasons(view),
         plain=url.get("plain") == "true",  # to see the map of browsers without WebGL2
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -19,11 +20,12 @@ from dashboard.views.explore.neighbourhood import OFF, chosen_network, neighbour
 from dashboard.views.explore.selection import selection
 from dashboard.views.explore.stories import welcome
 from dashboard.views.explore.what_if import TAB, what_if
+from dashboard.views.explore.why import TAB as WHY
 from dashboard.views.explore.why import why
 
-TABS = {
+TABS: dict[str, Callable[[View], Callable[[], None] | None]] = {
     "Answer": answer_tab,
-    "Why?": why,
+    WHY: why,
     "Links": neighbourhood,
     TAB: what_if,
     "Compare": compare_nodes,
@@ -37,10 +39,11 @@ def page(view: View) -> None:
     arrived = url.read()
     if st.session_state.get("tab"):  # the link names a tab, so the panel shows a node
         view = dataclasses.replace(view, picked=True)
-    url.keep_widgets("tab", "hops", "ego_score", "stage", "unlink", "link_to")
+    url.keep_widgets("tab", "hops", "ego_score", "stage", "unlink", "link_to", "against")
     # The style sheet lays out these keys: side by side, or below each other.
     with st.container(key="explore"):
         left, right = st.container(key="explore_map"), st.container(key="explore_node", gap="small")
+    finish = None
     with right:  # drawn first: a visitor who has just clicked waits for this panel
         selected = selection(view)
         if view.picked and not selected:
@@ -55,7 +58,7 @@ def page(view: View) -> None:
                 width="stretch",
             )
             with st.container(key="explore_tab", gap="small"):
-                TABS[str(tab)](view)
+                finish = TABS[str(tab)](view)
     with left:
         with st.container(horizontal=True, vertical_alignment="center", key="explore_bar"):
             st.title("Where is the model unsure, and why?", anchor=False)
@@ -70,6 +73,8 @@ def page(view: View) -> None:
         change_banner(view)
         node_map(view, filtered, arrived)
     url.write(DEFAULTS)
+    if finish is not None:
+        finish()
 
 
 def _network_file(view: View) -> tuple[str, str, str]:

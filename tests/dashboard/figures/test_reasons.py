@@ -51,7 +51,7 @@ def test_only_nodes_whose_class_was_told_have_a_diamond(reasoner):
     found = reasoner.explain(node)
     figure = reasons.reasons_figure(found, LIGHT, most=len(found.nodes))
     (told,) = [trace for trace in figure.data if trace.type == "scatter"]
-    ids = [figure.layout.yaxis.ticktext[row] for row in told.y]
+    ids = [figure.layout.yaxis.ticktext[row].split("<br>")[0] for row in told.y]
     train = set(reasoner.result.split.train.tolist()) - {node}
     expected = {reasoner.graph.node_id(n) for n in found.nodes if n in train}
     assert expected and set(ids) - {"the node itself"} == expected
@@ -61,7 +61,23 @@ def test_a_node_alone_has_one_bar(graph):
     lonely = dataclasses.replace(graph, edges=np.empty((2, 0), dtype=np.int64))
     reasoner = Reasoner(lonely, bup.fit(lonely, per_class=5, epochs=3, validation=20))
     figure = reasons.reasons_figure(reasoner.explain(7), LIGHT)
-    assert list(figure.layout.yaxis.ticktext) == ["the node itself"]
+    (label,) = figure.layout.yaxis.ticktext
+    assert label.startswith("the node itself<br>")
+
+
+def test_below_each_name_are_the_words_that_contribute_most_in_its_direction(reasoner):
+    found = reasoner.explain(35)
+    figure = reasons.reasons_figure(found, LIGHT, most=6)
+    labels, values = list(figure.layout.yaxis.ticktext), lengths(figure)
+    nodes = {bar: node for node, bar in zip(found.nodes, found.contributions, strict=True)}
+    for label, value in zip(labels[:6], values, strict=False):
+        node = nodes[value]
+        row = dict(found.strongest_words(node, 9))
+        said = label.split("<sup>")[1].removesuffix("</sup>").split(", ")
+        assert said[0] == next(word for word, v in row.items() if v * value > 0)
+        assert all(row[word] * value > 0 for word in said if word in row) and len(said) <= 3
+    bare = dataclasses.replace(found, graph=dataclasses.replace(found.graph, words=None))
+    assert not any("<sup>" in text for text in texts(reasons.reasons_figure(bare, LIGHT)))
 
 
 def test_bars_of_a_group_are_shares_of_all_support(reasoner):
