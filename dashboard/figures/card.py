@@ -24,9 +24,10 @@ def card_html(
     noun: Noun,
     theme: Theme,
     run: str = "",
+    reason: str = "",
 ) -> str:
-    """A row of the node table in words; ``rank`` is the share of nodes that are surer, and ``run``
-    names the run where the page does not."""
+    """A row of the node table in words; ``rank`` is the share of nodes that are surer, ``run``
+    names the run where the page does not, and ``reason`` is HTML that says why."""
     verdict, mark, colour = _verdict(row, theme)
     facts = [
         run,
@@ -40,6 +41,7 @@ def card_html(
         f" the model says <b>{escape(str(row.predicted))}</b>, "
         f"{percent(row.confidence, 0)} sure. "
         f'<span class="mark" style="color:{colour}">{mark}</span> {verdict}</p>'
+        f"<p>{reason}</p>"
         f'<p class="facts">{escape(" · ".join(fact for fact in facts if fact))}</p></div>'
     )
 

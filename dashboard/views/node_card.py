@@ -1,8 +1,12 @@
 """The picked node as a card, the same on every page."""
 
+from html import escape
+
 import streamlit as st
 
 from bup.experiments import epistemic_score
+from bup.explanation import sentences
+from bup.explanation.reasons import why_no_reasons
 from dashboard.figures.card import card_html
 from dashboard.session.navigation import page_link
 from dashboard.session.run_link import parameters
@@ -31,6 +35,7 @@ def node_card(view: View, address: str = "", run: str = "") -> None:
                 view.graph.noun,
                 view.theme,
                 run,
+                _reason(view),
             )
         )
         query = None
@@ -40,3 +45,11 @@ def node_card(view: View, address: str = "", run: str = "") -> None:
         page_link("explore", "Open in Explore", ":material/hub:", query)
         if address != "compare":
             page_link("compare", "Compare methods", ":material/compare:", query)
+
+
+def _reason(view: View) -> str:
+    """Why the run says so, as HTML; empty where nothing tells, or not at once."""
+    run = view.loaded_run
+    if why_no_reasons(view.result) or not run.reasoner.is_fast:
+        return ""
+    return sentences.because(run.reasons(view.node), lambda name: f"<b>{escape(name)}</b>")

@@ -342,6 +342,30 @@ def test_what_if_changes_the_answer_without_training(app, page, cora):
     expect(page.get_by_text("The model would").first).to_be_visible(timeout=LONG)
 
 
+def test_a_confident_mistake_is_explained_and_undone_in_two_clicks(app, page):
+    visit(page, app, "Where is the model unsure, and why?")
+    wait_for_map(page)
+    page.get_by_text("A confident mistake").click()
+    panel = page.locator(".st-key-explore_node")
+    expect(panel.get_by_text("It says Genetic Algorithms rather than Neural")).to_be_visible(
+        timeout=LONG
+    )
+    without = panel.get_by_text(re.compile("Without that link it would say"))
+    expect(without).to_be_visible(timeout=LONG)
+    promised = re.search("would say ([A-Z][A-Za-z ]+), ([0-9]+)% sure", without.inner_text())
+    legend = page.locator(".bup-map .speaks")
+    expect(legend).to_have_text("+ speaks for Genetic Algorithms − speaks for Neural Networks")
+    wait_for_charts(page, "reasons")
+    assert [found for found in barriers(page) if "katex" not in found] == []
+    page.get_by_role("button", name="Remove the link to 119712").click()
+    said = panel.get_by_text(re.compile("The model would say"))
+    expect(said).to_be_visible(timeout=LONG)
+    outcome = re.search("say ([A-Z][A-Za-z ]+) instead of .*, ([0-9.]+)% sure", said.inner_text())
+    assert outcome[1] == promised[1] and round(float(outcome[2])) == int(promised[2])
+    expect(legend).to_be_hidden()
+    assert "unlink=" in page.url and picked(page) == "1114118"
+
+
 def test_a_click_on_the_map_removes_a_link_and_adds_one(app, page, cora):
     node, other = cora.find("1114118"), cora.find("35")
     near = int(cora.neighbours(node)[0])

@@ -70,7 +70,7 @@ def test_a_link_to_the_exact_view_is_one_click(app, page: Page):
     visit(page, f"{app}/?node=35", "Where is the model unsure, and why?")
     wait_for_map(page)
     open_tab(page, "Why?")
-    why = page.get_by_text("Click a bar to pick its paper")
+    why = page.get_by_text("Click a bar to pick its paper").first
     expect(why).to_be_visible(timeout=LONG)
     settled(page)
     box = page.locator(".bup-map .stage").bounding_box()

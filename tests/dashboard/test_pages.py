@@ -287,7 +287,7 @@ def test_stories_are_of_this_run(open_app, cora):
     labels = [button.label for button in app.button if str(button.key).startswith("story_")]
     assert len(labels) == 3 and "168 links" in labels[1]
     next(b for b in app.button if b.key == "story_0").click().run()
-    assert not app.exception and app.session_state.tab == "Links"
+    assert not app.exception and app.session_state.tab == "Why?"
     assert app.session_state.node in labels[0]
     assert app.session_state.node in cora.ids
 

@@ -11,6 +11,8 @@ import streamlit as st
 
 import bup
 from bup.datasets import almanac
+from bup.explanation import sentences
+from bup.explanation.reasons import why_no_reasons
 from bup.methods import METHODS
 from bup.results.result import errors_from_left_out
 from bup.run.spec import Spec
@@ -22,6 +24,7 @@ from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.ui.markdown import escaped
 from dashboard.ui.numbers import percent
+from dashboard.views.explore import why
 
 MOST_NODES_AHEAD = 30_000
 """On graphs of at most so many nodes, the run for the story of the unseen class trains ahead."""
@@ -99,7 +102,9 @@ def _mistake(view: View) -> Story | None:
         f"The model is {percent(row.confidence)} sure that {escaped(view.call(row.name, 'node'))} "
         f"belongs to {escaped(row.predicted)}. In truth it is {escaped(row.true)}."
     )
-    state = {"node": str(row.id), "tab": "Links"}
+    if not why_no_reasons(view.result) and view.loaded_run.reasoner.is_fast:
+        sentence += f" {sentences.because(view.loaded_run.reasons(int(row.name)), escaped)}"
+    state = {"node": str(row.id), "tab": why.TAB}
     return Story("A confident mistake", sentence, ":material/cancel:", state)
 
 
