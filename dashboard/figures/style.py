@@ -155,9 +155,9 @@ def escape_markup(text: str) -> str:
     return escape(text, quote=False)
 
 
-def shorten(name: str) -> str:
+def shorten(name: str, most: int = 26) -> str:
     """A name from the data, cut to fit beside a chart and harmless in it."""
-    return escape_markup(name if len(name) <= 26 else name[:25] + "…")
+    return escape_markup(name if len(name) <= most else name[: most - 1] + "…")
 
 
 @dataclass(frozen=True)
