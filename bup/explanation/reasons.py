@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+Places = list[int] | np.ndarray
+
+
 class Contributions:
     """What nodes contribute to the gap between two classes, summed over one node or a group.
 
@@ -53,6 +56,11 @@ class Contributions:
     def support(self) -> float:
         """All that speaks for the answer: the sum of the positive contributions."""
         return float(self.contributions[self.contributions > 0].sum())
+
+    def share(self, of: np.ndarray) -> float:
+        """The share of all support that comes from some of the nodes, given as a mask [k]."""
+        positive = self.contributions[of & (self.contributions > 0)]
+        return float(positive.sum()) / (self.support or 1)
 
     @property
     def remainder(self) -> float:
@@ -159,17 +167,28 @@ class GroupReasons(Contributions):
     supported: np.ndarray | None  # [k] how many members' answers each node speaks for
     # Both are None for networks whose members cannot be told apart without minutes of work.
 
-    def strongest_words(self, most: int = 10) -> list[tuple[str, float]]:
-        """The words that contribute most to the answers, with their contributions."""
+    @cached_property
+    def is_member(self) -> np.ndarray:
+        """Mask [k] of the nodes that belong to the group."""
+        return np.isin(self.nodes, self.members)
+
+    def strongest_words(self, most: int = 5) -> list[tuple[str, float]]:
+        """The words that contribute most, with their shares of what all words contribute."""
         order = np.argsort(-self.words, kind="stable")[:most]
-        words = self.words
-        return [(word_name(self.graph, w), float(words[w])) for w in order if words[w] > 0]
+        shares = self.words / (self.words[self.words > 0].sum() or 1)
+        return [(word_name(self.graph, w), float(shares[w])) for w in order if shares[w] > 0]
+
+    def misleading(self, most: int = 5) -> np.ndarray:
+        """The nodes that contribute most to the answers for others than themselves."""
+        values = self.contributions - (0 if self.own is None else self.own)
+        order = np.argsort(-values, kind="stable")[:most]
+        return self.nodes[order[values[order] > 0]]
 
     def table(self) -> pd.DataFrame:
         """One row per node: ``id``, ``title``, ``class``, ``told``, ``member`` of the group, how
         many members it ``supports`` if known, ``contribution``, its ``share`` of all support.
         """
-        columns = self._node_columns() | {"member": np.isin(self.nodes, self.members)}
+        columns = self._node_columns() | {"member": self.is_member}
         if self.supported is not None:
             columns["supports"] = self.supported
         columns |= {
@@ -223,14 +242,13 @@ class Reasoner:
         values = self._of_nodes(gradient)
         order = np.argsort(-np.abs(values), kind="stable")
         links, carried = self._links(node, gradient, values)
-        at = np.array([node]), np.array([answer]), np.array([rival])
         return Reasons(
             graph=self.graph,
             result=self.result,
             node=node,
             answer=answer,
             rival=rival,
-            gap=self._gap(*at, values),
+            gap=self._gap([node], [answer], [rival], values),
             nodes=sources[order],
             contributions=values[order],
             through=self._through(node, gradient)[order],
@@ -317,11 +335,11 @@ class Reasoner:
     def _gradient(self, node: int, answer: int, rival: int) -> _Gradient:
         if self.layers is not None:
             return self._gradient_of_layers(self.layers, node, answer, rival)
-        slopes = self._slopes(np.array([node]), np.array([answer]), np.array([rival]))
+        slopes = self._slopes([node], [answer], [rival])
         sources = np.union1d(np.flatnonzero(slopes.any(axis=1)), [node])
         return _Gradient(sources, slopes[sources])
 
-    def _slopes(self, nodes: np.ndarray, answers: np.ndarray, rivals: np.ndarray) -> np.ndarray:
+    def _slopes(self, nodes: Places, answers: Places, rivals: Places) -> np.ndarray:
         """How the sum of some gaps changes with X W_1, or X, of all nodes, by autograd."""
         given = torch.from_numpy(self.projected.astype(np.float32)).requires_grad_(True)
         outputs = self._network.outputs(given)
@@ -365,9 +383,7 @@ class Reasoner:
             slopes = (gradient.slopes[rows] * self.first[columns]).sum(axis=1)
         return sparse.csr_array((entries.data * slopes, (rows, columns)), shape=entries.shape)
 
-    def _gap(
-        self, nodes: np.ndarray, answers: np.ndarray, rivals: np.ndarray, values: np.ndarray
-    ) -> float:
+    def _gap(self, nodes: Places, answers: Places, rivals: Places, values: np.ndarray) -> float:
         """The sum of the gaps of outputs, or of the logarithms of averaged probabilities."""
         if not remainder_of(self.result):
             return float(values.sum())

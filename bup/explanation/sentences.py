@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from bup.explanation.changes import MOST_LINKS, Change, ChangeSearch
-from bup.explanation.reasons import Reasons, class_name, word_name
+from bup.explanation.reasons import GroupReasons, Reasons, class_name, word_name
 from bup.io.numbers import percent
 
 DECISIVE = 0.5
@@ -89,6 +89,34 @@ def without_words(reasons: Reasons, change: Change | None, name: Name = str) -> 
         which += f" ({', '.join(words)})"
     which += f" of {_listed(owners[:NAMED], len(owners))}"
     return f"Without {which} it would say {_outcome(reasons, change, name)}."
+
+
+def led_there(reasons: GroupReasons, name: Name = str) -> str:
+    """What led a group of nodes to their answers, in a few sentences."""
+    noun, told = reasons.graph.noun, reasons.told & (reasons.contributions > 0)
+    if not reasons.support:
+        return noun.apply_to("No node speaks for these answers.")
+    text = (
+        f"{percent(reasons.share(reasons.is_member), 0)} of all that speaks for these answers "
+        f"comes from the words of the {noun.many} themselves"
+    )
+    if told.any():
+        lean = percent(reasons.share(told), 0)
+        text += f", {lean} from {noun.count(int(told.sum()))} whose class the model was told"
+    if led := [name(reasons.graph.node_id(node)) for node in reasons.misleading()]:
+        wrong = reasons.result.predicted != reasons.graph.labels
+        verb = "mislead" if wrong[reasons.members].all() else "lead"
+        one = len(led) == 1
+        which = f"{noun.one} that {verb}s" if one else f"{len(led)} {noun.many} that {verb}"
+        text += f". The {which} others most: {_listed(led)}"
+    if words := reasons.strongest_words():
+        carry = "One word carries" if len(words) == 1 else f"{len(words)} words carry"
+        text += f". {carry} {percent(sum(share for _, share in words), 0)} of it"
+        if reasons.graph.words is not None:
+            text += f": {_listed([name(word) for word, _ in words])}"
+    if reasons.remainder_name:
+        text += f". What comes from {reasons.remainder_name} is not counted"
+    return text + "."
 
 
 def _supporters(reasons: Reasons) -> np.ndarray:

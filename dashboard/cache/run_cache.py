@@ -8,7 +8,7 @@ import pandas as pd
 
 from bup.explanation.changes import Change, ChangeSearch
 from bup.explanation.inspection import Inspection, Inspector
-from bup.explanation.reasons import Reasoner, Reasons
+from bup.explanation.reasons import GroupReasons, Reasoner, Reasons
 from bup.graph import Graph
 from bup.io import files
 from bup.io.csv import csv_text
@@ -35,6 +35,7 @@ class LoadedRun:
         self._inspected = lru_cache(512)(lambda node: self.inspector.inspect(node))
         self._interval = lru_cache(4096)(lambda node: self.inspector.interval(node))
         self._reasons = lru_cache(128)(lambda *asked: self.reasoner.explain(*asked))
+        self._groups = lru_cache(32)(lambda nodes: self.reasoner.explain_group(nodes))
         self._changes = lru_cache(512)(self._search_changes)
 
     @property
@@ -106,6 +107,10 @@ class LoadedRun:
     def interval(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         """The interval that holds 90% of a node's probabilities; faster than its inspection."""
         return self._interval(node)
+
+    def group_reasons(self, nodes: tuple[int, ...]) -> GroupReasons:
+        """What led a group of nodes to their answers."""
+        return self._groups(nodes)
 
     @property
     def propagation(self) -> Propagation | None:

@@ -47,8 +47,9 @@ def group_figure(reasons: GroupReasons, theme: Theme, most: int = MOST_NODES) ->
     """What share of the support of a group's answers the strongest nodes carry."""
     values = reasons.contributions / (reasons.support or 1)
     shown, _ = _strongest(values, most)
-    axis = "share of all that speaks for these answers"
-    return _bars(reasons, shown, values[shown], *_named(reasons, shown), theme, axis, ".1%")
+    return _bars(
+        reasons, shown, values[shown], *_named(reasons, shown), theme, "share of all support", ".1%"
+    )
 
 
 def _with_words(reasons: Reasons, label: str, node: int) -> str:

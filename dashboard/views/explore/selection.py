@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from bup import metrics
 from dashboard.session.view import View
 from dashboard.ui.numbers import percent
 from dashboard.views import exports, tables
+from dashboard.views.group_reasons import what_led_there
 
 
 def selection(view: View) -> bool:
@@ -55,4 +57,7 @@ def selection(view: View) -> bool:
         )
     )
     tables.prediction_table(view, nodes, "group_list")
+    with st.expander("What led them there?", key="group_reasons", on_change="rerun") as box:
+        if box.open:
+            what_led_there(view, np.array(nodes), "group_led", narrow=True)
     return True

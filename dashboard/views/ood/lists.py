@@ -9,11 +9,31 @@ from dashboard.charts.chart import NodeList
 from dashboard.charts.unseen import UNSEEN, DetectionTask, ranked
 from dashboard.session.view import View
 from dashboard.ui.link_choice import link_choice
-from dashboard.views import exports, tables
+from dashboard.views import exports, group_reasons, tables
 from dashboard.views.highlight import Highlights
 
 LENGTHS = {n: f"top {n}" for n in (10, 25, 50, 100, 500)} | {0: "all"}
 MOST_GROUPS = 50
+
+
+def what_led_there(view: View, task: DetectionTask) -> None:
+    """What led the nodes to find to their answers, all of them or those taken for one class."""
+    st.header("What led them there?")
+    nodes = task.search.nodes[task.search.positive]
+    names, predicted = view.graph.class_names, view.result.predicted[nodes]
+    counts = np.bincount(predicted, minlength=len(names))
+    every = view.say(f"any class ({len(nodes):,} nodes)")
+    choices = {-1: every} | {c: f"{names[c]} ({counts[c]:,})" for c in np.argsort(-counts).tolist()}
+    choices = {c: title for c, title in choices.items() if c < 0 or counts[c]}
+    chosen = st.selectbox(
+        view.say(f"Nodes {task.words}, taken for"),
+        list(choices),
+        format_func=choices.__getitem__,
+        key=f"led_{task.target}",
+    )
+    group_reasons.what_led_there(
+        view, nodes if chosen < 0 else nodes[predicted == chosen], f"led_{task.target}"
+    )
 
 
 def ranking(view: View, task: DetectionTask) -> None:

@@ -18,7 +18,7 @@ from dashboard.views.highlight import Highlights
 from dashboard.views.node_card import node_card
 from dashboard.views.ood import left_out_in_turn
 from dashboard.views.ood.detection_task import choose_task
-from dashboard.views.ood.lists import missed_groups, ranking
+from dashboard.views.ood.lists import missed_groups, ranking, what_led_there
 
 
 def page(view: View) -> None:
@@ -37,6 +37,7 @@ def page(view: View) -> None:
             highlights.chart(unseen.found_by(task))
         highlights.chart(unseen.confusion(task))
         highlighted = st.container()
+        what_led_there(view, task)
         ranking(view, task)
         missed_groups(view, task, highlights)
         with highlighted:  # the lists below can be clicked as well

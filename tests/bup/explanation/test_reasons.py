@@ -401,3 +401,31 @@ def test_the_command_prints_sentences_and_a_table(monkeypatch, capsys, tmp_path)
     assert code == 2 and "nobody" in error and error.count("\n") == 1
     code, _, error = run("--against", found["answer"])
     assert code == 2 and "compare it with another class" in error
+
+
+def test_what_led_a_group_there_is_told_with_the_shares_of_its_table(small):
+    result = trained(small, "gcn", epochs=40)
+    wrong = np.flatnonzero(result.predicted != small.labels)
+    reasoner = Reasoner(small, result)
+    found = reasoner.explain_group(wrong)
+    table, text = found.table(), sentences.led_there(found)
+    share = table.share[table.member & (table.share > 0)].sum()
+    assert text.startswith(f"{share:.0%} of all that speaks for these answers")
+    told = table[table.told & (table.share > 0)]
+    assert f"{told.share.sum():.0%} from {len(told)} papers whose class the model was told" in text
+    to_others = dict.fromkeys(range(small.num_nodes), 0.0)
+    for node in wrong.tolist():
+        one = reasoner.explain(node)
+        for other in set(one.nodes.tolist()) - {node}:
+            to_others[other] += one.contribution(other)
+    worst = sorted(to_others, key=to_others.get, reverse=True)[:5]
+    assert found.misleading().tolist() == worst
+    names = [small.node_id(node) for node in worst]
+    assert f"The 5 papers that mislead others most: {', '.join(names[:4])} and {names[4]}" in text
+    words = np.sort(found.words)[::-1]
+    carried = words[:5].sum() / words[words > 0].sum()
+    assert f"5 words carry {carried:.0%} of it" in text
+    right = np.flatnonzero(result.predicted == small.labels)
+    assert "that lead others most" in sentences.led_there(reasoner.explain_group(right))
+    averaged = Reasoner(small, trained(small, "mc_dropout")).explain_group(wrong)
+    assert "the average over random dropout is not counted." in sentences.led_there(averaged)

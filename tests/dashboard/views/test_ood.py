@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from bup import metrics
-from bup.explanation import detection
+from bup.explanation import detection, sentences
+from bup.explanation.reasons import Reasoner
 from bup.methods import METHODS, complete
 from bup.run.spec import Spec
 from bup.training import fitting
+from dashboard.views import group_reasons
 from dashboard.views.tables import MOST_ROWS
 
 OPENS = tuple(METHODS["bup"].app_defaults.items())
@@ -72,3 +74,50 @@ def test_each_class_in_turn_shows_what_is_trained_and_offers_the_rest(open_app, 
     assert cells["Rule Learning"] == found and cells["Theory"] == "–"
     assert cells["mean over classes"] == f"{found} (1 of 7)"
     assert app.button(key="turns_train").label == "Train the 12 missing runs"
+
+
+def led_there(app):
+    return next(d.value for d in app.dataframe if "share" in d.value)
+
+
+def test_a_group_shows_what_led_it_there_by_the_class_that_it_is_taken_for(open_app, result, cora):
+    app = open_app("ood", left_out="Rule Learning")
+    search = detection.unseen(result, cora)
+    nodes = search.nodes[search.positive]
+    answer = int(np.bincount(result.predicted[nodes]).argmax())
+    app.selectbox(key="led_unseen").set_value(answer).run()
+    assert not app.exception, app.exception
+    reasons = Reasoner(cora, result).explain_group(nodes[result.predicted[nodes] == answer])
+    table = reasons.table()
+    assert led_there(app).share.tolist() == pytest.approx(table.share.tolist()[:MOST_ROWS])
+    plain = sentences.led_there(reasons)
+    assert plain in [m.value.replace("**", "") for m in app.markdown]
+    assert "The 5 papers that mislead others most: " in plain
+    app.toggle(key="led_unseen_told").set_value(True).run()
+    assert led_there(app).id.tolist() == table[table.told].id.tolist()
+    assert led_there(app)["class told"].all()
+
+
+def test_a_large_group_is_drawn_from_at_random_and_says_so(open_app, result, monkeypatch):
+    monkeypatch.setattr(group_reasons, "MOST_MEMBERS", 20)
+    app = open_app("ood", left_out="Rule Learning", sought="Mistakes")
+    assert any("20 drawn at random" in c.value for c in app.caption)
+    assert led_there(app)["in the group"].sum() <= 20
+
+
+def test_predictions_without_a_model_say_why_nothing_led_there(open_app, result, monkeypatch):
+    monkeypatch.setattr(group_reasons, "why_no_reasons", lambda result: "No model, no node.")
+    app = open_app("ood", left_out="Rule Learning")
+    assert "No model, no paper." in [c.value for c in app.caption]
+    assert not any("share" in d.value for d in app.dataframe)
+
+
+def test_a_selection_shows_what_led_it_there(open_app, result):
+    app = open_app(left_out="Rule Learning")
+    app.session_state["group"] = [3, 5, 8]
+    app.run()
+    assert not any("share" in d.value for d in app.dataframe), "only once it is opened"
+    app.session_state["group_reasons"] = True
+    app.run()
+    assert not app.exception, app.exception
+    assert led_there(app)["in the group"].sum() == 3
