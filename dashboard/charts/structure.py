@@ -40,7 +40,7 @@ def against(view: View, axis: str, score: str) -> tuple[Chart, metrics.Correlati
         x[nodes],
         y[nodes],
         nodes,
-        _ids(view, nodes),
+        _names(view, nodes),
         view.theme,
         view.say(AXES[axis]),
         columns.score_columns(view.table)[score].label,
@@ -61,7 +61,7 @@ def factor(view: View) -> Chart | None:
     nodes = np.arange(view.graph.num_nodes)
     same = cached_call(_correlation, rule.factor, std)
     figure = cached_figure(
-        figures.factor_figure, degree, rule.factor, std, nodes, _ids(view, nodes), view.theme
+        figures.factor_figure, degree, rule.factor, std, nodes, _names(view, nodes), view.theme
     )
     marks = [
         Mark(float(degree[i]), float(numbers[i]), axes)
@@ -73,10 +73,10 @@ def factor(view: View) -> Chart | None:
     return make_chart(view, "factor", figure, marks=marks, found=found, points=points)
 
 
-def _ids(view: View, nodes: np.ndarray) -> list[str]:
-    """Ids of the nodes, where the chart draws them one by one."""
+def _names(view: View, nodes: np.ndarray) -> list[str]:
+    """Names of the nodes, where the chart draws them one by one."""
     few = len(nodes) <= figures.MOST_POINTS
-    return [view.graph.node_id(i) for i in nodes.tolist()] if few else []
+    return [view.graph.name_of(i) for i in nodes.tolist()] if few else []
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> metrics.Correlation | None:

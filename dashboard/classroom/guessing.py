@@ -33,6 +33,26 @@ def guess(question: LessonQuestion, usual: bool = True) -> int | None:
     return None
 
 
+def count_answer(question: LessonQuestion, choice: int) -> None:
+    """Count an answer to a question without a right one, if the visitor is a student of a class."""
+    here = membership.current()
+    if here is not None and here.lecturer is None:
+        Register().guess(here.code, here.student, question, choice)
+
+
+def class_answers() -> dict[str, tuple[int, ...]]:
+    """How often a lecturer's class chose each option of such questions so far, by their names.
+
+    The fragment around this runs again whenever the class changes.
+    """
+    here = membership.current()
+    if here is None or here.lecturer is None:
+        return {}
+    watch(here.lecturer, "watch_class_answers")
+    tallies = Register().tallies(here.lecturer)
+    return {t.question.name: t.counts for t in tallies if t.question.right is None and t.guesses}
+
+
 def leads() -> bool:
     """Whether this is the screen of a lecturer."""
     here = membership.current()
@@ -146,6 +166,9 @@ def show_guesses(lead: LecturerKey, tally: Tally) -> bool:
     Before that there is a number only: a projector would tell the class what most of it expects.
     """
     question = tally.question
+    if question.right is None:  # nothing to give away
+        st.html(tally_bars(tally))
+        return False
     if tally.revealed:
         st.html(tally_bars(tally))
         hits = tally.counts[question.right]

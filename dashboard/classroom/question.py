@@ -13,19 +13,19 @@ MOST_LETTERS = 2000  # of the question, and of all its options together
 
 @dataclass(frozen=True)
 class LessonQuestion:
-    """A question with its options; ``right`` is the place of the right one."""
+    """A question with its options; ``right`` is the place of the right one, None if it has none."""
 
     name: str
     words: str
     options: tuple[str, ...]
-    right: int
+    right: int | None
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.options) <= MOST_OPTIONS:
             raise bup.BupError(
                 f"a question has 2 to {MOST_OPTIONS} options, got {len(self.options)}"
             )
-        if not 0 <= self.right < len(self.options):
+        if self.right is not None and not 0 <= self.right < len(self.options):
             raise bup.BupError(
                 f"the right option must be one of {len(self.options)}, got number {self.right}"
             )
@@ -70,14 +70,16 @@ def as_csv(guesses: Iterable[Guess]) -> str:
     from bup.io.csv import csv_text
 
     columns = ["student", "question", "guess", "right answer", "right"]
-    rows = [
-        (
-            guess.student,
-            guess.question.words,
-            guess.question.options[guess.choice],
-            guess.question.options[guess.question.right],
-            "yes" if guess.choice == guess.question.right else "no",
+    rows = []
+    for guess in guesses:
+        question, right = guess.question, guess.question.right
+        judged = (
+            ("", "")
+            if right is None
+            else (
+                question.options[right],
+                "yes" if guess.choice == right else "no",
+            )
         )
-        for guess in guesses
-    ]
+        rows.append((guess.student, question.words, question.options[guess.choice], *judged))
     return csv_text(pd.DataFrame(rows, columns=columns))

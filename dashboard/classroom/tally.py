@@ -7,9 +7,9 @@ from dashboard.classroom.question import Tally
 
 def tally_bars(tally: Tally) -> str:
     """Shares of a class; without colour as long as the answer is hidden, then right and wrong."""
-    rows = []
+    rows, hidden = [], not tally.revealed or tally.question.right is None
     for i, (option, count) in enumerate(zip(tally.question.options, tally.counts, strict=True)):
-        kind = "" if not tally.revealed else "right" if i == tally.question.right else "wrong"
+        kind = "" if hidden else "right" if i == tally.question.right else "wrong"
         mark = "✓ " if kind == "right" else ""
         share = count / max(1, tally.guesses)
         rows.append(

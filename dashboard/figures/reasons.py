@@ -70,11 +70,11 @@ def _named(reasons: Contributions, shown: np.ndarray) -> tuple[list[str], list[s
     graph, names = reasons.graph, [*reasons.graph.class_names, "class unknown"]
     hover = []
     for node, told in zip(reasons.nodes[shown], reasons.told[shown], strict=True):
-        lines = [graph.node_id(node), names[graph.labels[node]]]
-        lines[1:1] = [] if graph.titles is None else [graph.titles[node]]
+        lines = [graph.name_of(node), names[graph.labels[node]]]
+        lines[1:1] = filter(None, [graph.about(node)])
         lines += ["the model was told its class"] * bool(told)
         hover.append("<br>".join(map(escape_markup, lines)))
-    return [shorten(graph.node_id(node)) for node in reasons.nodes[shown]], hover
+    return [shorten(graph.name_of(node)) for node in reasons.nodes[shown]], hover
 
 
 def _bars(

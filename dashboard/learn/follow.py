@@ -134,8 +134,8 @@ def _node(case: LoadedRun) -> int:
 def _about(case: LoadedRun, node: int) -> str:
     links, truth = case.graph.degree[node], case.graph.labels[node]
     class_name = escaped(case.graph.class_names[truth]) if truth >= 0 else "unknown"
-    node_id = escaped(case.graph.node_id(node))
-    about = f"Node {node_id}: {counted(int(links), 'link')}, true class {class_name}."
+    name = escaped(case.graph.name_of(node))
+    about = f"Node {name}: {counted(int(links), 'link')}, true class {class_name}."
     if case.graph.words is None:
         about += " This dataset has word numbers only; Almanac has words to read."
     return about

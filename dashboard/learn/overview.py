@@ -9,7 +9,7 @@ from dashboard.session.navigation import page_link
 def page() -> None:
     st.title("How sure is a network of what it says?")
     st.markdown(
-        "Eleven small experiments about the uncertainty of neural networks on graphs. Each has "
+        "Twelve small experiments about the uncertainty of neural networks on graphs. Each has "
         "something to drag, a guess to make before the answer shows, and one sentence to keep. "
         "They build on each other, but every one stands alone. Nothing needs to be installed or "
         "trained beforehand."

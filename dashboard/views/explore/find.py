@@ -13,9 +13,9 @@ from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.views import tables
 
-AROUND = 24
+BEFORE, AFTER = 12, 40
 """Letters shown before and after what was found in a line about a node."""
-_WIDTHS = {"name": 76, "found in": 130, "predicted": 76, "true": 66}
+_WIDTHS = {"name": 76, "found in": 190}
 
 
 def search_field(view: View) -> None:
@@ -32,7 +32,7 @@ def search_field(view: View) -> None:
     found = matches(graph, view.table, text)
     st.caption(f"{graph.noun.count(len(found))} found")
     if found:
-        rows = view.table.iloc[list(found)][["predicted", "true"]]
+        rows = view.table.iloc[list(found)][["predicted"]]
         rows.insert(0, "found in", list(found.values()))
         rows.insert(0, "name", [graph.name_of(node) for node in found])
         tables.node_table(view, list(found), rows, "found", _WIDTHS)
@@ -52,7 +52,7 @@ def matches(graph: Graph, table: pd.DataFrame, text: str) -> dict[int, str]:
             rank = 2 if whole.search(value) else 4
             if field == "name" and value.lower().startswith(sought):
                 rank = int(value.lower() != sought)
-            words = _excerpt(value, sought) if len(value) > 2 * AROUND else field
+            words = _excerpt(value, sought) if len(value) > BEFORE + AFTER else field
             ranked.append((rank, place, int(node), words))
     ranked += [(3, 0, int(node), "words") for node in nodes_with(graph, text)]
     found: dict[int, str] = {}
@@ -64,5 +64,5 @@ def matches(graph: Graph, table: pd.DataFrame, text: str) -> dict[int, str]:
 def _excerpt(line: str, sought: str) -> str:
     """The part of a line around what was found in it."""
     at = line.lower().find(sought)
-    begin, end = max(0, at - AROUND), at + len(sought) + AROUND
+    begin, end = max(0, at - BEFORE), at + len(sought) + AFTER
     return f"{'…' * (begin > 0)}{line[begin:end]}{'…' * (end < len(line))}"

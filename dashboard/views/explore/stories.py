@@ -68,7 +68,7 @@ def welcome(view: View) -> None:
             "**Try it on things you know.** A graph of octopus, chess, caffeine and 1,300 other "
             "things, in words that everybody can read.",
             icon=":material/menu_book:",
-            key="try_almanac",
+            key="story_almanac",
             on_click=_open_almanac,
             width="stretch",
         )

@@ -27,6 +27,7 @@ ANSWERS = {  # a page's questions and a word of their answers
     "kinds": {"expect_kinds": "agreement is not knowledge"},
     "sees": {"expect_share": "pulls it towards itself"},
     "coverage": {"expect_coverage": "about the average"},
+    "people": {"expect_people": "not whether people would agree"},
 }
 WITHOUT_CHARTS = {"follow", "sees"}  # at first
 SLIDERS = {  # a page's slider, and a value that changes a number
