@@ -3,6 +3,7 @@
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -51,6 +52,9 @@ def app(context: click.Context) -> None:
 
 def main() -> None:
     """Run the command; what a person can act on is one line on stderr and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # Windows writes into files what lacks our signs
+            stream.reconfigure(encoding="utf-8", errors=stream.errors)
     try:
         code = app(prog_name="bup", standalone_mode=False)
         sys.stdout.flush()

@@ -20,6 +20,7 @@ from safetensors import numpy as safetensors
 
 YOUNG = 600  # seconds that a file stays after it was last used (``trim``)
 _STALE_SECONDS = 3600
+_ATTEMPTS = 20  # to replace a file that is being read
 MOST_HEADER_BYTES = 2**26
 _UNREADABLE = (
     *(SafetensorError, LookupError, TypeError, ValueError),
@@ -126,12 +127,21 @@ def write_atomically(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        _replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
     _sync_folder(path.parent)
+
+
+def _replace(temporary: str, path: Path) -> None:
+    """Windows refuses as long as another process reads ``path``, which takes a moment."""
+    for _ in range(_ATTEMPTS):
+        with contextlib.suppress(PermissionError):
+            return os.replace(temporary, path)
+        time.sleep(0.05)
+    os.replace(temporary, path)
 
 
 def set_aside(path: Path) -> None:

@@ -21,14 +21,14 @@ def limit_memory(most: int) -> None:
 
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
+        Path("/proc/self/oom_score_adj").write_text("1000", "utf-8")
 
 
 def memory_peak() -> int:
     """The largest memory of this process so far in bytes; 0 where the platform does not tell."""
     # Not by getrusage, which begins with the peak of the process that started this one.
     with contextlib.suppress(OSError):
-        match = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+        match = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("utf-8"))
         return int(match[1]) * 1024 if match else 0
     return 0
 

@@ -17,6 +17,11 @@ from bup.results.store import Store
 log = logging.getLogger(__name__)
 
 NICENESS = 10
+# Ctrl-C in the terminal is for the parent process.
+if sys.platform == "win32":
+    APART = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+else:
+    APART: dict[str, Any] = {"start_new_session": True}
 GRACE = 2.0  # seconds that a cancelled process has to reach the end of its epoch
 
 
@@ -112,7 +117,7 @@ class Processes:
             stdout=subprocess.PIPE,
             encoding="utf-8",
             env=os.environ | {"OMP_NUM_THREADS": "1"},
-            start_new_session=True,  # Ctrl-C in the terminal is for the parent process
+            **APART,
         )
         with contextlib.suppress(OSError, AttributeError):  # Windows has no such thing
             os.setpriority(os.PRIO_PROCESS, popen.pid, min(19, os.nice(0) + NICENESS))

@@ -30,8 +30,8 @@ POLL_SECONDS = 0.5
 @functools.cache
 def training_queue() -> TrainingQueue:
     """The server's queue. Not in a Streamlit cache: a message of a browser can clear those."""
-    if path := os.environ.get(QUEUE):
-        return RemoteQueue(path, _is_here, run_cache.unstored.add)
+    if address := os.environ.get(QUEUE):
+        return RemoteQueue(address, _is_here, run_cache.unstored.add)
     return LocalQueue(workers=WORKERS, is_here=_is_here, on_unstored=run_cache.unstored.add)
 
 

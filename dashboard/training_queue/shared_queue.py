@@ -1,13 +1,16 @@
 """One queue for several server processes: one process has it, the others use it over a socket.
 
-The socket lies in a folder that only its user can enter. Requests and responses are lines of JSON;
-every process has one connection. When that ends, visitors who only looked at pages of that
-process count as gone.
+The socket lies in a folder that only its user can enter. Windows has no such sockets: there it is a
+port of this machine, and a connection begins with a key. Requests and responses are lines of JSON;
+every process has one connection. When that ends, visitors who only looked at pages of that process
+count as gone.
 """
 
 import base64
 import contextlib
+import hmac
 import json
+import secrets
 import socket
 import tempfile
 import threading
@@ -25,13 +28,15 @@ from dashboard.training_queue.job import Job
 from dashboard.training_queue.local_queue import WORKERS, LocalQueue, OnUnstored
 from dashboard.training_queue.queue import TrainingQueue
 
-if TYPE_CHECKING or hasattr(socket, "AF_UNIX"):
-    from socketserver import ThreadingUnixStreamServer
-else:  # Windows: ``shared`` says so
-    ThreadingUnixStreamServer = object
+IN_A_FOLDER = hasattr(socket, "AF_UNIX")
+if TYPE_CHECKING or IN_A_FOLDER:
+    from socketserver import ThreadingUnixStreamServer as SocketServer
+else:
+    from socketserver import ThreadingTCPServer as SocketServer
 
 QUEUE = "BUP_QUEUE"
-"""The environment variable with the path of the socket."""
+"""The environment variable with the address of the queue: a path, or a port and its key."""
+LOOPBACK = "127.0.0.1"
 PATIENCE = 20.0  # seconds for a response
 
 Fields = dict[str, Any]
@@ -39,35 +44,38 @@ Fields = dict[str, Any]
 
 @contextmanager
 def shared() -> Iterator[str]:
-    """Serve a queue to other processes; gives the path of its socket."""
-    if not hasattr(socket, "AF_UNIX"):
-        raise BupError(
-            "more than one process needs Unix sockets, which this system does not have: "
-            "leave --processes out"
-        )
-    with tempfile.TemporaryDirectory(prefix="bup-") as folder:  # entered by its owner only
-        path = str(Path(folder) / "queue")
-        with QueueServer(path) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            try:
-                yield path
-            finally:
-                server.shutdown()
-                server.queue.close()
+    """Serve a queue to other processes; gives its address."""
+    with (
+        tempfile.TemporaryDirectory(prefix="bup-") as folder,  # entered by its owner only
+        QueueServer(folder) as server,
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server.address
+        finally:
+            server.shutdown()
+            server.queue.close()
 
 
-class QueueServer(ThreadingUnixStreamServer):
+class QueueServer(SocketServer):
     """Answers the requests of other processes."""
 
     daemon_threads = True
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path, Connection)
+    def __init__(self, folder: str) -> None:
+        self.key = "" if IN_A_FOLDER else secrets.token_urlsafe(32)
+        where: Any = str(Path(folder) / "queue") if IN_A_FOLDER else (LOOPBACK, 0)
+        super().__init__(where, Connection)
         self.visitors: dict[Connection, frozenset[str]] = {}  # who is at each process
         self.unstored = UnstoredResults()
         self.queue = LocalQueue(
             workers=WORKERS, is_here=self._is_here, on_unstored=self.unstored.add
         )
+
+    @property
+    def address(self) -> str:
+        where: Any = self.server_address
+        return f"{where[1]} {self.key}" if self.key else where
 
     def _is_here(self, visitor: str) -> bool:
         return any(visitor in visitors for visitors in list(self.visitors.values()))
@@ -81,6 +89,9 @@ class Connection(StreamRequestHandler):
     def handle(self) -> None:
         self.sent: set[Run] = set()  # unstored results that the process has
         with contextlib.suppress(OSError):
+            key = self.server.key.encode()
+            if key and not hmac.compare_digest(self.rfile.readline(len(key) + 1).rstrip(), key):
+                return
             for line in self.rfile:
                 try:
                     response = self._respond(json.loads(line))
@@ -112,9 +123,11 @@ class Connection(StreamRequestHandler):
 class RemoteQueue(TrainingQueue):
     """The queue of another process."""
 
-    def __init__(self, path: str, is_here: Callable[[str], bool], on_unstored: OnUnstored) -> None:
+    def __init__(
+        self, address: str, is_here: Callable[[str], bool], on_unstored: OnUnstored
+    ) -> None:
         super().__init__()
-        self._path, self._is_here, self._on_unstored = path, is_here, on_unstored
+        self._address, self._is_here, self._on_unstored = address, is_here, on_unstored
         self._lock = threading.Lock()  # one request at a time
         self._stream: Any = None  # of the connection
         self._visitors: set[str] = set()
@@ -181,7 +194,11 @@ class RemoteQueue(TrainingQueue):
                 stream.close()
 
     def _connect(self) -> Any:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        port, _, key = self._address.partition(" ")
+        with socket.socket(socket.AF_UNIX if IN_A_FOLDER else socket.AF_INET) as connection:
             connection.settimeout(PATIENCE)
-            connection.connect(self._path)
-            return connection.makefile("rwb")  # which keeps it open
+            connection.connect(self._address if IN_A_FOLDER else (LOOPBACK, int(port)))
+            stream = connection.makefile("rwb")  # which keeps it open
+        if not IN_A_FOLDER:
+            stream.write(key.encode() + b"\n")  # sent with the first request
+        return stream

@@ -18,6 +18,7 @@ from bup.imported import predictions, reader_process
 from bup.imported.predictions import Predictions
 from bup.io import files, limits
 from bup.io.files import Contents
+from bup.jobs.processes import APART
 from dashboard.network import visitor
 from dashboard.network.clients import Client
 from dashboard.network.fair_queue import FairQueue
@@ -33,7 +34,7 @@ class _ReaderProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"OMP_NUM_THREADS": "1"},
-            start_new_session=True,  # Ctrl-C in the terminal is for the server
+            **APART,
         )
         with contextlib.suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, self.popen.pid, NICENESS)

@@ -191,7 +191,7 @@ while True:
 @contextlib.contextmanager
 def probing(url: str) -> Iterator[Callable[[], str]]:
     """Ask for next to nothing all the while; how long, in seconds, the longest of it took."""
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
         command = [sys.executable, "-c", PROBE, url.partition("//")[2]]
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL)
 
@@ -279,13 +279,13 @@ async def _first_visit(url: str, process: subprocess.Popen) -> None:
 
 def memory(pid: int) -> float:
     """Resident megabytes of the server."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) / 1000 for line in lines if line.startswith("VmRSS"))
 
 
 def effort(pid: int) -> float:
     """Seconds of work that the server has done; unlike waiting, no neighbour lengthens them."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 

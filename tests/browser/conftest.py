@@ -150,7 +150,7 @@ def _wait_until_healthy(url: str, process: subprocess.Popen, log: Path) -> None:
             if answer.status == 200:
                 return
         time.sleep(0.1)
-    pytest.fail(f"the server did not start:\n{log.read_text()[-2000:]}")
+    pytest.fail(f"the server did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
 
 
 def _end(process: subprocess.Popen) -> None:

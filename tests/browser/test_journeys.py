@@ -406,11 +406,11 @@ def test_exports(app, page):
     expect(page.get_by_text("bup fit --graph cora --method bup")).to_be_visible(timeout=LONG)
     with page.expect_download(timeout=LONG) as csv:
         page.get_by_role("button", name="All papers as CSV").click()
-    text = Path(csv.value.path()).read_text()
+    text = Path(csv.value.path()).read_text(encoding="utf-8")
     assert text.startswith("id,true,predicted") and text.count("\n") == 2709
     with page.expect_download(timeout=LONG) as html:
         page.get_by_role("button", name="This neighbourhood as a web page").click()
-    assert "vis.Network" in Path(html.value.path()).read_text()
+    assert "vis.Network" in Path(html.value.path()).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,8 @@ def is_training(queue: LocalQueue, run: Run) -> bool:
 
 def is_alive(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+        status = Path(f"/proc/{pid}/stat").read_text("utf-8")
+        return status.rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
 

@@ -39,7 +39,7 @@ MADE = re.compile(r"^Made on .*$", re.MULTILINE)
 
 
 def main(words: Sequence[str], page: Path = PAGE, run: Callable[[str], str] | None = None) -> None:
-    commands = [place["command"] for place in PLACE.finditer(page.read_text())]
+    commands = [place["command"] for place in PLACE.finditer(page.read_text(encoding="utf-8"))]
     chosen = [c for c in commands if not words or any(word in c.split() for word in words)]
     if not chosen:
         sys.exit(f"no command in {page.name} has a word such as {words[0]}: {', '.join(commands)}")
@@ -48,11 +48,11 @@ def main(words: Sequence[str], page: Path = PAGE, run: Callable[[str], str] | No
         printed = (run or output_of)(command)
         # Read again: a person may have worked on the words around it meanwhile.
         renewed = partial(_renewed, command=command, printed=printed)
-        text = PLACE.sub(renewed, page.read_text())
+        text = PLACE.sub(renewed, page.read_text(encoding="utf-8"))
         write_atomically(page, text.encode())
     if not words:
         made = f"Made on {datetime.date.today():%d %B %Y}: {environment()}."
-        write_atomically(page, MADE.sub(made, page.read_text()).encode())
+        write_atomically(page, MADE.sub(made, page.read_text(encoding="utf-8")).encode())
 
 
 def measure() -> None:

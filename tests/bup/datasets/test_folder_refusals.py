@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bup.datasets import folder
 from bup.errors import BupError
+from tests.support import needs_unix
 from tests.support.folder_files import (
     EDGES,
     EXAMPLES,
@@ -144,6 +145,7 @@ def test_a_missing_file_is_named(tmp_path, missing):
 
 
 @pytest.mark.parametrize("path", ["", "nowhere", "a\0b", "\ud800", "x" * 5000, "file", "loop"])
+@needs_unix
 def test_what_is_not_a_folder_is_refused(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)
     Path("file").touch()
@@ -156,6 +158,7 @@ def test_what_is_not_a_folder_is_refused(tmp_path, monkeypatch, path):
 
 @pytest.mark.parametrize("name", ["nodes.csv", "edges.csv", "features.npz"])
 @pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "nothing"])
+@needs_unix
 def test_what_is_not_a_file_is_refused_without_waiting_for_it(tmp_path, name, kind):
     put(tmp_path, TEXT_NODES, features=savez(features=TABLE))
     place = tmp_path / name

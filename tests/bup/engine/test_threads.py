@@ -8,7 +8,7 @@ import sys
 import torch
 
 from bup.engine.threads import one_thread
-from tests.support import ROOT
+from tests.support import ROOT, needs_unix
 
 METHODS = ("bup", "bbde")
 SCRIPT = """
@@ -25,6 +25,7 @@ for method in sys.argv[1:]:
 """
 
 
+@needs_unix
 def test_one_and_two_threads_give_every_digit_alike(stocked_cache, tmp_path):
     def start(threads: int) -> subprocess.Popen:
         cache = tmp_path / str(threads)

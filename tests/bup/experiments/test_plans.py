@@ -15,6 +15,7 @@ from bup.cli.progress import SweepBar
 from bup.experiments.plans import EXCLUSIONS
 from bup.experiments.shipped import ShippedResults
 from bup.training import fitting
+from tests.support import needs_unix
 
 SMALL = "synthetic:nodes=400,classes=3,words=80"
 
@@ -85,6 +86,7 @@ def test_the_time_left_goes_by_what_runs_cost(capsys, monkeypatch):
 
 
 @pytest.mark.timeout(240)
+@needs_unix
 def test_killed_twice_and_started_again_it_ends_with_the_same_bits(tmp_path):
     """kill -9, so that nothing is tidied up; the store holds whole results or none."""
     command = [sys.executable, "-m", "bup.cli", "reproduce", "q1", "--graphs", SMALL]

@@ -51,6 +51,27 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch)
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("readers", [2, 10_000])
+def test_a_file_that_windows_reads_is_replaced_a_moment_later(tmp_path, monkeypatch, readers):
+    replace, refusals = os.replace, iter(range(readers))
+
+    def busy(*paths):
+        if next(refusals, None) is not None:
+            raise PermissionError("another process reads it")
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", busy)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    path = tmp_path / "a"
+    if readers < 10:
+        files.write_atomically(path, b"new")
+        assert path.read_bytes() == b"new"
+    else:
+        with pytest.raises(PermissionError):
+            files.write_atomically(path, b"new")
+    assert len(list(tmp_path.iterdir())) == (readers < 10)
+
+
 def test_killed_while_writing_a_reader_sees_a_whole_file(tmp_path):
     path = tmp_path / "file"
     script = textwrap.dedent("""

@@ -17,7 +17,7 @@ import bup
 from bup.jobs import cluster, sweep, worker
 from bup.methods import METHODS, complete
 from bup.training import fitting
-from tests.support import ROOT
+from tests.support import ROOT, needs_unix
 from tests.support.jobs import workers
 
 SMALL = "synthetic:nodes=150,classes=3,words=40"
@@ -132,6 +132,7 @@ def test_a_full_disk_is_not_the_fault_of_a_run(graphs, tmp_path):
         )
 
 
+@needs_unix
 def test_a_killed_local_process_costs_nothing_but_time(graphs, store):
     specs = some_specs(range(10), epochs=400, patience=1000, hidden=128)
     killed = []
@@ -213,6 +214,7 @@ def dask(tmp_path):
         process.wait()
 
 
+@needs_unix
 def test_a_cluster_gives_the_same_bits_even_if_a_worker_is_killed(dask, graphs, store):
     address, start_worker = dask
     workers = [start_worker(), start_worker()]

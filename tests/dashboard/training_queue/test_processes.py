@@ -62,8 +62,8 @@ def test_training_is_niced_single_threaded_and_first_to_go_when_memory_ends(queu
     (pid,) = own_workers()
     assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
     assert b"OMP_NUM_THREADS=1\0" in Path(f"/proc/{pid}/environ").read_bytes()
-    assert Path(f"/proc/{pid}/oom_score_adj").read_text().strip() == "1000"
-    limits = Path(f"/proc/{pid}/limits").read_text()
+    assert Path(f"/proc/{pid}/oom_score_adj").read_text(encoding="utf-8").strip() == "1000"
+    limits = Path(f"/proc/{pid}/limits").read_text(encoding="utf-8")
     (data,) = [line for line in limits.splitlines() if line.startswith("Max data size")]
     assert "unlimited" not in data
 
