@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from bup.training import torch_model as own
     from bup.training.fitting import fit, fit_many
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Importing torch takes seconds and SciPy tenths of a second: names are imported when used.
 _NAMES_IN = {

@@ -3,6 +3,7 @@
 from typing import Any
 
 from bup.errors import BupError
+from bup.io.extras import needs
 
 COMMANDS = "bup.commands"
 PUBLIC = "bup.public"
@@ -20,7 +21,8 @@ def load(group: str, name: str) -> Any:
     from importlib.metadata import entry_points
 
     for point in entry_points(group=group, name=name):
-        return point.load()
+        with needs("app", name):
+            return point.load()
     raise BupError(
         f"{name} comes with the dashboard, which is not installed here: run "
         "pip install --no-deps -e . in the folder of the project"

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bup.errors import BupError
+from bup.io.extras import needs
 from bup.jobs.task import Message, Task, TaskOwner
 from bup.jobs.worker import run_task
 
@@ -19,12 +20,8 @@ PATIENCE = 30
 
 @contextmanager
 def cluster(address: str) -> Iterator[Cluster]:
-    try:
+    with needs("cluster", "a cluster"):
         from distributed import Client
-    except ImportError:
-        raise BupError(
-            "a cluster needs the package distributed: pip install 'bup-explorer[cluster]'"
-        ) from None
     try:
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:

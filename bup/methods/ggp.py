@@ -21,6 +21,7 @@ from bup.engine.loop import Parameters, Trained
 from bup.engine.sparse import Csr
 from bup.graph import Graph
 from bup.graph.operators import walk
+from bup.io.extras import needs
 from bup.io.lazy import Tensor, distributions, sparse, torch
 from bup.methods.base import (
     CalibratesVariance,
@@ -100,10 +101,11 @@ class GaussianProcess:
 
     def __init__(self, inducing: Tensor, classes: int, offset: float) -> None:
         # GPyTorch takes seconds to load: it is imported for this method only.
-        from gpytorch.distributions import MultivariateNormal
-        from gpytorch.kernels import PolynomialKernel
-        from gpytorch.variational import CholeskyVariationalDistribution
-        from linear_operator.operators import IdentityLinearOperator
+        with needs("methods", "the method ggp"):
+            from gpytorch.distributions import MultivariateNormal
+            from gpytorch.kernels import PolynomialKernel
+            from gpytorch.variational import CholeskyVariationalDistribution
+            from linear_operator.operators import IdentityLinearOperator
 
         points = inducing.shape[1]
         each = torch.Size([1, classes])

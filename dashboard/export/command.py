@@ -11,6 +11,7 @@ import click
 import bup
 from bup.cli.fitting import load_or_train, parse_setting
 from bup.cli.spec_options import spec_from_options, split_options
+from bup.io.extras import needs
 
 if TYPE_CHECKING:
     from bup.run.spec import Spec, Value
@@ -54,9 +55,11 @@ def export(
     from bup.io import files
     from bup.methods import complete
     from bup.training.fitting import run_of
-    from dashboard.cache.run_cache import LoadedRun
-    from dashboard.export.page import page, refusal
-    from dashboard.session.run_link import find_spec
+
+    with needs("app", "bup export"):
+        from dashboard.cache.run_cache import LoadedRun
+        from dashboard.export.page import page, refusal
+        from dashboard.session.run_link import find_spec
 
     specs = [find_spec(text) for text in runs]
     graph = bup.load_graph(specs[0].graph if specs else graph_name)

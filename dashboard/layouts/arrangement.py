@@ -6,6 +6,7 @@ the crowded middle; nodes that still sit on top of each other are pushed apart, 
 clicked. Small components lie around the largest, as near as they have room, lone nodes last.
 """
 
+import contextlib
 from collections.abc import Callable
 
 import numpy as np
@@ -66,8 +67,9 @@ def _draw_component(
     if n == 1:
         return np.zeros((1, 2))
     if n <= large:
-        points = _spread_evenly(_sfdp(n, edges))
-        return _push_apart(_stretch(points, _axes(points)))
+        with contextlib.suppress(ImportError):  # without Graphviz, forces draw small graphs, too
+            points = _spread_evenly(_sfdp(n, edges))
+            return _push_apart(_stretch(points, _axes(points)))
     axes = None  # of the first picture, so that later ones are not rotated or mirrored
     for share, clusters, points in forces.draw(n, edges):
         draft = None

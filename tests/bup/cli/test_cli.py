@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bup import cli, evaluate, fit, load_graph
+from bup import __version__, cli, evaluate, fit, load_graph
 from bup.cli.progress import duration
 from bup.errors import BupError
 
@@ -73,7 +73,7 @@ def test_help_reads_well(bup):
     code, out, _ = bup("--help")
     assert code == 0 and "List the graphs that can be loaded" in out
     assert bup("graph", "-h")[0] == 0
-    assert bup("--version")[1].strip() == "0.1.0"
+    assert bup("--version")[1].strip() == __version__
 
 
 def test_a_fetch_that_fails_still_lists_the_rest(bup, monkeypatch):
@@ -130,7 +130,7 @@ def test_how_long_a_plan_takes_is_told_in_its_own_unit(seconds, words):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
 @pytest.mark.parametrize("command", [("graphs",), ("graph", "synthetic:nodes=50", "--json"), ()])
 def test_output_that_nothing_takes_is_said_in_a_line(command):
-    with open("/dev/full", "w") as full:
+    with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run(
             [sys.executable, "-m", "bup.cli", *command],
             stdout=full,
