@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.classroom import guessing, membership, polling
 from dashboard.classroom.destination import Destination
+from dashboard.classroom.links import PAGE
 from dashboard.classroom.membership import Membership
 from dashboard.classroom.register import LecturerKey, Register
 from dashboard.components.news import Redirect, news
@@ -16,9 +17,6 @@ from dashboard.session import url
 from dashboard.session.navigation import addresses, page_link, title
 from dashboard.ui.errors import show_errors
 from dashboard.ui.numbers import counted
-
-PAGE = "class"
-"""The address of the page where classes are started, joined and led."""
 
 STYLE = (Path(__file__).parent / "classroom.css").read_text(encoding="utf-8")
 

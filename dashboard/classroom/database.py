@@ -9,7 +9,7 @@ from pathlib import Path
 import bup
 
 MOST_BYTES = 64 << 20
-VERSION = 2  # a newer version only adds tables
+VERSION = 3  # a newer version only adds tables
 TIMEOUT = 10.0  # seconds to wait for the transaction of another process
 
 _SCHEMA = (Path(__file__).parent / "schema.sql").read_text(encoding="utf-8")

@@ -65,10 +65,13 @@ def _awaited() -> set[str]:
 
 
 def has_new_answer(room: Classroom) -> bool:
-    """Whether an answer that this session waited for can be seen now."""
+    """Whether an answer that this session waited for can be seen now, or is voted on again."""
+    again = st.session_state.setdefault("second_votes", set())
+    asked_again = _awaited() & room.second_vote_ids - again
+    again |= asked_again
     answered = _awaited() if not room.holds_answers else _awaited() & room.revealed_ids
     _awaited().difference_update(set(answered))
-    return bool(answered)
+    return bool(answered or asked_again)
 
 
 def _radio(question: LessonQuestion, hint: str = "Choose one to see the answer.") -> int | None:
@@ -112,6 +115,11 @@ def _counted_guess(here: Membership, question: LessonQuestion, usual: bool) -> i
         _awaited().discard(question.id)
         return chosen
     _awaited().add(question.id)
+    if question.id in room.second_vote_ids:
+        st.markdown(
+            ":material/forum: **Second vote:** talk to your neighbours, then keep your guess or "
+            "change it."
+        )
     st.caption(
         ":material/hourglass_empty: Your guess is in, and you may change it. The answer shows when "
         "your lecturer reveals it."
@@ -153,6 +161,14 @@ def _live(lead: LecturerKey, question: LessonQuestion) -> None:
             st.rerun()
 
 
+def _caption_hits(tally: Tally) -> None:
+    right = tally.question.right
+    first = ""
+    if tally.before:
+        first = f" In the first vote (thin bars): {tally.before[right]} of {sum(tally.before)}."
+    st.caption(f"{tally.counts[right]} of {tally.guesses} guessed right.{first}")
+
+
 def watch(lead: LecturerKey, key: str) -> None:
     """Run the fragment around this again whenever the class changes."""
     room = Register().find(lead.code)
@@ -171,8 +187,7 @@ def show_guesses(lead: LecturerKey, tally: Tally) -> bool:
         return False
     if tally.revealed:
         st.html(tally_bars(tally))
-        hits = tally.counts[question.right]
-        st.caption(f"{hits} of {tally.guesses} guessed right.")
+        _caption_hits(tally)
         return False
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
@@ -182,6 +197,17 @@ def show_guesses(lead: LecturerKey, tally: Tally) -> bool:
             type="primary",
         )
         st.caption(f"{Noun('guess', 'guesses').count(tally.guesses)} so far.", width="content")
+        if tally.before:
+            st.caption("Second vote.", width="content")
+        elif tally.guesses:
+            st.button(
+                "Vote again",
+                icon=":material/forum:",
+                key=f"again_{question.id}",
+                on_click=show_errors()(lambda: Register().vote_again(lead, question)),
+                help="After a discussion in pairs. Each student keeps the guess or changes it; "
+                "thin bars then show the first vote.",
+            )
         shown = st.toggle(
             "Show guesses",
             key=f"guesses_{question.id}",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 import bup
+from dashboard.classroom.links import JOIN_PARAMETER, LEAD_PARAMETER
 from dashboard.classroom.register import (
     HOURS,
     Classroom,
@@ -20,8 +21,6 @@ from dashboard.classroom.register import (
 from dashboard.network.visitor import client
 from dashboard.session import url
 
-LEAD_PARAMETER, JOIN_PARAMETER = "lead", "code"
-"""Parameters of a lecturer's and a student's link."""
 LEAD_COOKIE, SEAT_COOKIE = "bup_lead", "bup_seat"
 COOKIE_SECONDS = 3600 * HOURS
 

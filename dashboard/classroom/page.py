@@ -2,13 +2,13 @@
 
 import time
 from functools import partial
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 
 from dashboard.classroom import guessing, membership
-from dashboard.classroom.bar import PAGE
 from dashboard.classroom.destination import Destination
+from dashboard.classroom.links import PAGE, join_link, lead_link
 from dashboard.classroom.qr import qr_picture
 from dashboard.classroom.question import as_csv
 from dashboard.classroom.register import HOURS, Classroom, LecturerKey, Register
@@ -72,9 +72,8 @@ def _student_page(code: str) -> None:
 def _lecturer_page(lead: LecturerKey, room: Classroom) -> None:
     left, right = st.columns([2, 5], gap="large")
     with left, st.container(key="class_way_in"):
-        _access(lead)
+        _access(lead, room)
     with right:
-        _controls(lead, room)
         _guesses(lead)
 
 
@@ -131,30 +130,34 @@ def _explain_unreachable() -> None:
         st.code(lines, "sh", wrap_lines=True)
 
 
-def _access(lead: LecturerKey) -> None:
+def _access(lead: LecturerKey, room: Classroom) -> None:
     st.title(lead.code, anchor=False)
     roots = _roots()
     root = _students_root(roots) if roots else _root()
-    join = f"{root}/{PAGE}?{urlencode({membership.JOIN_PARAMETER: lead.code})}"
-    led = f"{root}/{PAGE}?{urlencode({membership.LEAD_PARAMETER: f'{lead.code}.{lead.key}'})}"
+    join = join_link(root, lead.code)
     if roots:
         st.html(qr_picture(join))
         st.markdown(f"Scan, or open **{root}/{PAGE}** and type the code.")
     else:
         _explain_unreachable()
+    _, port = interfaces.listening_address() or ("", interfaces.PORT)
     if root != _root():
         st.caption(
             "No phone gets through? Phones must be in the network of this machine, whose firewall "
-            "must let them in; some guest networks keep all devices apart."
+            f"must let them in{interfaces.firewall_hint(port)}; some guest networks keep all "
+            "devices apart."
         )
-    with st.popover("Link for students", icon=":material/link:"):
+    with st.popover("Controls", icon=":material/tune:", help="What only the lecturer needs"):
+        _controls(lead, room)
+        st.markdown("**Link for students**")
         st.code(join, language=None)
-    with st.popover("Lead from another device", icon=":material/devices:"):
-        st.markdown(
-            "Anyone with this link can lead the class. Turn the projector off before you look."
-        )
-        if st.toggle("Show the link", key="class_lead_link"):
-            st.code(led, language=None)
+        if st.toggle(
+            "Show the link that leads the class",
+            key="class_lead_link",
+            help="For another device of yours. Turn the projector off before you look: anyone "
+            "with this link can lead the class.",
+        ):
+            st.code(lead_link(root, lead), language=None)
     with st.popover("End class", icon=":material/logout:"):
         st.markdown(
             f"Class {lead.code} ends for everybody, and all its guesses are deleted for good. "

@@ -45,11 +45,12 @@ class LessonQuestion:
 
 @dataclass(frozen=True)
 class Tally:
-    """How often each option of a question was guessed."""
+    """How often each option of a question was guessed, and before a discussion if there was one."""
 
     question: LessonQuestion
     counts: tuple[int, ...]
     revealed: bool
+    before: tuple[int, ...] = ()
 
     @property
     def guesses(self) -> int:

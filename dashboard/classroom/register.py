@@ -56,12 +56,14 @@ class Classroom:
     students: int
     question_ids: frozenset[str]
     revealed_ids: frozenset[str]  # of questions whose answers the lecturer has shown
+    second_vote_ids: frozenset[str]  # of questions on which the class votes again
     version: int  # number of changes of the class
 
     @property
     def news(self) -> str:
         """A text that changes whenever something changes for a student."""
-        return f"{self.step}-{len(self.revealed_ids)}-{self.holds_answers:d}"
+        votes = len(self.revealed_ids) + len(self.second_vote_ids)
+        return f"{self.step}-{votes}-{self.holds_answers:d}"
 
     def shows_answer(self, question: LessonQuestion) -> bool:
         """Whether a student who has guessed may see the answer."""
@@ -190,14 +192,25 @@ class Register:
         """The guesses so far, by question; the latest question comes first."""
         with self._reading() as db:
             self._check_lecturer(db, lead)
-            counted = db.execute(
+            rows = db.execute(
                 "SELECT question, choice, count(*) FROM guess WHERE code = ? "
                 "GROUP BY question, choice",
                 (lead.code,),
             )
-            counts = {(question_id, choice): number for question_id, choice, number in counted}
+            counts = {(question_id, choice): number for question_id, choice, number in rows}
+            before: dict[str, tuple[int, ...]] = {}
+            for question_id, number in db.execute(
+                "SELECT question, number FROM first_vote WHERE code = ? ORDER BY question, choice",
+                (lead.code,),
+            ):
+                before[question_id] = (*before.get(question_id, ()), number)
             return [
-                Tally(q, tuple(counts.get((q.id, i), 0) for i in range(len(q.options))), revealed)
+                Tally(
+                    q,
+                    tuple(counts.get((q.id, i), 0) for i in range(len(q.options))),
+                    revealed,
+                    before.get(q.id, ()),
+                )
                 for q, revealed in _questions(db, lead.code)
             ]
 
@@ -220,6 +233,17 @@ class Register:
         """Put a question to the class before the first guess."""
         with self._changing(lead) as db:
             _add_question(db, lead.code, question)
+
+    def vote_again(self, lead: LecturerKey, question: LessonQuestion) -> None:
+        """Count the guesses so far as a first vote; each student may keep or change the guess."""
+        with self._changing(lead) as db:
+            for choice in range(len(question.options)):
+                where = lead.code, question.id, choice
+                db.execute(
+                    "INSERT OR IGNORE INTO first_vote SELECT ?, ?, ?, count(*) FROM guess "
+                    "WHERE code = ? AND question = ? AND choice = ?",
+                    where * 2,
+                )
 
     def reveal(self, lead: LecturerKey, question: LessonQuestion) -> None:
         """Show the answer to all students who have guessed; from now on no guess is counted."""
@@ -289,15 +313,18 @@ class Register:
             "SELECT code, ends, place, step, holds, version, "
             "(SELECT count(*) FROM student WHERE student.code = class.code), "
             "(SELECT group_concat(id) FROM question WHERE question.code = class.code), "
-            "(SELECT group_concat(id) FROM question WHERE question.code = class.code AND revealed) "
+            "(SELECT group_concat(id) FROM question WHERE question.code = class.code AND revealed),"
+            "(SELECT group_concat(DISTINCT question) FROM first_vote WHERE code = class.code) "
             "FROM class WHERE code = ? AND ends > ?",
             (normalize_code(code), self.clock()),
         ).fetchone()
         if row is None:
             return None
         code, ends, place, step, holds, version, students, *questions = row
-        asked, revealed = (frozenset((ids or "").split(",")) - {""} for ids in questions)
-        return Classroom(code, ends, place, step, bool(holds), students, asked, revealed, version)
+        asked, revealed, again = (frozenset((ids or "").split(",")) - {""} for ids in questions)
+        return Classroom(
+            code, ends, place, step, bool(holds), students, asked, revealed, again, version
+        )
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

@@ -30,6 +30,14 @@ CREATE TABLE IF NOT EXISTS guess (
   PRIMARY KEY (code, question, student),
   FOREIGN KEY (code, question) REFERENCES question (code, id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS first_vote (
+  code TEXT NOT NULL,
+  question TEXT NOT NULL,
+  choice INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (code, question, choice),
+  FOREIGN KEY (code, question) REFERENCES question (code, id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS arrival (
   code TEXT NOT NULL REFERENCES class ON DELETE CASCADE,
   client TEXT NOT NULL,
@@ -37,5 +45,5 @@ CREATE TABLE IF NOT EXISTS arrival (
   student TEXT NOT NULL,
   PRIMARY KEY (code, client, student)
 ) STRICT, WITHOUT ROWID;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 COMMIT;

@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import socket
+import sys
 
 LISTENER = "BUP_LISTENS"
 """The environment variable that holds the address and port of the server."""
@@ -38,18 +39,29 @@ def format_address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def announce(url: str) -> None:
-    """Print the address of the app, and those for other machines."""
+def announce(url: str) -> str:
+    """Print the address of the app, which is returned, and those for other machines."""
     print(f"BUP Explorer: {url}  (Ctrl+C ends it)", flush=True)
     address, port = listening_address() or ("localhost", 0)
     if others := " or ".join(f"http://{each}" for each in network_addresses()):
         print(
             f"Phones and other machines open {others}, if they are in the same network and the "
-            f"firewall of this machine lets port {port} in. All who reach the app may use it.",
+            f"firewall of this machine lets port {port} in{firewall_hint(port)}. "
+            "All who reach the app may use it.",
             flush=True,
         )
     elif is_every_interface(address):
         print("This machine is in no network now: no other machine reaches the app.", flush=True)
+    return url
+
+
+def firewall_hint(port: int) -> str:
+    """How the firewall of this system lets others in, in brackets."""
+    if sys.platform == "win32":
+        return " (when Windows asks, allow access on private networks)"
+    if sys.platform == "darwin":
+        return " (when macOS asks, allow incoming connections)"
+    return f" (sudo ufw allow {port}/tcp, or sudo firewall-cmd --add-port={port}/tcp)"
 
 
 def is_local_only(host: str) -> bool:

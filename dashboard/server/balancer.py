@@ -116,7 +116,7 @@ def stop_processes(processes: Sequence[ServerProcess]) -> None:
         process.popen.kill()
 
 
-def serve(listening: socket.socket, count: int, prepare: bool, ready: Callable[[], None]) -> None:
+def serve(listening: socket.socket, count: int, prepare: bool, ready: Callable[[], object]) -> None:
     """Serve until interrupted; ``ready`` is called when all processes answer."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # by way of ``finally`` below
     open_files.raise_limit()

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import webbrowser
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +21,7 @@ from bup import datasets
 from bup.io import memory
 from dashboard.classroom import polling
 from dashboard.components import static_files
-from dashboard.network import interfaces, open_files
+from dashboard.network import open_files
 from dashboard.network.clients import ClientCookies
 from dashboard.network.request_timeout import TimeoutProtocol
 from dashboard.server.host_guard import HostGuard
@@ -32,17 +32,22 @@ SCRIPT = Path(__file__).parent.parent / "app.py"
 
 
 def application(
-    script: Path | str = SCRIPT, prepare: bool = False, url: str | None = None
+    script: Path | str = SCRIPT,
+    prepare: bool = False,
+    announce: Callable[[bool], str] | None = None,
 ) -> st.App:
     """The app for any ASGI server; Streamlit's options are in ``.streamlit`` beside the script."""
-    return st.App(script, **app_options(prepare, url))
+    return st.App(script, **app_options(prepare, announce))
 
 
-def app_options(prepare: bool = False, url: str | None = None) -> dict[str, Any]:
+def app_options(
+    prepare: bool = False, announce: Callable[[bool], str] | None = None
+) -> dict[str, Any]:
     """The options of ``st.App`` besides its script.
 
     ``prepare`` loads the graphs and trains the run of the first page before the server answers.
-    ``url`` is printed, and opened in a browser where there is a screen.
+    ``announce`` is called when it does. It is told whether there is a screen, on which a browser
+    then opens the page that it returns.
     """
 
     @asynccontextmanager
@@ -50,10 +55,11 @@ def app_options(prepare: bool = False, url: str | None = None) -> dict[str, Any]
         memory.share_freed_memory()
         open_files.raise_limit()
         await asyncio.to_thread(_prepare, prepare)
-        if url is not None:
-            interfaces.announce(url)
-            if not st.get_option("server.headless"):
-                webbrowser.open(url)
+        if announce is not None:
+            screen = not st.get_option("server.headless")
+            page = announce(screen)
+            if screen:
+                webbrowser.open(page)
         yield
 
     return {

@@ -151,6 +151,28 @@ def test_a_student_guesses_and_the_lecturer_reveals(lecturer, lead, opened, go_t
     assert "As long as all curves" in texts(student) and not student.exception
 
 
+def test_a_class_votes_again_after_a_discussion(lecturer, lead, opened, go_to):
+    students = [opened(LESSON, code=lead.code) for _ in range(3)]
+    for student, choice in zip(students, (0, 0, 2), strict=True):
+        student.radio(KEY).set_value(choice).run()
+    go_to(lecturer, LESSON)
+    next(b for b in lecturer.button if b.label == "Vote again").click().run()
+    assert not lecturer.exception and "Second vote." in texts(lecturer)
+    assert "Vote again" not in labels(lecturer) and 'class="tally"' not in html(lecturer)
+    changed, kept, _ = students
+    room = Register().find(lead.code)
+    assert room.second_vote_ids and "talk to your neighbours" in texts(changed.run())
+    changed.radio(KEY).set_value(2).run()
+    assert "Second vote" in texts(kept.run())
+    next(b for b in lecturer.button if b.label == "Show the answer").click().run()
+    (tally,) = Register().tallies(lead)
+    right = tally.question.right
+    assert (tally.counts, tally.before) == ((1, 0, 2), (2, 0, 1))
+    said = f"{tally.counts[right]} of 3 guessed right. In the first vote (thin bars): "
+    assert f"{said}{tally.before[right]} of 3." in texts(lecturer)
+    assert '<u style="width:66.7%">' in html(lecturer)
+
+
 def test_a_student_cannot_steer(lead, opened):
     for page in ("class", LESSON):
         student = opened(page, code=lead.code)
@@ -159,6 +181,7 @@ def test_a_student_cannot_steer(lead, opened):
             "Let students browse",
             "Send",
             "Show the answer",
+            "Vote again",
         }
         assert student.session_state.class_membership.lecturer is None
 
