@@ -163,6 +163,7 @@ def _live(lead: LecturerKey, question: LessonQuestion) -> None:
 
 def _caption_hits(tally: Tally) -> None:
     right = tally.question.right
+    assert right is not None
     first = ""
     if tally.before:
         first = f" In the first vote (thin bars): {tally.before[right]} of {sum(tally.before)}."
