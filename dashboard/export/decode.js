@@ -29,7 +29,9 @@ export function openRun(run) {
     const shades = Float32Array.from(numbers(colour.shades), value);
     return { ...colour, shades, ranks: shades.filter(Number.isFinite).sort() };
   });
-  return { ...run, ...Object.fromEntries(arrays.map((name) => [name, open(name)])), colours };
+  const reasons = { ...run.reasons };
+  for (const name of ["nodes", "told", "values", "gap"]) if (reasons[name]) reasons[name] = numbers(reasons[name]);
+  return { ...run, ...Object.fromEntries(arrays.map((name) => [name, open(name)])), colours, reasons };
 }
 
 // Puts the long lists that charts share back into a figure.

@@ -24,6 +24,7 @@ from dashboard.charts.compare import TABLE_CAPTION, metrics_table
 from dashboard.components.map import map_data
 from dashboard.components.map.parcels import quantise
 from dashboard.export import views
+from dashboard.export.reasons import reasons
 from dashboard.export.views import Block
 from dashboard.figures.compare import wide_table
 from dashboard.session import run_link
@@ -127,6 +128,7 @@ def _run(name: str, view: View, limits: Mapping[str, Any], shared: SharedLists) 
         "mean": _steps(result.mean) if view.explains.variance else None,
         "std": _steps(np.sqrt(result.var)) if result.var is not None else None,
         "no_interval": view.no_interval,
+        "reasons": _reasons(view),
         "own": columns.score_columns(table)[bup.experiments.epistemic_score(spec.method)].label,
         "colours": [
             _colour(view, colour, column, limits[colour])
@@ -138,6 +140,18 @@ def _run(name: str, view: View, limits: Mapping[str, Any], shared: SharedLists) 
             "structure": [_block(b, shared) for b in views.structure_blocks(view)],
         },
     }
+
+
+def _reasons(view: View) -> dict[str, Any]:
+    """The reasons of the answers, with their arrays as text."""
+    found = reasons(view)
+    if "nodes" not in found:
+        return found
+    packed = {name: _array(found[name]) for name in ("nodes", "told")}
+    for name in ("values", "gap"):
+        steps, scale = found[name]
+        packed[name] = _array(steps) | {"scale": scale}
+    return found | packed
 
 
 def _labels_text(view: View) -> str:

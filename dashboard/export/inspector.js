@@ -8,6 +8,7 @@ import { classColour, colourOf, content, go, graph, neighbours, state } from "./
 import { capital, counted, short, strong, table } from "./words.js";
 
 const MOST_LISTED = 200;
+const NO_NODE = 65535;
 const PARTS = {
   train: "its class was told in training",
   validation: "used to choose the best epoch",
@@ -136,6 +137,39 @@ function scoreTable(run, node) {
   return table({ class: "plain", "aria-label": "Scores" }, head, rows);
 }
 
+// Which nodes speak for the answer: a sentence, and a bar for each of the strongest.
+function reasonsOf(run, node) {
+  const { why, because, nodes, values, gap, told } = run.reasons;
+  if (!because?.[node]) return [create("p", { class: "words" }, why)];
+  const width = nodes.length / because.length;
+  const row = (list) => [...classRow(list, node, width)];
+  const strongest = row(nodes).flatMap((one, k) => (one === NO_NODE ? [] : [[one, row(values)[k]]]));
+  const rest = strongest.reduce((left, [, value]) => left - value, gap[node]);
+  const bars = [...strongest, ...(strongest.length < width ? [] : [[-1, rest]])];
+  const most = Math.max(...bars.map(([, value]) => Math.abs(value)), 1e-9);
+  const rows = bars.map(([one, value]) => {
+    const size = (50 * Math.abs(value)) / most;
+    const style = `left:${value < 0 ? 50 - size : 50}%;width:${size}%`;
+    const name = one === node ? `the ${content.noun[0]} itself` : one < 0 ? "everything else" : create(
+      "button", { type: "button", class: "source", title: titleOf(one), onclick: () => go({ node: one, group: null }) },
+      `${graph.ids[one]}${told[one] ? " ◆" : ""}`,
+    );
+    const text = `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+    return create(
+      "tr", {},
+      create("th", { scope: "row" }, name),
+      create("td", { class: "plot" }, create("div", {}, create("i", { class: value < 0 ? "against" : "for", style }))),
+      create("td", { class: "number" }, text),
+    );
+  });
+  return [
+    create("p", {}, because[node]),
+    create("table", { class: "classes reasons", "aria-label": "Contributions" }, create("tbody", {}, ...rows)),
+    create("p", { class: "words" }, "What each adds to the answer's message over that of the other class; " +
+      "a diamond marks those whose class was told."),
+  ];
+}
+
 function factsOf(run, node) {
   const of = (name) => run.colours.find((colour) => colour.name === name);
   const part = of("part");
@@ -196,6 +230,7 @@ export function nodePanel(run, node) {
     "90% of cases, were the message of the class known exactly. The bar is the average over these cases.";
   parts.push(create("p", { class: "words" }, run.low ? interval : run.no_interval));
   parts.push(create("p", { class: "words" }, factsOf(run, node)));
+  parts.push(create("h3", {}, "Why this answer?"), ...reasonsOf(run, node));
   if (run.mean && run.std) {
     parts.push(create("h3", {}, "Message of each class"), messageTable(run, node));
     parts.push(create("p", { class: "words" }, "What reaches it from its own words and its links, with " +

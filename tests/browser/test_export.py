@@ -64,6 +64,9 @@ def test_a_page_from_disk_is_whole_and_harmless(
     expect(page.locator("#node table.classes .span").first).to_be_attached()  # intervals
     expect(page.locator("#node .entry")).to_have_count(len(near))
     address = page.url
+    bars = page.get_by_role("table", name="Contributions").locator("tr")
+    assert 1 < bars.count() <= 11
+    expect(page.locator("#node")).to_contain_text(f"It says {HOSTILE}")
 
     # A bar shows its nodes, which one can see on the map.
     page.get_by_role("tab", name="Reliability").click()

@@ -11,11 +11,14 @@ import pytest
 import bup
 from bup import cli
 from bup.errors import BupError
+from bup.explanation.reasons import Reasoner
+from bup.explanation.sentences import because
 from bup.methods import METHODS, complete
 from bup.results.store import Store
 from bup.training import fitting
 from dashboard.cache import shared_cache
 from dashboard.export import page as pages
+from dashboard.export import reasons as export_reasons
 from dashboard.export.document import SharedLists, labels
 from dashboard.export.page import page, refusal
 from dashboard.network.rate_limits import RateLimit
@@ -317,3 +320,44 @@ def test_what_is_no_address_is_said():
     for text in ("http://[::1", "http://[" + "x" * 1000 + "]?graph=cora"):
         with pytest.raises(BupError, match="no address"):
             find_spec(text)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_page_has_the_strongest_reasons_of_every_answer(content, cora, run, rival, number):
+    there = content["runs"][number]["reasons"]
+    reasoner = Reasoner(cora, (run, rival)[number])
+    nodes = numbers(there["nodes"]).reshape(cora.num_nodes, -1)
+    values = numbers(there["values"]).reshape(nodes.shape)
+    gap, told = numbers(there["gap"]), np.flatnonzero(numbers(there["told"]))
+    assert there["why"] == "" and nodes.shape[1] == export_reasons.STRONGEST
+    assert told.tolist() == np.sort(run.split.train).tolist()
+    for node in (0, 7, 1033, int(cora.degree.argmax())):
+        found = reasoner.explain(node)
+        count = min(len(found.nodes), export_reasons.STRONGEST)
+        assert nodes[node, :count].tolist() == found.nodes[:count].tolist()
+        assert (nodes[node, count:] == 65535).all()
+        np.testing.assert_allclose(values[node, :count], found.contributions[:count], atol=1e-3)
+        assert gap[node] == pytest.approx(found.gap, abs=1e-3)
+        assert there["because"][node] == because(found)
+
+
+def test_of_a_large_graph_the_page_has_the_reasons_of_test_nodes_first(monkeypatch):
+    graph = bup.load_graph(SMALL)
+    result = bup.fit(graph, per_class=5, epochs=3)
+    monkeypatch.setattr(export_reasons, "MOST_EXPLAINED", len(result.split.test) - 2)
+    there = export_reasons.reasons(View(loaded_run(result, graph), 0, Theme(noun=graph.noun)))
+    explained = [node for node, text in enumerate(there["because"]) if text]
+    assert explained == sorted(result.split.test[:-2].tolist())
+    assert (
+        there["why"]
+        == f"The page has the reasons of {len(explained)} papers only, not of this one."
+    )
+    assert (there["nodes"][explained, 0] != 65535).all()
+
+
+@pytest.mark.parametrize(("method", "words"), [("ggp", "no sum over words"), ("gpn", "too long")])
+def test_a_page_says_why_it_has_no_reasons(method, words):
+    graph = bup.load_graph(SMALL)
+    one = loaded_run(bup.fit(graph, method, per_class=5, epochs=3), graph)
+    there = read_document(page([one], DAY))["runs"][0]["reasons"]
+    assert list(there) == ["why"] and words in there["why"]
