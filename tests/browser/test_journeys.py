@@ -426,3 +426,25 @@ def test_links_that_make_no_sense_are_explained(app, page, path, words):
     page.goto(f"{app}/{path}")
     expect(page.get_by_text(words).first).to_be_visible(timeout=LONG)
     assert page.get_by_text("Traceback").count() == 0
+
+
+def test_from_cora_to_things_that_one_knows_and_a_thing_by_a_word(app, page):
+    visit(page, app, "Where is the model unsure, and why?")
+    page.get_by_role("button", name="Try it on things you know").click()
+    expect(page.get_by_text("Every dot is a thing")).to_be_visible(timeout=LONG)
+    wait_for_map(page)
+    page.get_by_role("button", name="Find").click()
+    page.get_by_label("Find a thing by its name").fill("arms")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("things found")).to_be_visible(timeout=LONG)
+    row = page.locator("[data-testid=stDataFrame] td", has_text=re.compile("^octopus$"))
+    expect(row.first).to_be_attached(timeout=LONG)
+    page.get_by_label("Find a thing by its name").fill("octopus")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("2 things found")).to_be_visible(timeout=LONG)
+    box = page.get_by_test_id("stDataFrameResizable").bounding_box()
+    page.mouse.click(box["x"] + 70, box["y"] + 52)  # the first row: the thing of this name
+    expect(page.get_by_role("heading", name="octopus", exact=True)).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("with eight arms full of suckers")).to_be_visible()
+    expect(page.get_by_text("Most informative words:")).to_contain_text("suckers")
+    assert "node=octopus" in page.url and "graph=Almanac" in page.url

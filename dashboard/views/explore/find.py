@@ -13,8 +13,8 @@ from dashboard.session.view import View
 from dashboard.ui import columns
 from dashboard.views import tables
 
-BEFORE, AFTER = 12, 40
-"""Letters shown before and after what was found in a line about a node."""
+BEFORE, AFTER = 8, 40
+"""Letters shown before and after what was found in a line about a node, and the rest of a word."""
 _WIDTHS = {"name": 76, "found in": 190}
 
 
@@ -64,5 +64,5 @@ def matches(graph: Graph, table: pd.DataFrame, text: str) -> dict[int, str]:
 def _excerpt(line: str, sought: str) -> str:
     """The part of a line around what was found in it."""
     at = line.lower().find(sought)
-    begin, end = max(0, at - BEFORE), at + len(sought) + AFTER
+    begin, end = line.rfind(" ", 0, max(0, at - BEFORE)) + 1, at + len(sought) + AFTER
     return f"{'…' * (begin > 0)}{line[begin:end]}{'…' * (end < len(line))}"

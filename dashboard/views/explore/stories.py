@@ -77,6 +77,7 @@ def welcome(view: View) -> None:
 def _open_almanac() -> None:
     selected_node.reset_for_graph()
     st.session_state.graph = almanac.SOURCE.name
+    st.rerun()  # the sidebar, too
 
 
 def stories(view: View) -> list[Story]:

@@ -289,14 +289,33 @@ def test_the_lecturer_is_told_what_most_of_the_room_guessed(
     assert ("Most of you" in texts(lecturer)) == (choices.count(2) == 2)
 
 
+def briefly_trained(spec, graph) -> LoadedRun:
+    result = bup.fit(graph, "gcn", left_out=spec.left_out, epochs=3)
+    return LoadedRun(run_of(spec, graph), graph, result)
+
+
+def test_a_class_files_things_and_the_lecturer_sees_how(lecturer, lead, opened, go_to, monkeypatch):
+    monkeypatch.setattr(cases, "load_or_wait", briefly_trained)
+    for choice in (2, 2, 7):
+        student = opened("learn-12-people", code=lead.code)
+        student.pills("file_chess").set_value(choice).run()
+        assert not student.exception and "by our own judgement" in texts(student)
+        assert "your class has filed" not in texts(student), "only the lecturer sees it"
+    go_to(lecturer, "learn-12-people")
+    assert not lecturer.exception and "your class has filed" in texts(lecturer)
+    (chart,) = lecturer.get("plotly_chart")
+    (bars,) = json.loads(chart.proto.spec)["data"]
+    assert bars["name"] == "your class" and "chess" in bars["hovertext"][0]
+    go_to(lecturer, "class")
+    assert "Where would you file chess?" in texts(lecturer)
+    assert 'class="tally"' in html(lecturer) and 'class="right"' not in html(lecturer)
+    assert "Show the answer" not in labels(lecturer), "there is none"
+
+
 def test_the_settings_of_a_student_open_no_other_question(
     lecturer, lead, opened, go_to, monkeypatch
 ):
-    def trained(spec, graph):
-        result = bup.fit(graph, "gcn", left_out=spec.left_out, epochs=3)
-        return LoadedRun(run_of(spec, graph), graph, result)
-
-    monkeypatch.setattr(cases, "load_or_wait", trained)
+    monkeypatch.setattr(cases, "load_or_wait", briefly_trained)
     student = opened("learn-1-confident", code=lead.code)
     student.radio("expect_hidden_6").set_value(0).run()
     student.selectbox("hidden_class").set_value(2).run()
@@ -342,6 +361,8 @@ def test_bars_are_as_long_as_their_shares_and_hide_the_answer():
     shown = tally_bars(Tally(question, (1, 4), revealed=True))
     assert shown.index('class="wrong"') < shown.index('class="right"') < shown.index("✓ b")
     assert tally_bars(Tally(question, (0, 0), revealed=False)).count("width:0.0%") == 2
+    asked = LessonQuestion("q", "Where?", ("a", "b"), None)
+    assert "wrong" not in tally_bars(Tally(asked, (1, 4), revealed=True))
 
 
 def test_a_qr_picture_stays_here():

@@ -340,6 +340,8 @@ def test_guesses_as_a_sheet():
     assert [row[2] for row in rows[1:]] == ["'+1", "'-1", "'@a", "b, c"]
     assert [row[4] for row in rows[1:]] == ["no", "no", "no", "yes"]
     assert not any(cell.startswith(tuple("=+-@\t\r")) for row in rows for cell in row)
+    asked = LessonQuestion("q", "Where?", ("a", "b"), None)
+    assert as_csv([Guess(1, asked, 1)]).splitlines()[1] == "1,Where?,b,,"
 
 
 def test_the_sheet_has_a_number_for_a_student_and_nothing_else(desk):
@@ -351,6 +353,13 @@ def test_the_sheet_has_a_number_for_a_student_and_nothing_else(desk):
     text = as_csv(desk.guesses(lead))
     assert not any(student in text for student in students)
     assert sorted(guess.student for guess in desk.guesses(lead)) == [1, 1, 2, 2]
+
+
+def test_a_question_without_a_right_answer_is_kept_as_one(desk):
+    lead, asked = desk.start(), LessonQuestion("chess", "Where?", ("a", "b"), None)
+    desk.guess(lead.code, desk.join(lead.code), asked, 1)
+    (tally,) = desk.tallies(lead)
+    assert tally.question == asked and tally.counts == (0, 1)
 
 
 @pytest.mark.parametrize(
