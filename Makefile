@@ -15,7 +15,8 @@ NODE_IS_NEW := node -e 'const [a, b] = process.versions.node.split("."); process
 scripts = if command -v npm >/dev/null && $(NODE_IS_NEW) 2>/dev/null; then cd $(SCRIPTS) && npm run -s $(1); \
   else echo "skipped the $(1) of JavaScript: it needs Node 20.19 or newer with npm"; fi
 
-.PHONY: help dashboard test lint format bench load results pictures first screenshots data clean
+.PHONY: help dashboard class test lint format bench load results pictures first screenshots data release lowest \
+  container clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -23,6 +24,9 @@ help:  ## list the commands
 
 dashboard: $(RUNTIME)  ## make the environment, get the data, serve the app on localhost
 	$(BIN)/bup dashboard --port $(PORT) $(ARGS)
+
+class: $(RUNTIME)  ## the same for a class: others reach it, phones get a QR code
+	$(BIN)/bup class --port $(PORT) $(ARGS)
 
 test: $(DEV)  ## make the environment, run every test
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/browser $(ARGS)
@@ -62,8 +66,20 @@ screenshots: $(DEV)  ## take the pictures of the README from the running app
 data: $(RUNTIME)  ## fetch the citation graphs into the cache
 	$(BIN)/bup graphs --fetch
 
+release: $(DEV)  ## build the packages in dist/ and check them; uploads nothing
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m pytest tests/package/test_release.py tests/package/test_wheel.py
+
+lowest: $(DEV)  ## run tests with the lowest versions that pyproject.toml allows
+	$(BIN)/python -m tests.tools.lowest $(ARGS)
+
+container: $(DEV)  ## run the steps of the Dockerfile in a clean folder; ARGS=--here installs less
+	$(BIN)/python -m tests.tools.container $(ARGS)
+
 clean:  ## remove the environment and what tools left behind; results and data stay
-	rm -rf $(VENV) $(SCRIPTS)/node_modules .pytest_cache .hypothesis .mypy_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) dist build $(SCRIPTS)/node_modules .pytest_cache .hypothesis .mypy_cache .ruff_cache *.egg-info
 
 # The stamp is written last: an interrupted install is simply done again.
 $(RUNTIME): requirements.txt pyproject.toml
