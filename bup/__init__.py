@@ -72,7 +72,7 @@ _PATHS = {f"bup.{name}": module for name, module in _ALIASES.items()}
 # bup.late is imported by methods that users wrote.
 sys.meta_path.append(Aliases(_PATHS | {"bup.late": "bup.io.lazy"}))
 
-_OF_THE_DASHBOARD = ("address", "explore", "figures")  # found by its entry points
+_OF_THE_DASHBOARD = ("address", "explore", "figures", "show")  # found by its entry points
 
 __all__ = sorted(["BupError", "Spec", *_LAZY, *_FOLDERS, *_ALIASES, *_OF_THE_DASHBOARD])
 

@@ -6,7 +6,7 @@ import base64
 import datetime
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import plotly
@@ -37,7 +37,11 @@ LONG = 400
 """Lists of more members are stored once, however many charts use them."""
 
 
-def document(runs: Sequence[LoadedRun], made: datetime.date) -> dict[str, Any]:
+Kind = Literal["file", "cell", "site"]
+"""One file; a cell of a notebook, which has no charts; one of the pages of a site."""
+
+
+def document(runs: Sequence[LoadedRun], made: datetime.date, kind: Kind = "file") -> dict[str, Any]:
     """Everything that the page shows, as JSON."""
     graph = runs[0].graph
     theme, shared = Theme(noun=graph.noun), SharedLists()
@@ -47,6 +51,7 @@ def document(runs: Sequence[LoadedRun], made: datetime.date) -> dict[str, Any]:
     parcel = map_data.graph_parcel(graph, layouts.positions(graph))
     limits = _limits(list(each.values()))
     return {
+        "kind": kind,
         "title": f"{_capital(run_link.graph_title(graph.name))}: {', '.join(names)}",
         "size": f"{graph.noun.count(graph.num_nodes)}, {graph.num_edges:,} {links}, "
         f"{graph.num_classes} classes",
@@ -56,7 +61,7 @@ def document(runs: Sequence[LoadedRun], made: datetime.date) -> dict[str, Any]:
         "words": [", ".join(speaks_of(graph, i)) for i in range(graph.num_nodes)]
         if graph.words is not None
         else None,
-        "runs": [_run(name, view, limits, shared) for name, view in each.items()],
+        "runs": [_run(name, view, limits, shared, kind != "cell") for name, view in each.items()],
         "compare": _comparison(each, shared) if len(each) > 1 else None,
         "shared": shared.values,
         "dark": _dark_colours(),
@@ -103,7 +108,9 @@ def _differences(spec: Spec, specs: Sequence[Spec]) -> str:
     )
 
 
-def _run(name: str, view: View, limits: Mapping[str, Any], shared: SharedLists) -> dict[str, Any]:
+def _run(
+    name: str, view: View, limits: Mapping[str, Any], shared: SharedLists, charts: bool
+) -> dict[str, Any]:
     graph, table, result = view.graph, view.table, view.result
     spec, classes = view.spec, graph.class_names
     code = np.int8 if len(classes) < 127 else np.int16
@@ -135,11 +142,17 @@ def _run(name: str, view: View, limits: Mapping[str, Any], shared: SharedLists) 
             for colour, column in columns.menu_columns(table).items()
         ],
         "views": {
-            "reliability": [_block(b, shared) for b in views.reliability_blocks(view)],
-            "unseen": [_block(b, shared) for b in views.unseen_blocks(view)],
-            "structure": [_block(b, shared) for b in views.structure_blocks(view)],
+            name: [_block(b, shared) for b in (blocks(view) if charts else [])]
+            for name, blocks in _VIEWS.items()
         },
     }
+
+
+_VIEWS = {
+    "reliability": views.reliability_blocks,
+    "unseen": views.unseen_blocks,
+    "structure": views.structure_blocks,
+}
 
 
 def _reasons(view: View) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import { byId } from "./words.js";
 
+import { followCell, tellCell } from "./around.js";
 import { createMap } from "../components/map/map.js";
 import { nodesInPolygon } from "../components/map/scene.js";
 import { create } from "../components/shared/elements.js";
@@ -85,7 +86,7 @@ const stage = create("div", { class: "bup-map" }); // stays while one looks at c
 function mapView(run) {
   const offer = run.colours.map(({ name, label }) => [name, label]);
   const filters = Object.entries(FILTERS)
-    .filter(([name]) => name !== "unseen" || run.views.unseen.length)
+    .filter(([name]) => name !== "unseen" || run.shapes.includes(2))
     .map(([name, [words]]) => [name, words]);
   const found = create("ul", { class: "found", hidden: true });
   const finder = create("input", {
@@ -168,6 +169,7 @@ onChange((changed) => {
     byId("under")?.replaceChildren(pickedNodeTable() ?? "");
   }
   if (changed("run", "node", "group", "view", "dark", "colour")) drawPanel(changed("node", "group"));
+  tellCell();
 });
 
 function drawPanel(anew) {
@@ -186,22 +188,30 @@ new IntersectionObserver(([seen]) => {
   below.hidden = seen.isIntersecting || (state.node < 0 && !state.group);
 }).observe(panel);
 
+const WHERE = {
+  file: "Everything is inside of this one file: it works without a server and without a network, " +
+    "and asks nobody for anything.",
+  cell: "Everything is inside of this cell: it works without a server and without a network.",
+  site: "Everything was computed beforehand: the host of this page only hands out files.",
+};
+
 function aboutView() {
   const frame = '<iframe src="page.html" width="100%" height="700" title="..."></iframe>';
   const parts = [
     create("h2", {}, "About this page"),
-    create("p", {}, `${content.size}. Everything is inside of this one file: it works without a server ` +
-      "and without a network, and asks nobody for anything."),
+    create("p", {}, `${content.size}. ${WHERE[content.kind]}`),
     ...runs.flatMap((run) => [
       create("h3", {}, run.label),
       create("p", {}, strong(`${run.title}. `), run.about),
       create("p", {}, `${capital(run.facts)}. The command that trains it again:`),
       create("pre", { tabindex: 0 }, run.command),
     ]),
-    create("h3", {}, "Links and frames"),
-    create("p", {}, "The address says what is looked at: ", create("code", {}, `#node=${graph.ids[0]}`),
-      ` after it opens a ${content.noun[0]}. Another page shows this one by`),
-    create("pre", { tabindex: 0 }, frame),
+    ...(content.kind === "cell" ? [] : [
+      create("h3", {}, "Links and frames"),
+      create("p", {}, "The address says what is looked at: ", create("code", {}, `#node=${graph.ids[0]}`),
+        ` after it opens a ${content.noun[0]}. Another page shows this one by`),
+      create("pre", { tabindex: 0 }, frame),
+    ]),
     create("p", { class: "words" }, `Made on ${content.made} by ${content.versions}.`),
   ];
   return { parts, figures: [], maps: [] };
@@ -223,4 +233,5 @@ applyTheme();
 drawTabs();
 drawView();
 drawPanel(true);
+followCell();
 document.documentElement.dataset.ready = "true";

@@ -19,7 +19,7 @@ from dashboard.components.map import STYLE as MAP_STYLE
 from dashboard.components.map.excerpts import MOST_LINKS
 from dashboard.components.map.map_data import MOST_NAMES
 from dashboard.components.shared.modules import bundle
-from dashboard.export.document import document
+from dashboard.export.document import Kind, document
 from dashboard.figures import card, class_tables
 
 MOST_NODES, MOST_RUNS = MOST_NAMES, 6
@@ -46,20 +46,20 @@ def refusal(graph: Graph, runs: int) -> str:
     return ""
 
 
-def page(runs: Sequence[LoadedRun], made: datetime.date | None = None) -> str:
+def page(runs: Sequence[LoadedRun], made: datetime.date | None = None, kind: Kind = "file") -> str:
     """The page of some runs on one graph; it opens on the first run."""
     graph = runs[0].graph
     if len({one.run for one in runs}) < len(runs):
         raise BupError("a run is asked for twice: give each of them once")
     if why := refusal(graph, len(runs)):
         raise BupError(why)
-    about = document(runs, made or datetime.date.today())
+    about = document(runs, made or datetime.date.today(), kind)
     return Template(_source("page.html")).substitute(
         policy=html.escape(_POLICY),
         title=html.escape(about["title"]),
         style="\n".join([_source("page.css"), class_tables.STYLE, card.STYLE, MAP_STYLE]),
         document=_compressed(json.dumps(about, allow_nan=False)),
-        plotly=_plotly(),
+        plotly="" if kind == "cell" else _plotly(),
         script=bundle(_HERE / "page.js"),
     )
 

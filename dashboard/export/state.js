@@ -32,12 +32,12 @@ export const neighbours = (node) => [...neighbourList(node)];
 export const colourOf = (run, name) => run.colours.find((colour) => colour.name === name) ?? run.colours[0];
 export const classColour = (code) => colourOf(runs[state.run], "true").looks[0].colours[code];
 
+const CHARTS = { reliability: "Reliability", unseen: "Unseen classes", structure: "Structure" };
+
 export function tabsOf(run) {
   const tabs = [
     ["map", "Map"],
-    ["reliability", "Reliability"],
-    run.views.unseen.length ? ["unseen", "Unseen classes"] : null,
-    ["structure", "Structure"],
+    ...Object.entries(CHARTS).filter(([name]) => run.views[name].length),
     runs.length > 1 ? ["compare", "Compare"] : null,
     ["about", "About"],
   ];

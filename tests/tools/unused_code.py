@@ -12,7 +12,7 @@ from vulture import Vulture
 from tests.support import ROOT
 
 FOLDERS = ("bup", "dashboard", "tests/bench", "tests/tools")
-COMMANDS = ["@click.command*", "@*.command*"]
+CALLED = ["@click.command*", "@*.command*", "@traitlets.validate*"]
 CALLED_BY_OTHERS = [
     *("__getattr__", "__dir__"),  # Python
     *("list_commands", "create_module", "exec_module"),  # click, importlib
@@ -24,7 +24,7 @@ CALLED_BY_OTHERS = [
 def main() -> int:
     tables = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.toml")]
     named = [name for path in tables for name in re.findall(r'"([a-z_]\w+)"', path.read_text())]
-    vulture = Vulture(ignore_names=[*CALLED_BY_OTHERS, *named], ignore_decorators=COMMANDS)
+    vulture = Vulture(ignore_names=[*CALLED_BY_OTHERS, *named], ignore_decorators=CALLED)
     vulture.scavenge([str(ROOT / folder) for folder in FOLDERS])
     unused = vulture.unused_funcs + vulture.unused_methods + vulture.unused_classes
     for item in [*unused, *vulture.unused_props]:
