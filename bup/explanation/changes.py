@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -23,6 +23,7 @@ from bup.graph import Graph
 from bup.io.lazy import sparse, torch
 from bup.methods import settings_of
 from bup.methods.base import TwoLayers, softmax
+from bup.results.result import Result
 
 MOST_LINKS, MOST_WORDS = 10, 15
 """How many links, or words, a search takes away at most."""
@@ -111,7 +112,7 @@ class ChangeSearch:
         """Class probabilities [c] of a node on a graph, from the weights of the run."""
         reasoner, same = self.reasoner, graph is self.reasoner.graph
         if reasoner.inspector.explains.trace is not None:
-            inspector = reasoner.inspector if same else Inspector(graph, reasoner.result)
+            inspector = reasoner.inspector if same else _inspector_on(graph, reasoner.result)
             return self._calibrated(inspector.inspect(node).probs, messages_are=True)
         inputs = reasoner.inputs if same else Inputs.of(graph)
         if (layers := reasoner.layers) is not None:
@@ -170,6 +171,12 @@ class ChangeSearch:
             return int(self.probabilities(node, changed).argmax())
         outputs = outputs_of(reasoner.layers, reasoner.inputs.without(links, words), node)
         return int(reasoner.layers.probabilities(outputs).mean(axis=0).argmax())
+
+
+@lru_cache(maxsize=1)
+def _inspector_on(graph: Graph, result: Result) -> Inspector:
+    """Kept for the next node on the same changed graph."""
+    return Inspector(graph, result)
 
 
 def _sets(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--graph", "graph_name", default="cora", show_default=True, help="Which graph.")
+@click.option("--graph", "graphs", multiple=True, help="Which graph; cora where none is given.")
 @click.option("--method", "methods", multiple=True, help="One of 'bup methods'; may be repeated.")
 @split_options
 @click.option(
@@ -32,16 +32,31 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    required=True,
     type=click.Path(dir_okay=False, path_type=Path),
     help="The page to write; a file of that name is replaced.",
 )
+@click.option(
+    "--site",
+    type=click.Path(path_type=Path),
+    help="Write a folder for any web host instead: an index, and a page for each graph.",
+)
+@click.option(
+    "--what-if",
+    "changed",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="With --site: for how many of the least sure nodes of a run to compute beforehand what it "
+    "would answer without each of the strongest links.",
+)
 def export(
     runs: tuple[str, ...],
-    graph_name: str,
+    graphs: tuple[str, ...],
     methods: tuple[str, ...],
     settings: tuple[str, ...],
-    output: Path,
+    output: Path | None,
+    site: Path | None,
+    changed: int,
     **which: Any,
 ) -> None:
     """Write one page with the map, the charts and every node of some runs on a graph.
@@ -49,9 +64,15 @@ def export(
     It needs no server and no network. Runs are asked for by --method, or each RUN is a link copied
     from the app or the name of a folder of stored results. Runs not stored yet are trained.
 
+    With --site, the runs may be on several graphs (--graph may be repeated), and the pages say why
+    the model answers as it does, and what it would answer without a link.
+
     For example: bup export --graph cora --method bup --method gcn+gats --left-out 6 -o page.html
     """
-    _check_writable(output)
+    if (output is None) == (site is None):
+        raise bup.BupError("give one of -o page.html, for one page, and --site folder, for a host")
+    if output is not None:
+        _check_writable(output)
     from bup.io import files
     from bup.methods import complete
     from bup.training.fitting import run_of
@@ -59,35 +80,45 @@ def export(
     with needs("app", "bup export"):
         from dashboard.cache.run_cache import LoadedRun
         from dashboard.export.page import page, refusal
+        from dashboard.export.site import check_folder, write_site
         from dashboard.session.run_link import find_spec
 
+    if site is not None:
+        check_folder(site)
     specs = [find_spec(text) for text in runs]
-    graph = bup.load_graph(specs[0].graph if specs else graph_name)
-    if methods or not specs:
-        if specs and graph.name != bup.load_graph(graph_name).name:
-            raise bup.BupError(f"--graph {graph_name} is not {graph.name}, that of {runs[0]!r}")
-        for method, chosen in _settings(methods or ("bup",), settings).items():
-            specs.append(complete(spec_from_options(graph, method, chosen, **which)))
-    _check_alike(specs)
-    if why := refusal(graph, len(specs)):
-        raise bup.BupError(why)
+    if methods or graphs or not specs:
+        for name in graphs or (specs[0].graph if specs else "cora",):
+            graph = bup.load_graph(name)
+            for method, chosen in _settings(methods or ("bup",), settings).items():
+                specs.append(complete(spec_from_options(graph, method, chosen, **which)))
+    by_graph: dict[str, list[Spec]] = {}
+    for spec in dict.fromkeys(specs):
+        by_graph.setdefault(spec.graph, []).append(spec)
+    if output is not None and len(by_graph) > 1:
+        raise bup.BupError(f"a page shows runs on one graph, got {' and '.join(by_graph)}")
+    known = {name: bup.load_graph(name) for name in by_graph}
+    for name, of_graph in by_graph.items():
+        if why := refusal(known[name], len(of_graph)):
+            raise bup.BupError(why)
     loaded = [
-        LoadedRun(run_of(spec, graph), graph, load_or_train(spec, graph)[0])
-        for spec in dict.fromkeys(specs)
+        [
+            LoadedRun(run_of(spec, known[name]), known[name], load_or_train(spec, known[name])[0])
+            for spec in of_graph
+        ]
+        for name, of_graph in by_graph.items()
     ]
-    text = page(loaded).encode()
+    count = sum(map(len, loaded))
     try:
-        files.write_atomically(output, text)
-        output.chmod(0o644)  # readable by a web server; a temporary file is not
+        if site is not None:
+            size = write_site(site, loaded, changed)
+        elif output is not None:
+            text = page(loaded[0]).encode()
+            size = len(text)
+            files.write_atomically(output, text)
+            output.chmod(0o644)  # readable by a web server; a temporary file is not
     except OSError as error:
-        raise bup.BupError(_unwritable(output, error)) from error
-    print(f"{output}: {len(text) / 1e6:.1f} MB, {len(loaded)} run{'s'[: len(loaded) != 1]}")
-
-
-def _check_alike(specs: list[Spec]) -> None:
-    names = list(dict.fromkeys(spec.graph for spec in specs))
-    if len(names) > 1:
-        raise bup.BupError(f"a page shows runs on one graph, got {' and '.join(names)}")
+        raise bup.BupError(_unwritable(site or output, error)) from error
+    print(f"{site or output}: {size / 1e6:.1f} MB, {count} run{'s'[: count != 1]}")
 
 
 def _settings(methods: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, dict[str, Value]]:
@@ -124,5 +155,5 @@ def _check_writable(output: Path) -> None:
         raise bup.BupError(_unwritable(output, "no permission"))
 
 
-def _unwritable(output: Path, why: object) -> str:
-    return f"{output} cannot be written ({why}): choose another place with -o"
+def _unwritable(place: Path | None, why: object) -> str:
+    return f"{place} cannot be written ({why}): choose another place"

@@ -1,15 +1,21 @@
 // Decodes the data inside the page.
 
+import { fetchOnce } from "../components/shared/fetch.js";
 import { byId } from "./words.js";
 
 const TYPES = { u1: Uint8Array, u2: Uint16Array, i1: Int8Array, i2: Int16Array, f4: Float32Array };
 
 export const decodeBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
+// The text of an element that holds it, or whose `data-file` does, below the folder of the page.
 export async function inflate(id) {
-  const bytes = decodeBase64(byId(id).textContent);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).text();
+  const { dataset, textContent } = byId(id);
+  if (dataset.file) return fetchOnce(dataset.file, inflateAnswer);
+  return inflateAnswer(new Response(decodeBase64(textContent)));
+}
+
+export function inflateAnswer({ body }) {
+  return new Response(body.pipeThrough(new DecompressionStream("deflate"))).text();
 }
 
 // An array of numbers; with a scale, steps become the values that they stand for.

@@ -47,12 +47,14 @@ def document(runs: Sequence[LoadedRun], made: datetime.date, kind: Kind = "file"
     theme, shared = Theme(noun=graph.noun), SharedLists()
     names = labels([one.spec for one in runs])
     each = {name: View(one, 0, theme) for name, one in zip(names, runs, strict=True)}
+    title = _capital(run_link.graph_title(graph.name))
     links = "citations" if graph.noun.one == "paper" else "links"
     parcel = map_data.graph_parcel(graph, layouts.positions(graph))
     limits = _limits(list(each.values()))
     return {
         "kind": kind,
-        "title": f"{_capital(run_link.graph_title(graph.name))}: {', '.join(names)}",
+        "graph": title,
+        "title": f"{title}: {', '.join(names)}",
         "size": f"{graph.noun.count(graph.num_nodes)}, {graph.num_edges:,} {links}, "
         f"{graph.num_classes} classes",
         "noun": [graph.noun.one, graph.noun.many],

@@ -5,10 +5,11 @@ import datetime
 import html
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from plotly.offline import get_plotlyjs
 
@@ -46,20 +47,39 @@ def refusal(graph: Graph, runs: int) -> str:
     return ""
 
 
-def page(runs: Sequence[LoadedRun], made: datetime.date | None = None, kind: Kind = "file") -> str:
-    """The page of some runs on one graph; it opens on the first run."""
-    graph = runs[0].graph
+def check_runs(runs: Sequence[LoadedRun]) -> None:
     if len({one.run for one in runs}) < len(runs):
         raise BupError("a run is asked for twice: give each of them once")
-    if why := refusal(graph, len(runs)):
+    if why := refusal(runs[0].graph, len(runs)):
         raise BupError(why)
+
+
+def page(runs: Sequence[LoadedRun], made: datetime.date | None = None, kind: Kind = "file") -> str:
+    """The page of some runs on one graph; it opens on the first run."""
+    check_runs(runs)
     about = document(runs, made or datetime.date.today(), kind)
+    plotly = "" if kind == "cell" else _plotly()
+    texts = {"document": _base64(json.dumps(about, allow_nan=False)), "plotly": plotly}
+    return _filled(about, "".join(_data(name, text) for name, text in texts.items()), _POLICY)
+
+
+def site_page(about: Mapping[str, Any], document: str, plotly: str) -> str:
+    """The page of a document that is in a file, as plotly.js is: paths from the page."""
+    data = _data("document", file=document) + _data("plotly", file=plotly)
+    return _filled(about, data, f"{_POLICY}; connect-src 'self'")
+
+
+def _data(name: str, text: str = "", file: str = "") -> str:
+    where = f' data-file="{file}"' if file else ""
+    return f'<script type="text/plain" id="{name}"{where}>{text}</script>\n'
+
+
+def _filled(about: Mapping[str, Any], data: str, policy: str) -> str:
     return Template(_source("page.html")).substitute(
-        policy=html.escape(_POLICY),
+        policy=html.escape(policy),
         title=html.escape(about["title"]),
         style="\n".join([_source("page.css"), class_tables.STYLE, card.STYLE, MAP_STYLE]),
-        document=_compressed(json.dumps(about, allow_nan=False)),
-        plotly="" if kind == "cell" else _plotly(),
+        data=data,
         script=bundle(_HERE / "page.js"),
     )
 
@@ -67,12 +87,16 @@ def page(runs: Sequence[LoadedRun], made: datetime.date | None = None, kind: Kin
 @cache
 def _plotly() -> str:
     """The library of the installed plotly package."""
-    return _compressed(get_plotlyjs())
+    return _base64(get_plotlyjs())
 
 
-def _compressed(text: str) -> str:
+def _base64(text: str) -> str:
     """Compressed, as base64: so no text of the data can end the script element."""
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+    return base64.b64encode(compressed(text)).decode()
+
+
+def compressed(text: str) -> bytes:
+    return zlib.compress(text.encode(), 9)
 
 
 def _source(name: str) -> str:

@@ -299,6 +299,7 @@ def test_the_command_trains_what_is_missing_and_finds_it_by_name(bup_command, tm
         ),
         (["--graph", SMALL, "--method", "nobody"], "no method 'nobody'"),
         (["nobody"], "there is no stored run 'nobody'"),
+        (["--site", "folder"], "give one of -o page.html"),
         ([f"?graph={SMALL}", "?graph=synthetic"], "shows runs on one graph, got synthetic:"),
     ],
 )
