@@ -68,7 +68,7 @@ def _write(path: Path) -> None:
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 4}
-    path.write_text(json.dumps(book))
+    path.write_text(json.dumps(book), encoding="utf-8")
 
 
 @contextlib.contextmanager
