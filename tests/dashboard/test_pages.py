@@ -285,7 +285,7 @@ def test_a_link_opens_what_no_widget_holds_and_drops_what_makes_no_sense(open_ap
 def test_stories_are_of_this_run(open_app, cora):
     app = open_app()
     labels = [button.label for button in app.button if str(button.key).startswith("story_")]
-    assert len(labels) == 3 and "168 links" in labels[1]
+    assert len(labels) == 4 and "168 links" in labels[1] and "things you know" in labels[3]
     next(b for b in app.button if b.key == "story_0").click().run()
     assert not app.exception and app.session_state.tab == "Why?"
     assert app.session_state.node in labels[0]
@@ -466,9 +466,9 @@ def test_no_node_has_a_card_or_a_ring_before_somebody_picks_one(open_app, cora, 
 def test_an_id_that_is_typed_whole_is_found_first(open_app):
     app = open_app()
     app.text_input(key="search").set_value("35").run()
-    found = next(d.value for d in app.dataframe if list(d.value)[:2] == ["id", "predicted"])
-    assert found.id.iloc[0] == "35" and found.id.iloc[1].startswith("35") and len(found) > 100
-    assert not found.id.iloc[-1].startswith("35")
+    found = next(d.value for d in app.dataframe if list(d.value)[:2] == ["name", "found in"])
+    assert found["name"].iloc[0] == "35" and found["name"].iloc[1].startswith("35") and len(found) > 100
+    assert not found["name"].iloc[-1].startswith("35")
 
 
 def test_a_selection_can_be_taken_away(open_app, cora, monkeypatch):
