@@ -19,10 +19,10 @@ from dashboard.ui.numbers import percent
 
 @lesson.lesson_page("confident")
 def page(here: lesson.Lesson) -> None:
-    name = cases.graph_name()
-    graph = graphs.graph(name)
     left, right = lesson.two_columns()
     with left:
+        here, name = lesson.choose_graph(here, "confident_graph")
+        graph = graphs.graph(name)
         st.markdown(here.text("Introduction"))
         one, two = st.columns(2)
         hidden = one.selectbox(
@@ -30,7 +30,7 @@ def page(here: lesson.Lesson) -> None:
             range(graph.num_classes),
             graph.num_classes - 1,
             graph.class_names.__getitem__,
-            key="hidden_class",
+            key=f"hidden_class_{name}",
         )
         label = "Trust answers above this confidence"
         threshold = two.slider(label, 0.0, 1.0, 0.5, 0.01, key="believe", format="percent")
@@ -40,7 +40,7 @@ def page(here: lesson.Lesson) -> None:
     with left:
         answered = _question(here, case, answers)
     with right:
-        _numbers(answers, threshold, answered)
+        _numbers(here, answers, threshold, answered)
         groups = {"known classes, right": (confidence[correct & ~unseen], False)}
         groups["known classes, wrong"] = (confidence[~correct & ~unseen], False)
         if answered:
@@ -85,21 +85,22 @@ def _question(here: lesson.Lesson, case: LoadedRun, answers: Answers) -> bool:
             "confidence_right": confidence[correct].mean(),
         },
         key=f"expect_hidden_{case.spec.left_out[0]}",
-        usual=case.spec.left_out == (case.graph.num_classes - 1,),
+        usual=case.graph.name == cases.graph_name()
+        and case.spec.left_out == (case.graph.num_classes - 1,),
         classes=len(case.result.split.classes),
     )
 
 
-def _numbers(answers: Answers, threshold: float, answered: bool) -> None:
+def _numbers(here: lesson.Lesson, answers: Answers, threshold: float, answered: bool) -> None:
     confidence, correct, unseen = answers
     trusted = confidence >= threshold
     known = trusted & ~unseen
     numbers = {
-        "Known papers trusted": f"{trusted[~unseen].mean():.0%}",
+        here.say("Known papers trusted"): f"{trusted[~unseen].mean():.0%}",
         "of these, right": f"{correct[known].mean():.0%}" if known.any() else "none",
-        "Unseen papers trusted": f"{trusted[unseen].mean():.0%}" if answered else "?",
+        here.say("Unseen papers trusted"): f"{trusted[unseen].mean():.0%}" if answered else "?",
     }
-    metric_row(numbers, {"Unseen papers trusted": "All of these answers are wrong."})
+    metric_row(numbers, {here.say("Unseen papers trusted"): "All of these answers are wrong."})
 
 
 def _examples(here: lesson.Lesson, without: LoadedRun, with_class: LoadedRun) -> None:

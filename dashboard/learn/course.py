@@ -1,8 +1,10 @@
 """The lessons, in their order: a Markdown file each, named by number and address."""
 
+import re
 from dataclasses import dataclass
 
-from dashboard.learn.texts import FOLDER, Text, read_text
+from bup.graph.noun import PAPER, Noun
+from dashboard.learn.texts import FOLDER, QuestionText, Text, read_text
 
 
 @dataclass(frozen=True)
@@ -11,6 +13,8 @@ class Lesson:
     name: str
     """Part of the address of its page."""
     texts: Text
+    noun: Noun = PAPER
+    """What its texts, which are about papers, call the nodes of the graph that is chosen."""
 
     @property
     def address(self) -> str:
@@ -34,7 +38,18 @@ class Lesson:
         return self.texts.field("words").split(", ")
 
     def text(self, heading: str, **values: object) -> str:
-        return self.texts.text(heading, **values)
+        return self.say(self.texts.text(heading, **values))
+
+    def asked(self, name: str, **values: object) -> QuestionText:
+        question = self.texts.question(name, **values)
+        options, replies = (
+            tuple(map(self.say, texts)) for texts in (question.options, question.replies)
+        )
+        return QuestionText(self.say(question.words), options, replies)
+
+    def say(self, text: str) -> str:
+        """Put the noun of the graph into a text about papers."""
+        return re.sub(r"\bpaper(s?)\b", lambda m: self.noun.many if m[1] else self.noun.one, text)
 
     @property
     def takeaway(self) -> str:

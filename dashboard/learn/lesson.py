@@ -1,5 +1,6 @@
 """What all lessons share: head, columns, questions before answers, charts and links."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,12 +10,15 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from dashboard.cache import graphs
 from dashboard.classroom.guessing import guess, leads
 from dashboard.classroom.question import LessonQuestion
 from dashboard.components.into_view import into_view
+from dashboard.learn import cases
 from dashboard.learn.course import LESSONS as LESSONS
 from dashboard.learn.course import Lesson as Lesson
 from dashboard.learn.glossary import TERMS
+from dashboard.session import run_link
 from dashboard.session.navigation import Query, page_link
 from dashboard.session.view import current_theme
 from dashboard.ui.errors import show_errors
@@ -101,7 +105,7 @@ def predict(
         values: the numbers of the question, its options and its replies.
     """
     key = key or name
-    asked = lesson.texts.question(name, **values)
+    asked = lesson.asked(name, **values)
     with st.container(border=True, key=f"asked_{key}"):
         st.markdown(f":material/psychology_alt: **What do you expect?** {asked.words}")
         guessed = guess(LessonQuestion(key, asked.words, asked.options, right), usual)
@@ -137,6 +141,13 @@ def one_of(label: str, titles: Mapping[T, str], key: str, **options: Any) -> T:
         **options,
     )
     return first if chosen is None else chosen
+
+
+def choose_graph(lesson: Lesson, key: str) -> tuple[Lesson, str]:
+    """Offer Cora and the almanac; returns the lesson in words for the chosen one, and its name."""
+    offered = {name: run_link.graph_label(name) for name in (cases.graph_name(), "almanac")}
+    name = one_of("Graph", offered, key) if len(offered) > 1 else next(iter(offered))
+    return dataclasses.replace(lesson, noun=graphs.graph(name).noun), name
 
 
 def nearest(values: Sequence[float], value: float) -> int:

@@ -7,9 +7,8 @@ import streamlit as st
 
 from dashboard.components.plane import place
 from dashboard.components.plane import plane as drawing
-from dashboard.learn import cases, lesson
+from dashboard.learn import lesson
 from dashboard.learn.plane import CENTRES, KNOWN, LABELLED, MOST_STRANGERS, PER_CLASS, Plane
-from dashboard.session import run_link
 from dashboard.ui.metric_row import metric_row
 from dashboard.ui.numbers import counted
 from dashboard.ui.theme import score_colours
@@ -41,12 +40,11 @@ def page(here: lesson.Lesson) -> None:
         plane = Plane(strangers, x, y)
         if answered:
             st.markdown(text_of_place(here, plane))
-        name = run_link.graph_label(cases.graph_name())
         lesson.end(
             here,
             answered,
             ("Strangers on a real graph: lesson 6", "learn-6-unseen", {}),
-            ("Doubt on the map", "explore", {"graph": name, "bup.propagation": "Doubt"}),
+            ("Doubt on the map", "explore", {"graph": "Almanac", "bup.propagation": "Doubt"}),
         )
     with right:
         _numbers(plane)

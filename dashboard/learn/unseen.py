@@ -44,10 +44,10 @@ LINES = {
 
 @lesson.lesson_page("unseen")
 def page(here: lesson.Lesson) -> None:
-    name = cases.graph_name()
-    last = graphs.graph(name).num_classes - 1
     left, right = lesson.two_columns()
     with left:
+        here, name = lesson.choose_graph(here, "unseen_graph")
+        last = graphs.graph(name).num_classes - 1
         st.markdown(here.text("Introduction"))
         controls = st.container()  # above the question, whose answer decides what they offer
         answered = _question(here, cases.load_case(name, "bup", (last,)))
@@ -68,7 +68,7 @@ def page(here: lesson.Lesson) -> None:
         case = cases.load_case(name, "bup", (last,), **settings)
         doubt, unseen = _doubts(case, kind.score)
         threshold = _threshold(doubt, kind.score)
-    theme = lesson.theme()
+    theme = lesson.theme(here.noun)
     with right:
         _counts(case, kind, threshold)
         lesson.chart(threshold_figure(doubt, unseen, threshold, kind.axis, theme), "threshold")
@@ -165,5 +165,6 @@ def _question(here: lesson.Lesson, case: LoadedRun) -> bool:
         "expect_auroc",
         lesson.nearest((0.95, 0.75, 0.5), message),
         lambda: {"message": message},
+        usual=case.graph.name == cases.graph_name(),
         confidence=answer,
     )

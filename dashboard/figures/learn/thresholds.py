@@ -134,6 +134,6 @@ def drawn_roc_figure(
         name="your threshold",
     )
     figure.add_trace(diagonal(theme, "chance"))
-    x_axis = percent_axis("known papers flagged by mistake", -0.01)
-    y_axis = percent_axis("unseen papers caught", -0.01, 1.02)
+    x_axis = percent_axis(f"known {theme.noun.many} flagged by mistake", -0.01)
+    y_axis = percent_axis(f"unseen {theme.noun.many} caught", -0.01, 1.02)
     return apply_style(figure, theme, 255, x=x_axis, y=y_axis)

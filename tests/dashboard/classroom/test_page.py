@@ -318,7 +318,7 @@ def test_the_settings_of_a_student_open_no_other_question(
     monkeypatch.setattr(cases, "load_or_wait", briefly_trained)
     student = opened("learn-1-confident", code=lead.code)
     student.radio("expect_hidden_6").set_value(0).run()
-    student.selectbox("hidden_class").set_value(2).run()
+    student.selectbox("hidden_class_cora").set_value(2).run()
     assert "yours alone" in texts(student)
     student.radio("expect_hidden_2").set_value(0).run()
     assert not student.exception and "none of these" in texts(student), "her own answer"
@@ -326,7 +326,7 @@ def test_the_settings_of_a_student_open_no_other_question(
     assert tally.question.name == "expect_hidden_6" and tally.guesses == 1
 
     go_to(lecturer, "learn-1-confident")
-    lecturer.selectbox("hidden_class").set_value(2).run()
+    lecturer.selectbox("hidden_class_cora").set_value(2).run()
     assert "Your guess is in" in texts(student.run()), "the lecturer asks it, too"
     go_to(lecturer, "class")
     assert texts(lecturer).count("so far.") == 2

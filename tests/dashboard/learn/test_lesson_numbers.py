@@ -187,7 +187,7 @@ GCN = {"homophily": 0.5, "strength": 1.4, "truth_method": "gcn"}
 START = {"plane_group": (0.85, 0.14)}
 WALKS = {
     "confident": Walk(
-        ({}, {"believe": 0.9}, {"hidden_class": 0, "believe": 0.3}, {"hidden_class": 3}),
+        ({}, {"believe": 0.9}, {"hidden_class_cora": 0, "believe": 0.3}, {"hidden_class_cora": 3}),
         ({"believe": 0.5},),
         "50% 100% 6",  # Cora without a class
     ),

@@ -212,3 +212,18 @@ def test_every_word_has_a_picture_and_a_place_where_it_is_seen():
         assert term.page in addresses
     for svg in pictures.values():
         fromstring(svg)
+
+
+@pytest.mark.parametrize(
+    ("page", "question"), [("confident", "expect_hidden_7"), ("unseen", "expect_auroc")]
+)
+def test_a_lesson_about_cora_can_be_read_on_the_almanac_and_back(visit, page, question):
+    app = visit(page)
+    said = texts(app)
+    assert "papers" in said and "things" not in said
+    app.segmented_control(f"{page}_graph").set_value("almanac").run()
+    assert not app.exception and not app.error
+    app.radio(question).set_value(0).run()
+    assert not app.exception and "papers" not in texts(app)
+    app.segmented_control(f"{page}_graph").set_value("cora").run()
+    assert not app.exception and not app.error and "papers" in texts(app)
