@@ -466,9 +466,9 @@ def test_no_node_has_a_card_or_a_ring_before_somebody_picks_one(open_app, cora, 
 def test_an_id_that_is_typed_whole_is_found_first(open_app):
     app = open_app()
     app.text_input(key="search").set_value("35").run()
-    found = next(d.value for d in app.dataframe if list(d.value)[:2] == ["name", "found in"])
-    assert found["name"].iloc[0] == "35" and found["name"].iloc[1].startswith("35") and len(found) > 100
-    assert not found["name"].iloc[-1].startswith("35")
+    found = next(d.value for d in app.dataframe if list(d.value)[:2] == ["id", "predicted"])
+    assert found.id.iloc[0] == "35" and found.id.iloc[1].startswith("35") and len(found) > 100
+    assert not found.id.iloc[-1].startswith("35")
 
 
 def test_a_selection_can_be_taken_away(open_app, cora, monkeypatch):

@@ -21,7 +21,7 @@ _WIDTHS = {"name": 76, "found in": 190}
 def search_field(view: View) -> None:
     """The field for what is sought, and below it what is found."""
     graph = view.graph
-    readable = graph.names is not None or graph.words is not None
+    readable = any(texts is not None for texts in (graph.names, graph.titles, graph.words))
     text = st.text_input(
         view.say("Find a node by its name, its id or a word about it"),
         key="search",
@@ -31,7 +31,9 @@ def search_field(view: View) -> None:
         return
     found = matches(graph, view.table, text)
     st.caption(f"{graph.noun.count(len(found))} found")
-    if found:
+    if found and not readable:
+        tables.prediction_table(view, list(found), "found")
+    elif found:
         rows = view.table.iloc[list(found)][["predicted"]]
         rows.insert(0, "found in", list(found.values()))
         rows.insert(0, "name", [graph.name_of(node) for node in found])
@@ -43,14 +45,14 @@ def matches(graph: Graph, table: pd.DataFrame, text: str) -> dict[int, str]:
     then where it is a whole word, and last where it is a part of one."""
     sought, whole = text.lower(), re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.I)
     names = columns.names(table)
-    fields = {"name": names, "id": table["id"]}
+    fields = {"name" if graph.names else "id": names, "id": table["id"]}
     if "title" in table:
         fields["title"] = table["title"]
     ranked: list[tuple[int, int, int, str]] = []
     for place, (field, texts) in enumerate(fields.items()):
         for node, value in texts[texts.str.contains(text, case=False, regex=False)].items():
             rank = 2 if whole.search(value) else 4
-            if field == "name" and value.lower().startswith(sought):
+            if place == 0 and value.lower().startswith(sought):
                 rank = int(value.lower() != sought)
             words = _excerpt(value, sought) if len(value) > BEFORE + AFTER else field
             ranked.append((rank, place, int(node), words))

@@ -28,7 +28,8 @@ def graph_of(ids, titles=None, words=None, features=None) -> Graph:
 def found(graph: Graph, text: str) -> dict[int, str]:
     columns = {"id": graph.ids} | ({"title": graph.titles} if graph.titles else {})
     table = pd.DataFrame(columns)
-    table.attrs["named_by"] = "title" if graph.names is graph.titles else "id"
+    by_title = graph.titles is not None and graph.names is graph.titles
+    table.attrs["named_by"] = "title" if by_title else "id"
     return matches(graph, table, text)
 
 
@@ -54,6 +55,12 @@ def test_what_matched_is_said_with_the_words_around_it():
 def test_a_graph_named_by_titles_is_searched_by_id_too():
     people = graph_of(("p1", "p2", "p31"), ("Ann", "Bob", "Cid"))
     assert found(people, "p31") == {2: "id"} and found(people, "bo") == {1: "name"}
+
+
+def test_numbers_are_found_as_ids():
+    papers = graph_of(("135", "35", "351"))
+    assert found(papers, "35") == {1: "id", 2: "id", 0: "id"}
+    assert list(found(papers, "35")) == [1, 2, 0]
 
 
 @pytest.mark.parametrize("text", ["(", "[a", "\\", "a|b", "*"])
