@@ -3,12 +3,14 @@
 from typing import Any
 
 from bup import datasets, metrics
+from bup.explanation.reasons import Reasons
 from bup.methods import complete, resolve_name
 from bup.run.spec import Spec
 from dashboard.cache import graphs, run_cache
 from dashboard.cache.run_cache import LoadedRun
 from dashboard.session import run_link
 from dashboard.session.training import load_or_wait, submit
+from dashboard.ui.numbers import percent
 
 CALIBRATED: dict[str, Any] = resolve_name("gcn+temperature")[1]
 """Settings of a GCN whose confidence was corrected on the validation papers."""
@@ -45,6 +47,13 @@ def link_correlation(case: LoadedRun) -> float:
     rule = case.propagation
     assert rule is not None and rule.factor is not None  # BUP under the published rule
     return metrics.spearman(rule.factor, case.result.scores()["message_std"], resamples=2).value
+
+
+def supporters(reasons: Reasons) -> dict[str, str]:
+    """How many nodes speak for an answer, and how much of it comes from those with labels."""
+    say, ahead = reasons.graph.noun.apply_to, int((reasons.contributions > 0).sum())
+    share = reasons.share(reasons.told)
+    return {say("Nodes for it"): f"{ahead:,}", say("from told nodes"): percent(share, 0)}
 
 
 def query(case: LoadedRun, **more: str) -> list[tuple[str, str]]:

@@ -6,10 +6,12 @@ import numpy as np
 import streamlit as st
 
 from bup import metrics
+from bup.explanation import sentences
 from bup.results.result import errors_from_left_out
 from dashboard.cache import graphs
 from dashboard.cache.run_cache import LoadedRun
 from dashboard.figures.learn.thresholds import answers_figure
+from dashboard.figures.reasons import reasons_figure
 from dashboard.learn import cases, lesson
 from dashboard.session.navigation import page_link
 from dashboard.ui.markdown import escaped
@@ -104,7 +106,10 @@ def _numbers(here: lesson.Lesson, answers: Answers, threshold: float, answered: 
 
 
 def _examples(here: lesson.Lesson, without: LoadedRun, with_class: LoadedRun) -> None:
-    """Mistakes of which nothing but the hiding is the cause; each opens on the map."""
+    """Mistakes of which nothing but the hiding is the cause, and the reason of the first one.
+
+    Each opens on the map.
+    """
     graph = without.graph
     nodes = errors_from_left_out(without.result, with_class.result, graph)[:3].tolist()
     if not nodes:
@@ -119,3 +124,9 @@ def _examples(here: lesson.Lesson, without: LoadedRun, with_class: LoadedRun) ->
         name, query = escaped(graph.name_of(node)), cases.query(without, node=graph.node_id(node))
         words = f"{name}: “{answer}”, {before} sure; with the class, right: {after}"
         page_link("explore", words, ":material/hub:", query)
+    reasons = without.reasons(nodes[0])
+    because = sentences.because(reasons, lambda name: f"**{escaped(name)}**")
+    st.markdown(here.text("Reason", because=because))
+    metric_row(cases.supporters(reasons))
+    figure = reasons_figure(reasons, lesson.theme(), most=5)
+    lesson.chart(figure, "reason", here.text("Reason chart"))

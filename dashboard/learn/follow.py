@@ -8,15 +8,18 @@ import streamlit as st
 import bup
 from bup import metrics
 from bup.datasets import is_available
+from bup.explanation import sentences
 from bup.explanation.derivation import Derivation, derive
 from bup.propagation import RULES
 from dashboard.cache import graphs
 from dashboard.cache.run_cache import LoadedRun
 from dashboard.components.arithmetic import Outcome, Side, arithmetic, choice
+from dashboard.figures.reasons import reasons_figure
 from dashboard.learn import cases, lesson
 from dashboard.learn.follow_steps import ABSENT, STAGES, step_texts
 from dashboard.session import run_link
 from dashboard.ui.markdown import escaped
+from dashboard.ui.metric_row import metric_row
 from dashboard.ui.numbers import counted
 
 CANVAS = "follow_canvas"
@@ -66,6 +69,26 @@ def page(here: lesson.Lesson) -> None:
             CANVAS,
             _on_choice,
         )
+        _contributions(here, runs[1], node)
+
+
+def _contributions(here: lesson.Lesson, case: LoadedRun, node: int) -> None:
+    """Who contributed what to the mean of the answer, on the right-hand side."""
+    reasons, mean = case.reasons(node), case.result.mean
+    assert mean is not None
+    answer, rival = escaped(reasons.answer_name), escaped(reasons.rival_name)
+    st.markdown(here.text("Contributions", answer=answer, rival=rival))
+    metric_row(
+        {
+            f"Mean of {answer}": f"{mean[node, reasons.answer]:.2f}",
+            f"Mean of {rival}": f"{mean[node, reasons.rival]:.2f}",
+            "Gap": f"{reasons.gap:.2f}",
+        }
+        | cases.supporters(reasons)
+    )
+    st.markdown(sentences.because(reasons, lambda name: f"**{escaped(name)}**"))
+    figure = reasons_figure(reasons, lesson.theme())
+    lesson.chart(figure, "follow_reasons", here.text("Contributions chart"))
 
 
 def _graph() -> str:

@@ -29,7 +29,7 @@ ANSWERS = {  # a page's questions and a word of their answers
     "coverage": {"expect_coverage": "about the average"},
     "people": {"expect_people": "not whether people would agree"},
 }
-WITHOUT_CHARTS = {"follow", "sees"}  # at first
+WITHOUT_CHARTS = {"sees"}  # at first
 SLIDERS = {  # a page's slider, and a value that changes a number
     "confident": ("believe", 0.9),
     "message": ("std_0", 2.5),
@@ -227,3 +227,21 @@ def test_a_lesson_about_cora_can_be_read_on_the_almanac_and_back(visit, page, qu
     assert not app.exception and "papers" not in texts(app)
     app.segmented_control(f"{page}_graph").set_value("cora").run()
     assert not app.exception and not app.error and "papers" in texts(app)
+
+
+def test_the_way_ends_in_who_contributed_what(visit):
+    app = visit("follow")
+    answer, rival, gap = (float(metric.value) for metric in app.metric[:3])
+    assert app.metric[2].label == "Gap" and answer - rival == pytest.approx(gap, abs=0.011)
+    (figure,) = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
+    bars = [x for trace in figure["data"] if trace["type"] == "bar" for x in trace["text"]]
+    total = sum(float(text.replace("−", "-")) for text in bars)
+    assert total == pytest.approx(gap, abs=0.006 * len(bars))
+
+
+def test_the_first_mistake_of_the_hidden_class_has_its_reason(visit):
+    app = visit("confident")
+    assert "What led the first one there?" not in texts(app)  # it would give the answer away
+    app.radio("expect_hidden_6").set_value(0).run()
+    assert "**What led the first one there?** It says **" in texts(app)
+    assert len(app.get("plotly_chart")) == 2
