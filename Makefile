@@ -15,7 +15,7 @@ NODE_IS_NEW := node -e 'const [a, b] = process.versions.node.split("."); process
 scripts = if command -v npm >/dev/null && $(NODE_IS_NEW) 2>/dev/null; then cd $(SCRIPTS) && npm run -s $(1); \
   else echo "skipped the $(1) of JavaScript: it needs Node 20.19 or newer with npm"; fi
 
-.PHONY: help dashboard class test lint format bench load results pictures first screenshots data release lowest \
+.PHONY: help dashboard class test lint format bench load results pictures first screenshots docs data release lowest \
   container clean
 .DEFAULT_GOAL := help
 
@@ -62,6 +62,11 @@ first: $(DEV)  ## train the run that the app opens on, and put it into the packa
 
 screenshots: $(DEV)  ## take the pictures of the README from the running app
 	$(BIN)/python -m tests.tools.screenshots
+
+docs: $(RUNTIME)  ## make the documentation as a site in build/docs; a broken link fails
+	$(PIP) install -r requirements-docs.txt
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+	@echo "to read it, with its search: $(BIN)/python -m http.server --directory build/docs"
 
 data: $(RUNTIME)  ## fetch the citation graphs into the cache
 	$(BIN)/bup graphs --fetch

@@ -16,7 +16,7 @@ FIGURES = (
 PUBLIC = {
     f"bup.{name}": getattr(bup, name)
     for name in (
-        *("fit", "fit_many", "evaluate", "load_graph", "make_split", "explore", "address"),
+        *("fit", "fit_many", "evaluate", "load_graph", "make_split", "explore", "address", "show"),
         *("Graph", "Split", "Spec", "Result", "Store", "Progress", "Cancelled"),
     )
 } | {

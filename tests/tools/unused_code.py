@@ -18,6 +18,7 @@ CALLED_BY_OTHERS = [
     *("list_commands", "create_module", "exec_module"),  # click, importlib
     "set_sizes",  # bup.figures, for notebooks
     "decision_function",  # scikit-learn
+    *("on_files", "on_page_markdown"),  # mkdocs
 ]
 
 
