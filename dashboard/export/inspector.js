@@ -4,7 +4,7 @@ import { shadeValue } from "../components/map/legend.js";
 import { aboutOf, lowerBound, nameOf } from "../components/map/scene.js";
 import { create } from "../components/shared/elements.js";
 import { percent, percentRange } from "../components/shared/numbers.js";
-import { explanation } from "./explanation.js";
+import { missingLinks } from "./missing_links.js";
 import { classColour, colourOf, content, go, graph, neighbours, state } from "./state.js";
 import { capital, counted, short, strong, table } from "./words.js";
 
@@ -231,13 +231,12 @@ export function nodePanel(run, node) {
     "90% of cases, were the message of the class known exactly. The bar is the average over these cases.";
   parts.push(create("p", { class: "words" }, run.low ? interval : run.no_interval));
   parts.push(create("p", { class: "words" }, factsOf(run, node)));
-  parts.push(create("h3", {}, "Why this answer?"), ...reasonsOf(run, node));
+  parts.push(create("h3", {}, "Why this answer?"), ...reasonsOf(run, node), ...missingLinks(run, node));
   if (run.mean && run.std) {
     parts.push(create("h3", {}, "Message of each class"), messageTable(run, node));
     parts.push(create("p", { class: "words" }, "What reaches it from its own words and its links, with " +
       "one standard deviation either way. Where the ranges overlap, the model cannot tell the classes apart."));
   }
-  parts.push(...explanation(run, node));
   parts.push(create("h3", {}, "How unsure is that?"), scoreTable(run, node));
   if (near.length) {
     parts.push(create("h3", {}, `Linked to ${counted(near.length, content.noun)}`), nodeList(run, near));

@@ -17,15 +17,12 @@ from typing import Any
 from plotly.offline import get_plotlyjs
 
 from bup.errors import BupError
-from bup.explanation.reasons import why_no_reasons
 from bup.graph import Graph
 from dashboard.cache.run_cache import LoadedRun
 from dashboard.export.document import document
-from dashboard.export.explanations import explanations
+from dashboard.export.missing_links import missing_links
 from dashboard.export.page import check_runs, compressed, site_page
 
-CHUNK = 100
-"""Nodes whose explanations are in one file, fetched when one of them is picked."""
 _HERE = Path(__file__).parent
 _OURS = 'content="BUP Explorer site"'
 
@@ -79,23 +76,13 @@ def _write_graph(
     """The page of a graph; the name of its data changes with them, so that they may be cached."""
     check_runs(runs)
     about = document(runs, made, "site")
-    files = {}
-    for number, (run, shown) in enumerate(zip(runs, about["runs"], strict=True)):
-        shown["explained"] = {"none": why_no_reasons(run.result)}
-        if shown["explained"]["none"]:
-            continue
-        found = explanations(run, changed)
-        count = sum("links" in one for one in found)
-        shown["explained"] |= {"chunk": CHUNK, "changed": count}
-        for k in range(0, len(found), CHUNK):
-            text = json.dumps(found[k : k + CHUNK], separators=(",", ":"), allow_nan=False)
-            files[f"explained-{number}-{k // CHUNK}.bin"] = compressed(text)
-    files["document.bin"] = compressed(json.dumps(about, allow_nan=False))
-    data = place / f"data-{_digest(*files.values())}"
-    data.mkdir(parents=True)
-    for name, content in files.items():
-        (data / name).write_bytes(content)
-    text = site_page(about, f"{data.name}/document.bin", plotly)
+    for run, shown in zip(runs, about["runs"], strict=True):
+        shown["missing"] = missing_links(run, changed)
+    content = compressed(json.dumps(about, allow_nan=False))
+    data = f"document-{_digest(content)}.bin"
+    place.mkdir()
+    (place / data).write_bytes(content)
+    text = site_page(about, data, plotly)
     (place / "index.html").write_text(text, encoding="utf-8")
     return about
 
@@ -116,8 +103,5 @@ def _slug(graph: Graph, taken: set[str]) -> str:
     return next(n for k in range(1, 1000) if (n := f"{name}-{k}" if k > 1 else name) not in taken)
 
 
-def _digest(*contents: bytes) -> str:
-    found = hashlib.sha256()
-    for content in contents:
-        found.update(content)
-    return found.hexdigest()[:12]
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]

@@ -2,7 +2,6 @@
 
 import json
 import zlib
-from pathlib import Path
 
 import pytest
 
@@ -10,8 +9,8 @@ import bup
 from bup.explanation.changes import ChangeSearch, without
 from bup.explanation.reasons import Reasoner
 from dashboard.cache.run_cache import LoadedRun
-from dashboard.export.explanations import MOST_LINKS, MOST_REASONS, explanations, least_sure
-from dashboard.export.site import CHUNK, check_folder, write_site
+from dashboard.export.missing_links import MOST_LINKS, least_sure, missing_links
+from dashboard.export.site import check_folder, write_site
 from tests.support.exports import HOSTILE, hostile_graph, loaded_run
 
 CHANGED = 4
@@ -23,42 +22,32 @@ def run() -> LoadedRun:
     return loaded_run(bup.fit(graph, per_class=5, validation=30, test=None, epochs=10), graph)
 
 
-def read(path: Path) -> list | dict:
-    return json.loads(zlib.decompress(path.read_bytes()))
-
-
 def test_what_is_computed_beforehand_is_what_the_run_answers(run):
-    found, reasoner = explanations(run, CHANGED), Reasoner(run.graph, run.result)
+    found, reasoner = missing_links(run, CHANGED), Reasoner(run.graph, run.result)
     classes, search = run.result.split.classes, ChangeSearch(reasoner)
-    for node in (3, *least_sure(run, CHANGED).tolist()):
-        reasons, there = reasoner.explain(node), found[node]
-        assert there["classes"] == [classes[reasons.answer], classes[reasons.rival]]
-        strongest = zip(reasons.nodes, reasons.contributions.round(4), strict=True)
-        assert [tuple(row[:2]) for row in there["reasons"]] == list(strongest)[:MOST_REASONS]
-    with_links = [node for node, one in enumerate(found) if "links" in one]
-    assert with_links == sorted(least_sure(run, CHANGED).tolist())
-    for node in with_links:
+    assert set(found) == set(least_sure(run, CHANGED).tolist())
+    for node, rows in found.items():
         links = reasoner.explain(node).links[:MOST_LINKS].tolist()
-        assert sorted(row[:2] for row in found[node]["links"]) == sorted(links)
-        for *link, number, confidence in found[node]["links"]:
+        assert sorted(row[:2] for row in rows) == sorted(links)
+        for *link, number, confidence in rows:
             answer, share = search.answer_on(node, without(run.graph, [tuple(link)]))
-            assert (number, confidence) == (classes[answer], share)
+            assert number == classes[answer] and confidence == pytest.approx(share, abs=1e-4)
+    assert missing_links(run, 0) == {}
 
 
 def test_a_site_is_an_index_and_pages_whose_names_do_no_harm(run, tmp_path):
-    size = write_site(tmp_path / "site", [[run], [run]], 0)
+    size = write_site(tmp_path / "site", [[run], [run]], CHANGED)
     files = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
     assert size == sum(path.stat().st_size for path in files)
     index = (tmp_path / "site/index.html").read_text()
     assert HOSTILE not in index and "<script" not in index
     first, second = sorted(path.parent.name for path in tmp_path.glob("site/*/index.html"))
     assert second == f"{first}-2" and f'href="{second}/index.html#run=1"' in index
-    (data,) = (tmp_path / "site" / first).glob("data-*")
-    about = read(data / "document.bin")
-    assert about["kind"] == "site" and about["runs"][0]["explained"]["changed"] == 0
-    parts = sorted(data.glob("explained-0-*.bin"))
-    assert len(parts) == -(-run.graph.num_nodes // CHUNK)
-    assert sum(len(read(part)) for part in parts) == run.graph.num_nodes
+    (data,) = (tmp_path / "site" / first).glob("document-*.bin")
+    about = json.loads(zlib.decompress(data.read_bytes()))
+    assert about["kind"] == "site" and set(about["runs"][0]["missing"]) == set(
+        map(str, least_sure(run, CHANGED).tolist())
+    )
 
 
 def test_only_an_earlier_site_is_replaced(run, tmp_path):
