@@ -199,7 +199,7 @@ def show_guesses(lead: LecturerKey, tally: Tally) -> bool:
         )
         st.caption(f"{Noun('guess', 'guesses').count(tally.guesses)} so far.", width="content")
         if tally.before:
-            st.caption("Second vote.", width="content")
+            st.caption("Second vote; thin bars show the first.", width="content")
         elif tally.guesses:
             st.button(
                 "Vote again",

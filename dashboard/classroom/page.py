@@ -137,17 +137,18 @@ def _access(lead: LecturerKey, room: Classroom) -> None:
     join = join_link(root, lead.code)
     if roots:
         st.html(qr_picture(join))
-        st.markdown(f"Scan, or open **{root}/{PAGE}** and type the code.")
+        _, port = interfaces.listening_address() or ("", interfaces.PORT)
+        st.markdown(
+            f"Scan, or open **{root}/{PAGE}** and type the code.",
+            help=None
+            if root == _root()
+            else "No phone gets through? Phones must be in the network of this machine, whose "
+            f"firewall must let them in{interfaces.firewall_hint(port)}. Some guest networks keep "
+            "all devices apart.",
+        )
     else:
         _explain_unreachable()
-    _, port = interfaces.listening_address() or ("", interfaces.PORT)
-    if root != _root():
-        st.caption(
-            "No phone gets through? Phones must be in the network of this machine, whose firewall "
-            f"must let them in{interfaces.firewall_hint(port)}; some guest networks keep all "
-            "devices apart."
-        )
-    with st.popover("Controls", icon=":material/tune:", help="What only the lecturer needs"):
+    with st.popover("Controls", icon=":material/tune:"):
         _controls(lead, room)
         st.markdown("**Link for students**")
         st.code(join, language=None)

@@ -157,7 +157,7 @@ def test_a_class_votes_again_after_a_discussion(lecturer, lead, opened, go_to):
         student.radio(KEY).set_value(choice).run()
     go_to(lecturer, LESSON)
     next(b for b in lecturer.button if b.label == "Vote again").click().run()
-    assert not lecturer.exception and "Second vote." in texts(lecturer)
+    assert not lecturer.exception and "Second vote;" in texts(lecturer)
     assert "Vote again" not in labels(lecturer) and 'class="tally"' not in html(lecturer)
     changed, kept, _ = students
     room = Register().find(lead.code)
