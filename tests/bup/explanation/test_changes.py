@@ -11,7 +11,7 @@ from scipy import sparse
 
 import bup
 from bup.explanation import sentences
-from bup.explanation.changes import MOST_LINKS, ChangeSearch, outputs_of, without
+from bup.explanation.changes import MOST_LINKS, ChangeSearch, _sets, outputs_of, without
 from bup.explanation.inspection import Inspector, with_links
 from bup.explanation.reasons import Reasoner
 from bup.methods import find
@@ -211,3 +211,17 @@ def test_a_graph_without_words_has_only_lost_these(drawn, data):
         before[node, word] = 0
     assert (after == before).all()
     assert dataclasses.replace(graph).digest == graph.digest
+
+
+def test_smaller_sets_come_first_and_what_is_not_needed_is_put_back():
+    places = [(0, k) for k in range(40)]
+
+    def first(*needed, tries=(30, 8), most=10):
+        changes = lambda chosen: {(0, k) for k in needed} <= set(chosen)  # noqa: E731
+        return next(iter(_sets(places, most, tries, changes)), None)
+
+    assert first(29) == ((0, 29),) and first(30) is None
+    assert first(2, 7) == ((0, 2), (0, 7)) and first(2, 7, most=1) is None
+    assert first(3, 9) == ((0, 3), (0, 9))  # of the ten strongest, the others are put back
+    assert first(1, 4, 8) == ((0, 1), (0, 4), (0, 8)) and first(1, 4, 10) is None
+    assert first(5, tries=(3, 2)) == ((0, 5),)

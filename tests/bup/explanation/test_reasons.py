@@ -79,6 +79,15 @@ def test_what_is_no_sum_over_words_is_a_named_remainder(small, method):
     assert found.words.sum(axis=1) == pytest.approx(found.contributions, abs=1e-6)
 
 
+def test_members_of_an_ensemble_contribute_on_average(small):
+    result = trained(small, "ensemble")
+    found = Reasoner(small, result).explain(35)
+    x, kernel = dense(small)
+    pairs = zip(result.weights["mean_1"], result.weights["mean_2"], strict=True)
+    outputs = np.mean([kernel @ np.maximum(kernel @ x @ w1, 0) @ w2 for w1, w2 in pairs], axis=0)
+    assert found.contributions.sum() == pytest.approx(gap_of(outputs, found), abs=1e-5)
+
+
 def test_every_method_says_whether_it_can(small):
     can = {name for name, method in METHODS.items() if method.explains.reasons}
     exact = {method for method, _ in EXACT} | {"sgcn"}
