@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import bup
 from bup.training.fitting import run_of
 from dashboard.cache.run_cache import LoadedRun
-from dashboard.classroom import polling
+from dashboard.classroom import guessing, polling
 from dashboard.classroom.qr import qr_picture
 from dashboard.classroom.question import LessonQuestion, Tally
 from dashboard.classroom.register import LecturerKey, Register
@@ -156,7 +156,9 @@ def test_a_class_votes_again_after_a_discussion(lecturer, lead, opened, go_to):
     for student, choice in zip(students, (0, 0, 2), strict=True):
         student.radio(KEY).set_value(choice).run()
     go_to(lecturer, LESSON)
+    before = Register().find(lead.code).news
     next(b for b in lecturer.button if b.label == "Vote again").click().run()
+    assert Register().find(lead.code).news != before
     assert not lecturer.exception and "Second vote;" in texts(lecturer)
     assert "Vote again" not in labels(lecturer) and 'class="tally"' not in html(lecturer)
     changed, kept, _ = students
@@ -171,6 +173,14 @@ def test_a_class_votes_again_after_a_discussion(lecturer, lead, opened, go_to):
     said = f"{tally.counts[right]} of 3 guessed right. In the first vote (thin bars): "
     assert f"{said}{tally.before[right]} of 3." in texts(lecturer)
     assert '<u style="width:66.7%">' in html(lecturer)
+
+
+def test_a_second_vote_is_news_for_those_who_have_guessed_and_only_once(monkeypatch):
+    room = SimpleNamespace(holds_answers=True, revealed_ids=set(), second_vote_ids={"asked"})
+    for awaited, news in (({"asked"}, [True, False]), ({"other"}, [False, False])):
+        state = SimpleNamespace(session_state={"awaited_answers": awaited})
+        monkeypatch.setattr(guessing, "st", state)
+        assert [guessing.has_new_answer(room) for _ in range(2)] == news
 
 
 def test_a_student_cannot_steer(lead, opened):
