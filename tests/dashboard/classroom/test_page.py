@@ -1,6 +1,7 @@
 """A class on its pages, without a browser: a lecturer and a student side by side."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
