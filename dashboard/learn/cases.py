@@ -53,7 +53,8 @@ def supporters(reasons: Reasons) -> dict[str, str]:
     """How many nodes speak for an answer, and how much of it comes from those with labels."""
     say, ahead = reasons.graph.noun.apply_to, int((reasons.contributions > 0).sum())
     share = reasons.share(reasons.told)
-    return {say("Nodes for it"): f"{ahead:,}", say("from told nodes"): percent(share, 0)}
+    from_told = percent(share, 0) if share else "none"
+    return {say("Nodes for it"): f"{ahead:,}", say("Support from told nodes"): from_told}
 
 
 def query(case: LoadedRun, **more: str) -> list[tuple[str, str]]:

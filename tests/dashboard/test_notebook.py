@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import bup
+from bup.explanation.reasons import Reasoner
 from bup.results.result import node_table
 from bup.run.splits import usual_sizes
 from bup.training import fitting
 from dashboard import notebook
+from dashboard.figures.reasons import group_figure, reasons_figure
 from dashboard.figures.reliability import reliability_figure
 from dashboard.ui.theme import Theme
 from tests.support.folder_files import write
@@ -119,3 +121,14 @@ def test_neither_the_core_nor_its_charts_load_streamlit():
     script += "bup.figures; assert 'streamlit' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_reasons_are_drawn_of_a_node_and_of_a_group(graph, result):
+    reasons = bup.explain(result, 35).reasons
+    theme = Theme(noun=graph.noun)
+    assert reasons.figure() == reasons_figure(reasons, theme)
+    assert bup.figures.reasons(reasons, dark=True) != reasons.figure()
+    group = Reasoner(graph, result).explain_group([3, 5, 8])
+    assert group.figure() == group_figure(group, theme)
+    with pytest.raises(bup.BupError, match=r"those that bup\.explain returns"):
+        bup.figures.reasons(result)

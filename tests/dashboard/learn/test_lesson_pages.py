@@ -244,4 +244,6 @@ def test_the_first_mistake_of_the_hidden_class_has_its_reason(visit):
     assert "What led the first one there?" not in texts(app)  # it would give the answer away
     app.radio("expect_hidden_6").set_value(0).run()
     assert "**What led the first one there?** It says **" in texts(app)
+    (told,) = (m.value for m in app.metric if m.label == "Support from told papers")
+    assert told == "none"  # 1102794, the decisive one, is a stranger itself
     assert len(app.get("plotly_chart")) == 2
