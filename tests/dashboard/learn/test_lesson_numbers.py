@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 from streamlit.testing.v1 import AppTest
 
 import bup
 from bup.explanation import loss_surface
-from dashboard.learn import cases
+from dashboard.learn import cases, people
 from dashboard.learn.glossary import TERMS
 from dashboard.learn.kinds_data import GRAPH
 from dashboard.learn.lesson import LESSONS
@@ -173,6 +174,19 @@ def _correlations(app: AppTest) -> str:
     return " ".join(f"{cases.link_correlation(run):+.2f}" for run in runs)
 
 
+def _disputed(app: AppTest) -> str:
+    """Lesson 12 counts things by the bars and diamonds of its chart: they are counted again."""
+    asked = people.things(cases.load_case(people.GRAPH, "bup", propagation="doubt"))
+    split, doubt = (
+        np.array([1 - max(shares) for shares in each])
+        for each in ([t.people for t in asked], [t.model for t in asked])
+    )
+    others = sum(t.people[np.argmax(t.model)] < max(t.people) for t in asked)
+    sure = int((doubt[split >= 0.4] < 0.2).sum())
+    correlation = spearmanr(split, doubt).statistic
+    return f"{(split >= 0.4).sum()} {sure} {correlation:+.2f} {others} {len(asked)}"
+
+
 def _temperature(app: AppTest) -> Knobs:
     """Lesson 5 names the temperature that validation papers choose."""
     (said,) = [text for text in texts(app) if "T = " in text]
@@ -248,6 +262,7 @@ WALKS = {
         tuple({"set_level": 0.9, "set_rule": rule} for rule in ("aps", "daps")),
         "90%",
     ),
+    "people": Walk(({}, {"people_thing": "honey"}), (), "80%", _disputed),
 }  # fmt: skip
 
 
