@@ -47,7 +47,13 @@ def page(here: lesson.Lesson) -> None:
             "per_class": str(labels),
             "left_out": names[HIDDEN],
         }
-        lesson.end(here, answered, ("Such a network in the dashboard", "ood", query))
+        lesson.end(
+            here,
+            answered,
+            ("Such a network in the dashboard", "ood", query),
+            ("Torn things that you know: lesson 12", "learn-12-people", {}),
+            ("A thing that no link explains", "explore", {"graph": "Almanac", "node": "theremin"}),
+        )
 
 
 def rows(labels: int) -> dict[str, NetworkAnswers]:
