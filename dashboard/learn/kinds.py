@@ -52,7 +52,11 @@ def page(here: lesson.Lesson) -> None:
             answered,
             ("Such a network in the dashboard", "ood", query),
             ("Torn things that you know: lesson 12", "learn-12-people", {}),
-            ("A thing that no link explains", "explore", {"graph": "Almanac", "node": "theremin"}),
+            (
+                "A thing without links",
+                "explore",
+                {"graph": "Almanac", "node": "theremin"},
+            ),
         )
 
 

@@ -40,7 +40,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         chromium() as browser,
-        _server(None, files.cache_folder(), Path(folder) / "log.txt") as url,
+        _server(None, files.cache_folder(), False, Path(folder) / "log.txt") as url,
     ):
         for name, (address, colours) in VIEWS.items():
             _take(browser, f"{url}/{address}", colours, FOLDER / f"{name}.png")
