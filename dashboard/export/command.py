@@ -44,10 +44,8 @@ if TYPE_CHECKING:
     "--what-if",
     "changed",
     type=click.IntRange(0),
-    default=500,
-    show_default=True,
     help="With --site: for how many of the least sure nodes of a run to compute beforehand what it "
-    "would answer without each of the strongest links.",
+    "would answer without each of the strongest links.  [default: 500; 10 of a large graph]",
 )
 def export(
     runs: tuple[str, ...],
@@ -56,7 +54,7 @@ def export(
     settings: tuple[str, ...],
     output: Path | None,
     site: Path | None,
-    changed: int,
+    changed: int | None,
     **which: Any,
 ) -> None:
     """Write one page with the map, the charts and every node of some runs on a graph.
@@ -98,7 +96,7 @@ def export(
         raise bup.BupError(f"a page shows runs on one graph, got {' and '.join(by_graph)}")
     known = {name: bup.load_graph(name) for name in by_graph}
     for name, of_graph in by_graph.items():
-        if why := refusal(known[name], len(of_graph)):
+        if why := refusal(known[name], len(of_graph), site=site is not None):
             raise bup.BupError(why)
     loaded = [
         [

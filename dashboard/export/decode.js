@@ -3,7 +3,7 @@
 import { fetchOnce } from "../components/shared/fetch.js";
 import { byId } from "./words.js";
 
-const TYPES = { u1: Uint8Array, u2: Uint16Array, i1: Int8Array, i2: Int16Array, f4: Float32Array };
+const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i1: Int8Array, i2: Int16Array, f4: Float32Array };
 
 export const decodeBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
@@ -18,22 +18,28 @@ export function inflateAnswer({ body }) {
   return new Response(body.pipeThrough(new DecompressionStream("deflate"))).text();
 }
 
-// An array of numbers; with a scale, steps become the values that they stand for.
-function numbers({ type, bytes, scale }) {
+// An array of numbers; with a scale, steps become the values that they stand for. Of a large graph
+// they are fetched later: a map from each node to its own, empty at first.
+export function numbers({ type, bytes, scale }) {
+  if (bytes === undefined) return new Map();
   const steps = new TYPES[type](decodeBase64(bytes).buffer);
   if (!scale) return steps;
   const [first, step] = scale;
   return Float32Array.from(steps, (code) => first + code * step);
 }
 
+// The shades of a colour from their steps.
+export function shadesOf({ scale: [first, step] }, packed) {
+  return Float32Array.from(numbers(packed), (code) => (code === 65535 ? NaN : first + code * step));
+}
+
 export function openRun(run) {
   const open = (name) => run[name] && numbers(run[name]);
-  const arrays = ["said", "truth", "shapes", "test", "probs", "low", "high", "mean", "std"];
+  const arrays = ["said", "sure", "truth", "shapes", "test", "probs", "low", "high", "mean", "std"];
   const colours = run.colours.map((colour) => {
-    const [first, step] = colour.scale;
-    const value = (code) => (code === 65535 ? NaN : first + code * step);
-    const shades = Float32Array.from(numbers(colour.shades), value);
-    return { ...colour, shades, ranks: shades.filter(Number.isFinite).sort() };
+    const shades = colour.shades ? shadesOf(colour, colour.shades) : [];
+    const ranks = colour.ranks ? shadesOf(colour, colour.ranks) : shades.filter(Number.isFinite).sort();
+    return { ...colour, shades, ranks };
   });
   const reasons = { ...run.reasons };
   for (const name of ["nodes", "told", "values", "gap"]) if (reasons[name]) reasons[name] = numbers(reasons[name]);

@@ -22,6 +22,8 @@ from dashboard.cache.run_cache import LoadedRun
 from dashboard.charts.chart import Chart
 from dashboard.charts.compare import TABLE_CAPTION, metrics_table
 from dashboard.components.map import map_data
+from dashboard.components.map.excerpts import excerpt
+from dashboard.components.map.map_data import MOST_NAMES
 from dashboard.components.map.parcels import quantise
 from dashboard.export import views
 from dashboard.export.reasons import reasons
@@ -33,12 +35,14 @@ from dashboard.ui import columns
 from dashboard.ui.theme import Theme
 from dashboard.ui.wording import setting_title
 
+NO_INTERVALS = "There are no intervals here: those of so many nodes take too long to compute."
 LONG = 400
 """Lists of more members are stored once, however many charts use them."""
 
 
-Kind = Literal["file", "cell", "site"]
-"""One file; a cell of a notebook, which has no charts; one of the pages of a site."""
+Kind = Literal["file", "cell", "site", "tiles"]
+"""One file; a cell of a notebook, which has no charts; one of the pages of a site; such a page of a
+large graph, whose parts it fetches (tiles.py), without the charts that draw every node."""
 
 
 def document(runs: Sequence[LoadedRun], made: datetime.date, kind: Kind = "file") -> dict[str, Any]:
@@ -49,7 +53,9 @@ def document(runs: Sequence[LoadedRun], made: datetime.date, kind: Kind = "file"
     each = {name: View(one, 0, theme) for name, one in zip(names, runs, strict=True)}
     title = _capital(run_link.graph_title(graph.name))
     links = "citations" if graph.noun.one == "paper" else "links"
-    parcel = map_data.graph_parcel(graph, layouts.positions(graph))
+    positions = layouts.positions(graph)
+    first = excerpt(graph, positions, most=MOST_NAMES) if kind == "tiles" else None
+    parcel = map_data.graph_parcel(graph, positions, first)
     limits = _limits(list(each.values()))
     return {
         "kind": kind,
@@ -63,7 +69,7 @@ def document(runs: Sequence[LoadedRun], made: datetime.date, kind: Kind = "file"
         "words": [", ".join(speaks_of(graph, i)) for i in range(graph.num_nodes)]
         if graph.words is not None
         else None,
-        "runs": [_run(name, view, limits, shared, kind != "cell") for name, view in each.items()],
+        "runs": [_run(name, view, limits, shared, kind) for name, view in each.items()],
         "compare": _comparison(each, shared) if len(each) > 1 else None,
         "shared": shared.values,
         "dark": _dark_colours(),
@@ -111,13 +117,14 @@ def _differences(spec: Spec, specs: Sequence[Spec]) -> str:
 
 
 def _run(
-    name: str, view: View, limits: Mapping[str, Any], shared: SharedLists, charts: bool
+    name: str, view: View, limits: Mapping[str, Any], shared: SharedLists, kind: Kind
 ) -> dict[str, Any]:
     graph, table, result = view.graph, view.table, view.result
     spec, classes = view.spec, graph.class_names
     code = np.int8 if len(classes) < 127 else np.int16
     never = ", ".join(classes[c] for c in spec.left_out)
-    intervals = _intervals(view)
+    large = kind == "tiles"
+    intervals = None if large else _intervals(view)
     return {
         "label": name,
         "title": METHODS[spec.method].title,
@@ -127,16 +134,17 @@ def _run(
         + (f", never shown: {never}" if never else ""),
         "command": command_line(spec),
         "answers": list(result.split.classes),
-        "said": _array(result.predicted.astype(code)),
-        "truth": _array(graph.labels.astype(code)),
-        "shapes": _array(columns.verdicts(table).astype(np.uint8)),
-        "test": _array((table.part == "test").to_numpy(np.uint8)),
+        "said": as_text(result.predicted.astype(code)),
+        "sure": _shares(result.probs.max(axis=1)),
+        "truth": as_text(graph.labels.astype(code)),
+        "shapes": as_text(columns.verdicts(table).astype(np.uint8)),
+        "test": as_text((table.part == "test").to_numpy(np.uint8)),
         "probs": _shares(result.probs),
         "low": None if intervals is None else _shares(intervals[0]),
         "high": None if intervals is None else _shares(intervals[1]),
         "mean": _steps(result.mean) if view.explains.variance else None,
         "std": _steps(np.sqrt(result.var)) if result.var is not None else None,
-        "no_interval": view.no_interval,
+        "no_interval": view.no_interval or (NO_INTERVALS if large else ""),
         "reasons": _reasons(view),
         "own": columns.score_columns(table)[bup.experiments.epistemic_score(spec.method)].label,
         "colours": [
@@ -144,7 +152,7 @@ def _run(
             for colour, column in columns.menu_columns(table).items()
         ],
         "views": {
-            name: [_block(b, shared) for b in (blocks(view) if charts else [])]
+            name: [_block(b, shared) for b in (blocks(view) if name in _charts(kind) else [])]
             for name, blocks in _VIEWS.items()
         },
     }
@@ -157,15 +165,19 @@ _VIEWS = {
 }
 
 
+def _charts(kind: Kind) -> set[str]:
+    return set() if kind == "cell" else set(_VIEWS) - {"structure" if kind == "tiles" else ""}
+
+
 def _reasons(view: View) -> dict[str, Any]:
     """The reasons of the answers, with their arrays as text."""
     found = reasons(view)
     if "nodes" not in found:
         return found
-    packed = {name: _array(found[name]) for name in ("nodes", "told")}
+    packed = {name: as_text(found[name]) for name in ("nodes", "told")}
     for name in ("values", "gap"):
         steps, scale = found[name]
-        packed[name] = _array(steps) | {"scale": scale}
+        packed[name] = as_text(steps) | {"scale": scale}
     return found | packed
 
 
@@ -194,7 +206,7 @@ def _colour(view: View, name: str, column: columns.Column, limits: Any) -> dict[
     ]
     return {"name": name, "label": column.label, "score": column.uncertain} | {
         "seen": [view.say(column.map_sentence(dark)) for dark in (False, True)],
-        "shades": _array(shades),
+        "shades": as_text(shades),
         "scale": scale,
         "looks": looks,
     }
@@ -279,7 +291,7 @@ def _as_float32(array: dict[str, Any]) -> dict[str, Any]:
     return array | {"dtype": "f4", "bdata": base64.b64encode(values.tobytes()).decode()}
 
 
-def _array(values: np.ndarray) -> dict[str, Any]:
+def as_text(values: np.ndarray) -> dict[str, Any]:
     kind = values.dtype.newbyteorder("<")
     content = np.ascontiguousarray(values).astype(kind).tobytes()
     return {"type": kind.str[1:], "bytes": base64.b64encode(content).decode()}
@@ -288,13 +300,13 @@ def _array(values: np.ndarray) -> dict[str, Any]:
 def _shares(probs: np.ndarray) -> dict[str, Any]:
     """Numbers from 0 to 1 [n, c] in 16 bits; only 1 itself is rounded to 1."""
     steps = np.where(probs < 1, np.round(probs.clip(0) * 65535).clip(max=65534), 65535)
-    return _array(steps.astype(np.uint16)) | {"scale": [0, 1 / 65535]}
+    return as_text(steps.astype(np.uint16)) | {"scale": [0, 1 / 65535]}
 
 
 def _steps(values: np.ndarray | None) -> dict[str, Any]:
     assert values is not None
     steps, scale = quantise(values)
-    return _array(steps) | {"scale": scale}
+    return as_text(steps) | {"scale": scale}
 
 
 def _dark_colours() -> dict[str, str]:

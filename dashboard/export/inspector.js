@@ -9,7 +9,6 @@ import { classColour, colourOf, content, go, graph, neighbours, state } from "./
 import { capital, counted, short, strong, table } from "./words.js";
 
 const MOST_LISTED = 200;
-const NO_NODE = 65535;
 const PARTS = {
   train: "its class was told in training",
   validation: "used to choose the best epoch",
@@ -21,10 +20,11 @@ const BELL = Array.from({ length: 41 }, (_, k) => -3 + (6 * k) / 40)
   .map((z) => `${(100 * (z + 3)) / 6}% ${100 * (1 - Math.exp(-(z * z) / 2))}%`)
   .join(", ");
 
-export const classRow = (values, node, width) => values.subarray(node * width, (node + 1) * width);
+export const classRow = (values, node, width) =>
+  values instanceof Map ? values.get(node) : values.subarray(node * width, (node + 1) * width);
 
 // The probability of the predicted class.
-export const sureness = (run, node) => Math.max(...classRow(run.probs, node, run.answers.length));
+export const sureness = (run, node) => run.sure[node];
 
 export function className(code) {
   return content.classes[code] ?? "unknown";
@@ -140,12 +140,11 @@ function scoreTable(run, node) {
 
 // Which nodes speak for the answer: a sentence, and a bar for each of the strongest.
 function reasonsOf(run, node) {
-  const { why, because, nodes, values, gap, told } = run.reasons;
+  const { why, because, nodes, values, gap, told, width } = run.reasons;
   if (!because?.[node]) return [create("p", { class: "words" }, why)];
-  const width = nodes.length / because.length;
   const row = (list) => [...classRow(list, node, width)];
-  const strongest = row(nodes).flatMap((one, k) => (one === NO_NODE ? [] : [[one, row(values)[k]]]));
-  const rest = strongest.reduce((left, [, value]) => left - value, gap[node]);
+  const strongest = row(nodes).flatMap((one, k) => (one === graph.count ? [] : [[one, row(values)[k]]]));
+  const rest = strongest.reduce((left, [, value]) => left - value, classRow(gap, node, 1)[0]);
   const bars = [...strongest, ...(strongest.length < width ? [] : [[-1, rest]])];
   const most = Math.max(...bars.map(([, value]) => Math.abs(value)), 1e-9);
   const rows = bars.map(([one, value]) => {

@@ -14,14 +14,18 @@ import {
   colourOf,
   content,
   dusk,
+  fetchFor,
+  first,
   go,
   graph,
   onChange,
   read,
   repairView,
   runs,
+  sayLost,
   state,
   tabsOf,
+  tiles,
 } from "./state.js";
 import { capital, select, strong } from "./words.js";
 
@@ -90,7 +94,7 @@ function mapView(run) {
     .map(([name, [words]]) => [name, words]);
   const found = create("ul", { class: "found", hidden: true });
   const finder = create("input", {
-    type: "search", placeholder: graph.titles ? "a name, or a word" : "id", oninput: () => find(finder.value, found),
+    type: "search", placeholder: graph.titles && !tiles ? "a name, or a word" : "id", oninput: () => find(finder.value, found),
   });
   const bar = create("div", { class: "bar" },
     select("Colour by", offer, colourOf(run, state.colour).name, (colour) => go({ colour, range: null })),
@@ -113,27 +117,32 @@ function find(words, list) {
   if (sought && !nodes.length) list.append(create("li", {}, "nothing found"));
 }
 
+const parts = new Map(); // what a map shows of a large graph, by its key
+
 function drawMaps() {
   for (const { host, run, key, like, together, colour = state.colour } of view.maps) {
     if (!maps.has(key)) maps.set(key, { host, ...createMap(host) });
     const [here, there] = [run, like].map((one) => colourOf(one, colour));
     const filter = together ? "all" : state.show;
     const only = together ? null : state.group;
+    const part = parts.get(key) ?? first;
+    const { numbers } = part;
+    const of = (values) => (numbers ? values.constructor.from(numbers, (node) => values[node]) : values);
     const look = { ...there.looks[Number(state.dark)], shapes: here.looks[0].shapes };
     const layer = {
-      shades: here.shades,
-      said: run.said,
-      truth: run.truth,
-      shapes: run.shapes,
-      shown: maskOf(run, filter, only),
+      shades: of(here.shades),
+      said: of(run.said),
+      truth: of(run.truth),
+      shapes: of(run.shapes),
+      shown: of(maskOf(run, filter, only)),
     };
     const data = {
-      ...look, key, together, of: "graph", graph: "graph", focus: null, at: null, address: false,
+      ...look, key, together, of: "graph", graph: part.file ?? "graph", focus: (part.thinned && tiles?.focus(state.node)) ?? null, at: null, address: false,
       layer: [runs.indexOf(run), here.name, filter, only?.number ?? ""].join("/"),
       node: state.node, range: together ? null : state.range, lasso: together ? null : state.lasso,
       hold: !together, face: "system-ui, sans-serif",
     };
-    maps.get(key).update(data, graph, layer, (name, value) => onMapMessage(name, value));
+    maps.get(key).update(data, part, layer, (name, value) => onMapMessage(key, name, value));
   }
 }
 
@@ -147,15 +156,27 @@ function maskOf(run, filter, group) {
   return mask.map((there, node) => (there && passes(run, node) ? 1 : 0));
 }
 
-// Messages of a map: a click, a lasso, a range dragged on its scale.
-function onMapMessage(name, value) {
+// Messages of a map: a click, a lasso, a range dragged on its scale, a view of which there is more.
+function onMapMessage(key, name, value) {
+  if (name === "window") showWindow(key, value);
   if (name === "pick") go({ node: value, group: null });
   if (name === "range") go({ range: value.range });
   if (name !== "group") return;
   const mask = maskOf(runs[state.run], state.show, null);
-  const flat = { places: graph.places, n: graph.count };
-  const nodes = nodesInPolygon(flat, value, (node) => mask[node] === 1);
+  const { places, count, numbers } = parts.get(key) ?? first;
+  const number = (i) => (numbers ? numbers[i] : i);
+  const nodes = nodesInPolygon({ places, n: count }, value, (i) => mask[number(i)] === 1).map(number);
   if (nodes.length) go({ group: { title: "drawn around", nodes }, lasso: value });
+}
+
+const looking = new Map(); // the last view that was asked for, by map
+
+async function showWindow(key, view) {
+  looking.set(key, view);
+  const part = await tiles?.partFor(view).catch(sayLost);
+  if (!part || looking.get(key) !== view || !maps.has(key)) return;
+  parts.set(key, part);
+  drawMaps();
 }
 
 onChange((changed) => {
@@ -193,6 +214,9 @@ const WHERE = {
     "and asks nobody for anything.",
   cell: "Everything is inside of this cell: it works without a server and without a network.",
   site: "Everything was computed beforehand: the host of this page only hands out files.",
+  tiles: "Everything was computed beforehand: the host of this page only hands out files. The map draws a part " +
+    "of this large graph and fetches more where one zooms in. A lasso takes only what is drawn, Find knows ids only, " +
+    "bars of charts open no list; there are no intervals, and no charts of how doubt goes with the place in the graph.",
 };
 
 function aboutView() {
@@ -226,9 +250,10 @@ choices.append(...runs.map((run, k) => create("label", {}, create("input", {
 byId("theme").addEventListener("click", () => go({ dark: !state.dark }));
 dusk.addEventListener("change", () => go({ dark: dusk.matches }));
 globalThis.addEventListener("hashchange", () => go(read()));
-byId("wait").remove();
 Object.assign(state, read());
 repairView();
+await fetchFor(state);
+byId("wait").remove();
 applyTheme();
 drawTabs();
 drawView();

@@ -4,7 +4,6 @@ import base64
 import datetime
 import html
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -21,11 +20,12 @@ from dashboard.components.map.excerpts import MOST_LINKS
 from dashboard.components.map.map_data import MOST_NAMES
 from dashboard.components.shared.modules import bundle
 from dashboard.export.document import Kind, document
+from dashboard.export.files import compressed
 from dashboard.figures import card, class_tables
 
-MOST_NODES, MOST_RUNS = MOST_NAMES, 6
-LIMITS = f"{MOST_NODES:,} nodes and {MOST_LINKS:,} links"
-"""The largest graph that fits into a page."""
+MOST_RUNS = 6
+PAGE_LIMITS, SITE_LIMITS = (MOST_NAMES, MOST_LINKS), (200_000, 2_000_000)
+"""The most nodes and links of a graph that fits into a file, and into a site."""
 
 _HERE = Path(__file__).parent
 # Plotly compiles functions that draw its points, and saves charts as images.
@@ -35,22 +35,28 @@ _POLICY = (
 )
 
 
-def refusal(graph: Graph, runs: int) -> str:
-    """Why no page can hold so many runs on this graph; empty if it can."""
-    if graph.num_nodes > MOST_NODES or graph.num_edges > MOST_LINKS:
+def fits(graph: Graph, limits: tuple[int, int]) -> bool:
+    return graph.num_nodes <= limits[0] and graph.num_edges <= limits[1]
+
+
+def refusal(graph: Graph, runs: int, site: bool = False) -> str:
+    """Why no page, or page of a site, can hold so many runs on this graph; empty if it can."""
+    if not fits(graph, limits := SITE_LIMITS if site else PAGE_LIMITS):
+        instead = "" if site or not fits(graph, SITE_LIMITS) else ", or use 'bup export --site'"
         return (
-            f"a page holds a graph of at most {LIMITS}, and {graph.name} has "
-            f"{graph.num_nodes:,} and {graph.num_edges:,}: choose a smaller graph"
+            f"a page holds a graph of at most {limits[0]:,} nodes and {limits[1]:,} links, and "
+            f"{graph.name} has {graph.num_nodes:,} and {graph.num_edges:,}: "
+            f"choose a smaller graph{instead}"
         )
     if runs > MOST_RUNS:
         return f"a page holds at most {MOST_RUNS} runs, got {runs}: choose fewer"
     return ""
 
 
-def check_runs(runs: Sequence[LoadedRun]) -> None:
+def check_runs(runs: Sequence[LoadedRun], site: bool = False) -> None:
     if len({one.run for one in runs}) < len(runs):
         raise BupError("a run is asked for twice: give each of them once")
-    if why := refusal(runs[0].graph, len(runs)):
+    if why := refusal(runs[0].graph, len(runs), site):
         raise BupError(why)
 
 
@@ -93,10 +99,6 @@ def _plotly() -> str:
 def _base64(text: str) -> str:
     """Compressed, as base64: so no text of the data can end the script element."""
     return base64.b64encode(compressed(text)).decode()
-
-
-def compressed(text: str) -> bytes:
-    return zlib.compress(text.encode(), 9)
 
 
 def _source(name: str) -> str:

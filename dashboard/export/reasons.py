@@ -15,14 +15,13 @@ STRONGEST = 10
 """How many contributions of each node the page holds."""
 MOST_EXPLAINED = 3000
 """Of how many nodes it holds them: making the page takes some seconds more."""
-NONE = 65535
-"""Stands for no node, and for no value."""
 
 
 def reasons(view: View) -> dict[str, Any]:
     """What speaks for the answers of the nodes; ``why`` says where something is missing.
 
-    Of a large graph test nodes come first. ``nodes`` and ``values`` have a row per node.
+    Of a large graph test nodes come first. ``nodes`` and ``values`` have a row of ``width`` numbers
+    per node; where there are fewer contributions, the number of nodes stands for none.
     """
     n = view.graph.num_nodes
     if why := why_no_reasons(view.result):
@@ -33,7 +32,7 @@ def reasons(view: View) -> dict[str, Any]:
         }
     explained = np.concatenate([view.result.split.test, np.arange(n)])
     explained = explained[np.sort(np.unique(explained, return_index=True)[1])][:MOST_EXPLAINED]
-    nodes = np.full((n, STRONGEST), NONE, dtype=np.uint16)
+    nodes = np.full((n, STRONGEST), n, dtype=np.uint16 if n < 2**16 else np.uint32)
     values, gap = np.full((n, STRONGEST), np.nan), np.full(n, np.nan)
     because = [""] * n
     for node in explained.tolist():
@@ -48,6 +47,7 @@ def reasons(view: View) -> dict[str, Any]:
     return {
         "why": why if len(explained) < n else "",
         "because": because,
+        "width": STRONGEST,
         "nodes": nodes,
         "values": quantise(values),
         "gap": quantise(gap),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import html
 import json
 import re
@@ -18,11 +17,16 @@ from plotly.offline import get_plotlyjs
 
 from bup.errors import BupError
 from bup.graph import Graph
+from dashboard import layouts
 from dashboard.cache.run_cache import LoadedRun
 from dashboard.export.document import document
+from dashboard.export.files import write_data
 from dashboard.export.missing_links import missing_links
-from dashboard.export.page import check_runs, compressed, site_page
+from dashboard.export.page import check_runs, refusal, site_page
+from dashboard.export.tiles import write_tiles
 
+CHANGED, CHANGED_OF_LARGE = 500, 10
+"""For how many nodes a page says what they were without a link: there, each takes seconds."""
 _HERE = Path(__file__).parent
 _OURS = 'content="BUP Explorer site"'
 
@@ -39,19 +43,19 @@ def check_folder(folder: Path) -> None:
         raise BupError(f"{folder} has files of something else: choose a new folder with --site")
 
 
-def write_site(folder: Path, graphs: Sequence[Sequence[LoadedRun]], changed: int) -> int:
+def write_site(
+    folder: Path, graphs: Sequence[Sequence[LoadedRun]], changed: int | None = None
+) -> int:
     """Write the runs of every graph, and an index; returns its bytes.
 
     Without which links the answer changes is computed for the ``changed`` least sure nodes of each
-    run. An earlier site in the folder is replaced once the new one is whole.
+    run, by default for as many as take some minutes. An earlier site in the folder is replaced once the new one is whole.
     """
     made = datetime.date.today()
     with tempfile.TemporaryDirectory(dir=folder.absolute().parent) as name:
         new = Path(name) / "site"
         new.mkdir(mode=0o755)
-        library = compressed(get_plotlyjs())
-        plotly = f"plotly-{_digest(library)}.bin"
-        (new / plotly).write_bytes(library)
+        plotly = write_data(new, "plotly", get_plotlyjs()).name
         sections = []
         for runs in graphs:
             place = new / _slug(runs[0].graph, {path.name for path in new.iterdir()})
@@ -71,18 +75,22 @@ def write_site(folder: Path, graphs: Sequence[Sequence[LoadedRun]], changed: int
 
 
 def _write_graph(
-    place: Path, runs: Sequence[LoadedRun], made: datetime.date, plotly: str, changed: int
+    place: Path, runs: Sequence[LoadedRun], made: datetime.date, plotly: str, changed: int | None
 ) -> dict[str, Any]:
-    """The page of a graph; the name of its data changes with them, so that they may be cached."""
-    check_runs(runs)
-    about = document(runs, made, "site")
+    """The page of a graph, and its data."""
+    check_runs(runs, site=True)
+    graph = runs[0].graph
+    small = not refusal(graph, len(runs))
+    about = document(runs, made, "site" if small else "tiles")
+    if changed is None:
+        changed = CHANGED if small else CHANGED_OF_LARGE
     for run, shown in zip(runs, about["runs"], strict=True):
         shown["missing"] = missing_links(run, changed)
-    content = compressed(json.dumps(about, allow_nan=False))
-    data = f"document-{_digest(content)}.bin"
     place.mkdir()
-    (place / data).write_bytes(content)
-    text = site_page(about, data, plotly)
+    if not small:
+        write_tiles(place, about, graph, layouts.positions(graph))
+    data = write_data(place, "document", json.dumps(about, allow_nan=False))
+    text = site_page(about, data.name, plotly)
     (place / "index.html").write_text(text, encoding="utf-8")
     return about
 
@@ -101,7 +109,3 @@ def _section(place: str, about: Mapping[str, Any]) -> str:
 def _slug(graph: Graph, taken: set[str]) -> str:
     name = re.sub(r"[^a-z0-9]+", "-", graph.name.lower()).strip("-")[:40] or "graph"
     return next(n for k in range(1, 1000) if (n := f"{name}-{k}" if k > 1 else name) not in taken)
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:12]

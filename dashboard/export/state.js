@@ -5,6 +5,7 @@ import { byId } from "./words.js";
 import { openParcel } from "../components/map/parcels.js";
 import { adjacency } from "../components/map/scene.js";
 import { decodeBase64, inflate, openRun } from "./decode.js";
+import { openTiles } from "./tiles.js";
 
 if (!globalThis.DecompressionStream) {
   const words = "This page needs a newer browser: Chromium 80, Firefox 113 or Safari 16.4.";
@@ -12,8 +13,10 @@ if (!globalThis.DecompressionStream) {
   throw new Error(words);
 }
 export const content = JSON.parse(await inflate("document"));
-export const graph = openParcel(decodeBase64(content.parcel));
+export const first = openParcel(decodeBase64(content.parcel)); // the part of the graph in the first picture
 export const runs = content.runs.map(openRun);
+export const tiles = content.tiles ? await openTiles(content, first, runs) : null;
+export const graph = tiles?.graph ?? first;
 export const dusk = matchMedia("(prefers-color-scheme: dark)");
 /** @type {Record<string, any>} */
 export const state = { run: 0, rival: -1, node: -1, view: "map", colour: "", score: "", show: "all", dark: dusk.matches };
@@ -25,7 +28,7 @@ export const FILTERS = {
   test: [`Only test ${content.noun[1]}`, (run, node) => run.test[node] === 1],
 };
 
-const neighbourList = adjacency(graph.links, graph.count);
+const neighbourList = tiles?.neighbours ?? adjacency(first.links, first.count);
 export const neighbours = (node) => [...neighbourList(node)];
 
 // A colouring of a run by name, else its first.
@@ -52,8 +55,39 @@ export function onChange(listener) {
   redraw = listener;
 }
 
-// Every change of the state goes through here; it redraws the page and writes the address.
+// Fetches what a state of a large graph shows; null if there is nothing to fetch.
+/** @param {Record<string, any>} shown a state */
+export function fetchFor({ run, node, view, colour }) {
+  if (!tiles) return null;
+  const compared = view === "compare";
+  const wanted = (one) => one.colours.filter((other) =>
+    other === colourOf(one, colour) || other.label === one.own || (compared && other.name === "confidence"));
+  return tiles.fetch(node, (compared ? runs : [runs[run]]).flatMap(wanted));
+}
+
+export function sayLost() {
+  byId("size").textContent = "A part of this page could not be loaded: try again, or reload it.";
+}
+
+let waiting = {};
+
+// Every change of the state goes through here; it redraws the page and writes the address, once what
+// is to be seen is there.
 export function go(change) {
+  Object.assign(waiting, change);
+  const asked = waiting;
+  const fetched = fetchFor({ ...state, ...waiting });
+  if (!fetched) {
+    waiting = {};
+    return show(asked);
+  }
+  fetched.then(() => asked === waiting && go({}), () => {
+    waiting = {};
+    sayLost();
+  });
+}
+
+function show(change) {
   const before = { ...state };
   Object.assign(state, change);
   repairView();

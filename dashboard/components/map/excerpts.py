@@ -28,11 +28,13 @@ class Excerpt:
         return values if self.nodes is None else values[self.nodes]
 
 
-def excerpt(graph: Graph, positions: np.ndarray, window: Window | None = None) -> Excerpt:
+def excerpt(
+    graph: Graph, positions: np.ndarray, window: Window | None = None, most: int = MOST_NODES
+) -> Excerpt:
     """The nodes in a window with their neighbours and the links between them.
 
-    If these are too many, a sample. A window inside another one shows the nodes that the outer one
-    does there, and more.
+    If these are more than ``most``, a sample. A window inside another one shows the nodes that the
+    outer one does there, and more.
     """
     n = graph.num_nodes
     if window is None:
@@ -42,16 +44,16 @@ def excerpt(graph: Graph, positions: np.ndarray, window: Window | None = None) -
         x, y = positions.T
         inside = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
     edges, chosen = graph.edges, inside
-    if crowded := int(inside.sum()) > MOST_NODES:
+    if crowded := int(inside.sum()) > most:
         chosen = np.zeros(n, dtype=bool)
         nodes = np.flatnonzero(inside)
-        chosen[nodes[np.argpartition(_sampling_order(n)[nodes], MOST_NODES)[:MOST_NODES]]] = True
+        chosen[nodes[np.argpartition(_sampling_order(n)[nodes], most)[:most]]] = True
         edges = edges[:, chosen[edges].all(axis=0)]
     elif window is not None:
         edges = edges[:, inside[edges].any(axis=0)]
         linked = inside.copy()
         linked[edges] = True
-        if int(linked.sum()) <= MOST_NODES:
+        if int(linked.sum()) <= most:
             chosen = linked
         else:
             edges, crowded = edges[:, inside[edges].all(axis=0)], True

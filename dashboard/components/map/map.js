@@ -152,7 +152,7 @@ export function createMap(host) {
 
   const position = keepPositionInUrl({
     at: () => map.data.address && width && [cameraPosition(map.scene, camera, home())],
-    comeBack: () => map.scene && width && (frame(), draw()),
+    comeBack: () => map.scene && width && (frame(), draw(), requestWindow()),
   });
 
   function drawAbove() {

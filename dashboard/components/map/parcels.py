@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+NONE = 65535
+"""The step of a value that is none."""
+
 
 @dataclass(frozen=True)
 class Parcel:
@@ -49,10 +52,10 @@ def delta_varint(numbers: np.ndarray) -> np.ndarray:
 
 
 def quantise(values: np.ndarray) -> tuple[np.ndarray, list[float]]:
-    """Values as 16-bit steps [n] and [first value, size of a step]; 65535 where there is none."""
+    """Values as 16-bit steps [n], NONE where there is none; and [first value, size of a step]."""
     values = np.asarray(values, dtype=np.float64)  # a step may be smaller than 32 bits can hold
     finite = np.isfinite(values)
     low, high = (values[finite].min(), values[finite].max()) if finite.any() else (0.0, 0.0)
     step = float(high - low) / 65534 or 1.0
-    steps = np.where(finite, np.round((np.where(finite, values, low) - low) / step), 65535)
+    steps = np.where(finite, np.round((np.where(finite, values, low) - low) / step), NONE)
     return steps.astype(np.uint16), [float(low), step]

@@ -1,8 +1,6 @@
 """What the map of a graph is sent: places and links, looks, colours, limits, names of regions."""
 
 import gzip
-import json
-import struct
 
 import numpy as np
 import pandas as pd
@@ -20,23 +18,10 @@ from dashboard.ui import columns
 from dashboard.ui.theme import Theme, category_colours, score_colours
 from dashboard.views.explore.map import scale
 from tests.dashboard.figures.test_map import GRAPH, NAMES, PLACES, RESULT, TABLE
+from tests.support.parcels import unpacked
 
 LIGHT, DARK = Theme(), Theme(dark=True)
 ALL = np.ones(60, dtype=bool)
-
-
-def unpacked(parcel):
-    """As openParcel() in components/map/parcels.js."""
-    content = parcel.content
-    assert content[:16] == parcel.digest.encode()
-    (length,) = struct.unpack("<I", content[16:20])
-    header, at = json.loads(content[20 : 20 + length]), 20 + length
-    arrays = {}
-    for name, kind, count in header.pop("arrays"):
-        arrays[name] = np.frombuffer(content, f"<{kind}", count, at)
-        at += arrays[name].nbytes
-    assert at == len(content)
-    return header, arrays
 
 
 def lengthened(encoded):

@@ -156,7 +156,7 @@ def test_a_run_without_unseen_classes_has_no_such_view(hostile):
 def test_what_is_too_large_is_refused_in_a_sentence(cora, run, monkeypatch):
     assert refusal(cora, 2) == ""
     assert "at most 6 runs, got 7" in refusal(cora, 7)
-    monkeypatch.setattr(pages, "MOST_NODES", 2000)
+    monkeypatch.setattr(pages, "PAGE_LIMITS", (2000, 180_000))
     with pytest.raises(BupError, match="cora has 2,708 and 5,278: choose a smaller graph"):
         page([loaded_run(run, cora)], DAY)
 
