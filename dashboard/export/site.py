@@ -49,7 +49,8 @@ def write_site(
     """Write the runs of every graph, and an index; returns its bytes.
 
     Without which links the answer changes is computed for the ``changed`` least sure nodes of each
-    run, by default for as many as take some minutes. An earlier site in the folder is replaced once the new one is whole.
+    run, by default for as many as take some minutes. An earlier site in the folder is replaced once
+    the new one is whole.
     """
     made = datetime.date.today()
     with tempfile.TemporaryDirectory(dir=folder.absolute().parent) as name:
