@@ -445,6 +445,6 @@ def test_from_cora_to_things_that_one_knows_and_a_thing_by_a_word(app, page):
     box = page.get_by_test_id("stDataFrameResizable").bounding_box()
     page.mouse.click(box["x"] + 70, box["y"] + 52)  # the first row: the thing of this name
     expect(page.get_by_role("heading", name="octopus", exact=True)).to_be_visible(timeout=LONG)
-    expect(page.get_by_text("with eight arms full of suckers")).to_be_visible()
+    expect(page.get_by_text("clever soft sea creature")).to_be_visible()
     expect(page.get_by_text("Most informative words:")).to_contain_text("suckers")
     assert "node=octopus" in page.url and "graph=Almanac" in page.url
