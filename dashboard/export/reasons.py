@@ -13,8 +13,8 @@ from dashboard.session.view import View
 
 STRONGEST = 10
 """How many contributions of each node the page holds."""
-MOST_EXPLAINED = 3000
-"""Of how many nodes it holds them: making the page takes some seconds more."""
+MOST_EXPLAINED = 25_000
+"""Of how many nodes it holds them: of all but on the pages of a site whose graph is large."""
 
 
 def reasons(view: View) -> dict[str, Any]:
